@@ -39,17 +39,10 @@
 //!
 //! Each crate passes on the rooms below it, so a room is `crate::<room>` everywhere, whichever crate it is in.
 
+#![recursion_limit = "256"]
+
 pub mod app;
 pub mod checkup;
 pub mod cli;
-
-#[cfg(feature = "testkit")]
-pub mod testkit {
-    mod world;
-
-    pub use chime_assistant::testkit::*;
-    pub use world::World;
-}
-
-// The rooms below.
-pub use chime_assistant::*;
+pub mod health;
+pub mod telemetry;

@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::config::{LogConfig, LogFormat};
+use chime_core::config::{LogConfig, LogFormat};
 
 pub use counters::{Count, Counters, counters};
 

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chime::config::{AllowedChats, Config, ConfigError, DemoPlace, Environment, KEYS, Key, Settings};
+use chime_core::config::{AllowedChats, Config, ConfigError, DemoPlace, Environment, KEYS, Key, Settings};
 use expect_test::{Expect, expect, expect_file};
 use proptest::prelude::*;
 

@@ -100,9 +100,9 @@ fn schema(path: &Path) -> Vec<String> {
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-fn open(path: &Path) -> chime::store::Result<chime::store::Opened> {
-    let now = chime::domain::Timestamp::from_secs(1_700_000_000);
-    chime::store::Store::open(path, now).map(|(_, opened)| opened)
+fn open(path: &Path) -> chime_store::Result<chime_store::Opened> {
+    let now = chime_core::Timestamp::from_secs(1_700_000_000);
+    chime_store::Store::open(path, now).map(|(_, opened)| opened)
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn a_start_after_one_that_was_killed_before_it_migrated_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("v12.db");
     database_of(&path, 12);
-    let now = chime::domain::Timestamp::from_secs(1_700_000_000);
-    let copy = chime::store::backups::before_migration(&path, 13, now);
+    let now = chime_core::Timestamp::from_secs(1_700_000_000);
+    let copy = chime_store::backups::before_migration(&path, 13, now);
     std::fs::copy(&path, &copy).unwrap();
     let opened = open(&path).unwrap();
     assert_eq!((opened.backup, opened.migrated.0), (Some(copy), 12));
@@ -162,7 +162,7 @@ fn jobs_from_before_are_still_done() {
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     let rows: Vec<(String, String, String)> = rows.map(Result::unwrap).collect();
     for (kind, key, payload) in &rows {
-        let job: chime::domain::JobPayload = serde_json::from_str(payload).unwrap();
+        let job: chime_core::JobPayload = serde_json::from_str(payload).unwrap();
         assert_eq!((job.kind().as_str(), &job.key()), (kind.as_str(), key), "{payload}");
     }
     let payload_of = |kind: &str| rows.iter().find(|row| row.0 == kind).map(|row| row.2.as_str());
@@ -274,8 +274,8 @@ fn a_database_that_is_gone_is_not_silently_replaced() {
 fn a_second_daemon_on_the_same_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chime.db");
-    let now = chime::domain::Timestamp::from_secs(1_700_000_000);
-    let (first, _) = chime::store::Store::open(&path, now).unwrap();
+    let now = chime_core::Timestamp::from_secs(1_700_000_000);
+    let (first, _) = chime_store::Store::open(&path, now).unwrap();
     let error = open(&path).unwrap_err().to_string();
     assert!(error.contains("another chime"), "{error}");
     drop(first);

@@ -1,7 +1,7 @@
 //! A database with a past: fifty chats, the first of them, in which the mentions come, holding a fifth of everything.
 
-use chime::eval::synthetic;
-use chime::store::{Priority, Store, chats, messages};
+use chime_eval::synthetic;
+use chime_store::{Priority, Store, chats, messages};
 
 use crate::Outcome;
 use crate::scene::Scene;

@@ -1,7 +1,7 @@
 //! Many long messages in many topics at once: whoever writes the most must not decide how much memory the daemon takes.
 
-use chime::domain::{ThreadId, UserId};
-use chime::sandbox::{NewChat, Post};
+use chime_core::{ThreadId, UserId};
+use chime_sandbox::{NewChat, Post};
 
 use crate::Outcome;
 use crate::daemon::Daemon;

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
-use chime::clock::Stopwatch;
+use chime_runtime::clock::Stopwatch;
 
 use crate::Outcome;
 use crate::figures::Spread;

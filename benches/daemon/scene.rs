@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use chime::clock::Clock;
-use chime::domain::{ChatId, MessageId, UserId};
-use chime::sandbox::{NewChat, Post, Sandbox, Setup};
-use chime::testkit::ModelServer;
+use chime_core::{ChatId, MessageId, UserId};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Post, Sandbox, Setup};
+use chime_testkit::ModelServer;
 use tempfile::TempDir;
 
 use crate::Outcome;

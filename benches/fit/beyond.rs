@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use chime::context::training::{
+use chime_core::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
+use chime_eval::pack::PackQuery;
+use chime_relevance::context::training::{
     ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, Candidate, OlderQuery, beyond_values,
 };
-use chime::context::{History, Params, get_smart_context, without_bots};
-use chime::domain::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
-use chime::eval::pack::PackQuery;
-use chime::retrieval::{Archive as Older, Lexicon, Met, Sought, by_words};
-use chime::store::{Language, stems};
+use chime_relevance::context::{History, Params, get_smart_context, without_bots};
+use chime_relevance::retrieval::{Archive as Older, Lexicon, Met, Sought, by_words};
+use chime_store::{Language, stems};
 
 use crate::chats::Chat;
 use crate::learn::{Examples, Restraint, Weighed, fit};

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use chime::context::training::{Asking, SeedRule};
-use chime::context::{MessageFeatures, Scorers};
-use chime::domain::StoredMessage;
-use chime::embed::Embedder;
-use chime::eval::context::Prepared;
-use chime::eval::labelled::{self, LabelledChat};
-use chime::eval::pack::{Pack, PackQuery};
+use chime_core::StoredMessage;
+use chime_core::embed::Embedder;
+use chime_eval::context::Prepared;
+use chime_eval::labelled::{self, LabelledChat};
+use chime_eval::pack::{Pack, PackQuery};
+use chime_relevance::context::training::{Asking, SeedRule};
+use chime_relevance::context::{MessageFeatures, Scorers};
 
 use crate::Outcome;
 use crate::truth::{self, Truth};

@@ -30,11 +30,11 @@ mod written;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chime::context::training::{
+use chime_core::embed::Embedder;
+use chime_relevance::context::training::{
     FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, REFINE_NAMES, SEGMENT_NAMES, Weights,
 };
-use chime::context::{ReplyModel, Scorers};
-use chime::embed::Embedder;
+use chime_relevance::context::{ReplyModel, Scorers};
 use clap::Parser;
 
 use crate::chats::{Chat, PackName};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use chime::embed::Embedder;
-use chime::eval::pack::Pack;
-use chime::eval::recall::{Place, QuestionRows, rows};
-use chime::retrieval::{Features, Profile, Weights};
+use chime_core::embed::Embedder;
+use chime_eval::pack::Pack;
+use chime_eval::recall::{Place, QuestionRows, rows};
+use chime_relevance::retrieval::{Features, Profile, Weights};
 
 use crate::Outcome;
 use crate::learn::{Examples, Restraint, Weighed, fit};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chime::context::Scorers;
-use chime::eval::score::{Figures, mean, score};
-use chime::eval::{Limits, Selector};
+use chime_eval::score::{Figures, mean, score};
+use chime_eval::{Limits, Selector};
+use chime_relevance::context::Scorers;
 
 use crate::chats::{Chat, Kind};
 

@@ -1,7 +1,7 @@
 //! Which rows each part of the weights is fitted on, and how much each counts.
 
-use chime::context::Scorers;
-use chime::context::training::{
+use chime_relevance::context::Scorers;
+use chime_relevance::context::training::{
     Asking, Example, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SeedRule, TagRows, link_rows,
 };
 

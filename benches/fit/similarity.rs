@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use chime::answer::shared_words;
-use chime::config::EmbeddingConfig;
-use chime::embed::Embedder;
-use chime::eval::labelled::{self, LabelledChat};
+use chime_answer::shared_words;
+use chime_core::config::EmbeddingConfig;
+use chime_core::embed::Embedder;
+use chime_eval::labelled::{self, LabelledChat};
 
 use crate::Outcome;
 

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chime::context::Scorers;
-use chime::eval::score::{Figures, mean, score};
-use chime::eval::{Limits, Selector};
+use chime_eval::score::{Figures, mean, score};
+use chime_eval::{Limits, Selector};
+use chime_relevance::context::Scorers;
 
 use crate::Outcome;
 use crate::chats::Chat;
@@ -164,7 +164,7 @@ fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
     Ok(Worth { cov: mean(0), f1: mean(1), new_tokens: mean(2) })
 }
 
-fn figures(chat: &Chat, query: &chime::eval::pack::PackQuery, scorers: &Arc<Scorers>) -> Figures {
+fn figures(chat: &Chat, query: &chime_eval::pack::PackQuery, scorers: &Arc<Scorers>) -> Figures {
     let history = chat.prepared.history(&query.ask);
     let prediction =
         Selector::Chime.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));

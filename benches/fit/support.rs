@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use chime::answer::support::{Features, SUPPORTS, Support, WEIGHTS, probability};
-use chime::domain::{Citable, SourceId, Timestamp};
-use chime::embed::Embedder;
+use chime_answer::support::{Features, SUPPORTS, Support, WEIGHTS, probability};
+use chime_core::embed::Embedder;
+use chime_core::{Citable, SourceId, Timestamp};
 use serde::Deserialize;
 
 use crate::Outcome;

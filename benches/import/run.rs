@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use chime::clock::Clock;
-use chime::domain::{ChatId, EntityKind, MessageId};
-use chime::sandbox::{NewChat, Post, Sandbox, Setup, Standing};
-use chime::store::{Store, chats, messages};
-use chime::testkit::{Export, ModelServer, Reply};
+use chime_core::{ChatId, EntityKind, MessageId};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Post, Sandbox, Setup, Standing};
+use chime_store::{Store, chats, messages};
+use chime_testkit::{Export, ModelServer, Reply};
 
 use crate::process::{Process, Surroundings};
 use crate::{Arguments, Outcome, written};

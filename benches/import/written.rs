@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use chime::testkit::Export;
+use chime_testkit::Export;
 use serde_json::json;
 
 use crate::Outcome;

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use chime::domain::{ChatKey, Conversation, MessageId, Rolling, Session, Timestamp};
-use chime::sandbox::Post;
-use chime::store::{Reader, chats, sessions, summaries};
-use chime::testkit::{Reply, World};
+use chime_core::{ChatKey, Conversation, MessageId, Rolling, Session, Timestamp};
+use chime_sandbox::Post;
+use chime_store::{Reader, chats, sessions, summaries};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::Value;
 
 /// The clock runs ahead of the model.
@@ -96,7 +97,7 @@ impl Lived {
 }
 
 /// `before`: sessions whose summaries were looked at when they were new, and which nothing has changed since.
-fn looked(conn: &Reader, chat: chime::domain::ChatId, now: Timestamp, before: usize) -> chime::store::Result<Lived> {
+fn looked(conn: &Reader, chat: chime_core::ChatId, now: Timestamp, before: usize) -> chime_store::Result<Lived> {
     let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
     let from = (Timestamp::default(), MessageId(i64::MIN));
     let all: Vec<Session> = sessions::begun_from(conn, Conversation { chat: key, thread: None }, from, 100_000)?;

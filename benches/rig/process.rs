@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use chime::sandbox::Sandbox;
-use chime::testkit::ModelServer;
+use chime_sandbox::Sandbox;
+use chime_testkit::ModelServer;
 
 use crate::Outcome;
 

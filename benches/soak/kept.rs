@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use chime::domain::{ChatId, Class, JobKind, MessageId};
+use chime_core::{ChatId, Class, JobKind, MessageId};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Outcome;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chime::domain::{ChatId, MessageId, Timestamp, UserId};
+use chime_core::{ChatId, MessageId, Timestamp, UserId};
 
 /// A message of a chat.
 pub type Id = (ChatId, MessageId);

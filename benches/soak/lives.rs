@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use chime::clock::Stopwatch;
-use chime::domain::Timestamp;
+use chime_core::Timestamp;
+use chime_runtime::clock::Stopwatch;
 
 use crate::Outcome;
 use crate::memory::Memory;

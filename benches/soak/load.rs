@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId, ThreadId, Timestamp, UserId};
-use chime::sandbox::{BotAction, Content, Cursor, Post};
+use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UserId};
+use chime_sandbox::{BotAction, Content, Cursor, Post};
 
 use crate::ledger::{Due, Ledger, Said};
 use crate::random::Random;

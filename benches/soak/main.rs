@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chime::clock::Stopwatch;
+use chime_runtime::clock::Stopwatch;
 use clap::Parser;
 
 use crate::kept::Kept;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use chime::domain::{Timestamp, UpdateId};
-use chime::sandbox::faults::Fault;
-use chime::testkit::Reply;
+use chime_core::{Timestamp, UpdateId};
+use chime_sandbox::faults::Fault;
+use chime_testkit::Reply;
 use rusqlite::Connection;
 
 use crate::Outcome;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use chime::clock::Clock;
-use chime::domain::{ChatId, ThreadId, UserId};
-use chime::sandbox::{NewChat, Sandbox, Setup};
-use chime::testkit::{ModelServer, Reply};
+use chime_core::{ChatId, ThreadId, UserId};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Sandbox, Setup};
+use chime_testkit::{ModelServer, Reply};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -52,7 +52,7 @@ impl Stage {
             (NewChat::private("Ana"), 9),
             (NewChat::private("Ben"), 9),
         ] {
-            let is_private = new.kind == chime::domain::ChatKind::Private;
+            let is_private = new.kind == chime_core::ChatKind::Private;
             let chat = telegram.add_chat(new.clone());
             let people = match is_private {
                 true => vec![UserId(chat.0)],

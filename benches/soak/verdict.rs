@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId, Timestamp, UserId};
-use chime::sandbox::{BotAction, Content, Cursor, SandboxMessage};
-use chime::testkit::updates::{BotApi, validate_request};
+use chime_core::{ChatId, MessageId, Timestamp, UserId};
+use chime_sandbox::{BotAction, Content, Cursor, SandboxMessage};
+use chime_testkit::updates::{BotApi, validate_request};
 
 use crate::kept::{Kept, Part};
 use crate::ledger::{Due, Id, Ledger, Said};

@@ -6,8 +6,8 @@
 #[path = "../rig/busy.rs"]
 mod busy;
 
-use chime::clock::Clock;
-use chime::testkit::World;
+use chime_runtime::clock::Clock;
+use chime_world::World;
 use clap::Parser;
 
 /// The allocator of the program, since the daemon runs in this process.
@@ -36,7 +36,7 @@ fn main() -> std::io::Result<()> {
         let watch = Clock::system().stopwatch();
         let lived = busy::live(w, arguments.days, arguments.messages).await;
         let seconds = watch.elapsed().as_secs_f64();
-        let bytes = w.read_store(chime::store::size).await;
+        let bytes = w.read_store(chime_store::size).await;
         let messages = u64::from(arguments.days * (arguments.messages + 2));
         println!("{} days, {messages} messages in {seconds:.1} s", arguments.days);
         println!("{} sessions, {} of them in History", lived.sessions, lived.folded);

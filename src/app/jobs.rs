@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::answer::run::{Answering, Capturing, Delivery};
-use crate::commands::run::Commands;
-use crate::domain::{Conversation, Job, JobPayload, ThreadId};
-use crate::memory::run::Memory;
-use crate::privacy::run::Keeper;
-use crate::recap::run::Recaps;
-use crate::retrieval::run::VectorKeeper;
-use crate::scheduler::run::Outcome;
-use crate::voice::run::Voice;
+use chime_answer::answering::{Answering, Capturing, Delivery};
+use chime_answer::voice::worker::Voice;
+use chime_bot::commands::handlers::Commands;
+use chime_bot::recap::worker::Recaps;
+use chime_core::{Conversation, Job, JobPayload, ThreadId};
+use chime_jobs::worker::Outcome;
+use chime_memory::jobs::Memory;
+use chime_memory::recall::VectorKeeper;
+use chime_privacy::worker::Keeper;
 
 /// Everybody who can work.
 pub struct Crew {

@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::answer::run::{Enricher, LongStrands};
 use crate::app::{AppError, Parts, vectors as servers};
-use crate::config::{Config, EmbeddingConfig, MemoryConfig};
-use crate::context::{MAX_STRAND_TOKENS, StrandLimits};
-use crate::domain::{Zone, estimate_tokens};
-use crate::embed::Embedder;
-use crate::gateway::run::Gateway;
-use crate::memory::extract::Ranking;
-use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces, strand_summary, topic_pieces};
-use crate::recap::run::Recaps;
-use crate::retrieval::run::VectorSource;
-use crate::scheduler::run::Wake;
+use chime_access::gateway::ask::Gateway;
+use chime_answer::answering::{Enricher, LongStrands};
+use chime_bot::recap::worker::Recaps;
+use chime_core::config::{Config, EmbeddingConfig, MemoryConfig};
+use chime_core::embed::Embedder;
+use chime_core::{Zone, estimate_tokens};
+use chime_jobs::worker::Wake;
+use chime_memory::extract::Ranking;
+use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, pieces, strand_summary, topic_pieces};
+use chime_memory::recall::VectorSource;
+use chime_relevance::context::{MAX_STRAND_TOKENS, StrandLimits};
 
 /// Who makes and keeps what is remembered.
 pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
-use crate::clock::Clock;
-use crate::privacy::wording::{self, Promise};
-use crate::resilience::{Backoff, random};
-use crate::telegram::{Telegram, TelegramError};
-use crate::texts::menus;
+use chime_core::texts::menus;
+use chime_privacy::wording::{self, Promise};
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::{Backoff, random};
+use chime_telegram::{Telegram, TelegramError};
 
 /// Sets command menu and description once, however long that takes. Nothing waits for it.
 pub struct Menu {

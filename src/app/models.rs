@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::app::AppError;
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::gateway::run::{Gateway, GatewayParts, Models, Transcriber};
-use crate::gateway::{Budget, ModelGuard};
-use crate::llm::{Llm, LlmOptions, Transcriptions};
-use crate::store::Store;
+use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
+use chime_access::gateway::{Budget, ModelGuard};
+use chime_core::config::Config;
+use chime_llm::{Llm, LlmOptions, Transcriptions};
+use chime_runtime::clock::Clock;
+use chime_store::Store;
 
 /// For the retries of one summary or extraction. Nobody waits for it.
 const BACKGROUND_DEADLINE: Duration = Duration::from_secs(180);

@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{ClaimCode, is_unclaimed};
 use crate::app::watchdog::patience;
 use crate::app::{AppError, service};
-use crate::clock::{Clock, SET_BACK_FROM};
-use crate::config::{AllowedChats, Config, EmbeddingConfig};
-use crate::domain::{BotIdentity, span_in_words};
-use crate::embed::Embedder;
-use crate::gateway::run::Gateway;
-use crate::health::run::{HealthServer, Patient};
-use crate::ingest::run::{PollHealth, TroubleKind};
-use crate::resilience::{Backoff, random};
-use crate::scheduler::run::{record, schedule};
-use crate::store::{Opened, Store, admission, inbox, jobs, outbox};
-use crate::telegram::{Telegram, TelegramError, TelegramOptions};
+use crate::health::server::{HealthServer, Patient};
+use chime_access::gateway::ask::Gateway;
+use chime_access::{ClaimCode, is_unclaimed};
+use chime_bot::ingest::intake::{PollHealth, TroubleKind};
+use chime_core::config::{AllowedChats, Config, EmbeddingConfig};
+use chime_core::embed::Embedder;
+use chime_core::{BotIdentity, span_in_words};
+use chime_jobs::worker::{record, schedule};
+use chime_runtime::clock::{Clock, SET_BACK_FROM};
+use chime_runtime::resilience::{Backoff, random};
+use chime_store::{Opened, Store, admission, inbox, jobs, outbox};
+use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
 /// Nothing else keeps a client from being set up.
 const NO_CERTIFICATES: &str =

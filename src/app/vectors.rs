@@ -6,13 +6,13 @@ use tokio::sync::mpsc;
 
 use crate::app::AppError;
 use crate::app::tasks::Tasks;
-use crate::clock::Clock;
-use crate::config::{Config, EmbeddingConfig, Redaction};
-use crate::context::run::{NOTED, Vectors};
-use crate::domain::Conversation;
-use crate::llm::{Embeddings, LlmOptions, Prepare};
-use crate::privacy::redact;
-use crate::store::Store;
+use chime_core::Conversation;
+use chime_core::config::{Config, EmbeddingConfig, Redaction};
+use chime_llm::{Embeddings, LlmOptions, Prepare};
+use chime_memory::context::{NOTED, Vectors};
+use chime_privacy::redact;
+use chime_runtime::clock::Clock;
+use chime_store::Store;
 
 /// How to reach it; none where no server makes vectors.
 pub fn options(config: &Config) -> Option<LlmOptions> {

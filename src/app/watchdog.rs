@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{AppError, service};
-use crate::clock::Clock;
-use crate::ingest::run::PollHealth;
+use chime_bot::ingest::intake::PollHealth;
+use chime_runtime::clock::Clock;
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A poll may take its timeout and the client's grace; twice that is silence.

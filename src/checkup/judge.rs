@@ -7,15 +7,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::checkup::Finding;
-use crate::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
-use crate::domain::{BotIdentity, Chat, span_in_words};
-use crate::embed::{EmbedError, Embedder};
-use crate::llm::{Check, LlmError};
-use crate::store::admission::Admitted;
-use crate::store::jobs::ParkedJob;
-use crate::store::spaces::Coverage;
-use crate::store::{Inspection, StoreError};
-use crate::telegram::TelegramError;
+use chime_core::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
+use chime_core::embed::{EmbedError, Embedder};
+use chime_core::{BotIdentity, Chat, span_in_words};
+use chime_llm::{Check, LlmError};
+use chime_store::admission::Admitted;
+use chime_store::jobs::ParkedJob;
+use chime_store::spaces::Coverage;
+use chime_store::{Inspection, StoreError};
+use chime_telegram::TelegramError;
 
 pub use answers::{Sampled, answers, unanswered};
 pub use places::{Door, Obstacle, door, obstacle, prompts};

@@ -1,8 +1,8 @@
 //! A made-up talk that a model is asked about, and what its answer shows: pure.
 
-use crate::answer::prompt::Style;
-use crate::llm::{Prompt, PromptMessage, PromptRole};
-use crate::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
+use chime_answer::prompt::Style;
+use chime_core::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
+use chime_llm::{Prompt, PromptMessage, PromptRole};
 
 /// Who wrote what. One message holds the answer, and the others hold other numbers.
 const TALK: [(&str, &str); 8] = [

@@ -6,10 +6,8 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::demo::Bundled;
-use crate::config::ContextConfig;
-use crate::domain::JobId;
-use crate::eval::Selector;
-use crate::eval::recall::{Retriever, Scope};
+use chime_core::JobId;
+use chime_core::config::ContextConfig;
 
 /// With the commit that it was built from, where that is known.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("CHIME_COMMIT_SUFFIX"));
@@ -70,130 +68,6 @@ pub enum Command {
                       Examples:\n  chime export -1001234567890 > table.json\n  chime export -1001234567890 --out table.json"
     )]
     Export(ExportOptions),
-    /// Measure how well messages are chosen, on packs whose answers are known
-    #[command(subcommand)]
-    Eval(EvalCommand),
-}
-
-#[derive(Debug, Subcommand)]
-pub enum EvalCommand {
-    /// Choosing the messages that a trigger is about
-    #[command(after_help = "Example:\n  chime eval context tests/data/groups --selector seed")]
-    Context(EvalContextOptions),
-    /// Finding old messages and sessions for a question
-    #[command(after_help = "Example:\n  chime eval recall tests/data/groups --scope session --retriever bm25")]
-    Recall(EvalRecallOptions),
-    /// Answering questions to made-up chats with a real model, and the same model asked plainly beside it
-    #[command(
-        after_help = "Needs a model server; settings such as CONTEXT_TOKENS come from the environment, and memory and limits are \
-                      off unless set there.\n\n\
-                      Examples:\n  chime eval answers --url http://127.0.0.1:8091/v1 --model local\n  \
-                      chime eval answers data/answers --url http://127.0.0.1:8091/v1 --model local --only bare,reply --verbose"
-    )]
-    Answers(EvalAnswersOptions),
-    /// How fast it is in made-up chats, in a database of its own
-    #[command(
-        after_help = "Example:\n  chime eval speed --messages 100k\n  chime eval speed --messages 10k,100k,1m --plot growth.svg"
-    )]
-    Speed(EvalSpeedOptions),
-}
-
-#[derive(Debug, Args)]
-pub struct EvalAnswersOptions {
-    /// Files of cases, or folders with such
-    #[arg(value_name = "FILE|FOLDER", default_value = "data/answers")]
-    pub cases: Vec<PathBuf>,
-    /// Base address of the model server
-    #[arg(long)]
-    pub url: String,
-    /// The model's name there
-    #[arg(long)]
-    pub model: String,
-    /// Only the cases with these ids or of these kinds
-    #[arg(long, value_name = "ID|KIND,...", value_delimiter = ',')]
-    pub only: Vec<String>,
-    /// Do not ask the model plainly beside
-    #[arg(long)]
-    pub no_plain: bool,
-    /// Write all answers, their verdicts and the figures
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Print each question with its answers
-    #[arg(long)]
-    pub verbose: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct EvalSpeedOptions {
-    /// Messages in the database: 10k, 1m; several sizes are measured one after the other
-    #[arg(long, value_name = "N,...", value_parser = count, value_delimiter = ',', default_value = "100k")]
-    pub messages: Vec<u32>,
-    /// Also recall in this many sessions of ten messages, such as 50k, each with summary, tags and vectors
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub sessions: Option<u32>,
-    /// Chats that the sessions are in
-    #[arg(long, value_name = "N", value_parser = count, default_value = "1", requires = "sessions")]
-    pub chats: u32,
-    /// Draw how cost grows from size to size, as SVG
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Print one JSON line for each size and no table
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `10k`, `1m`, or plain digits.
-fn count(written: &str) -> Result<u32, String> {
-    let (digits, unit) = match written.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => written.strip_suffix(['m', 'M']).map_or((written, 1), |digits| (digits, 1_000_000)),
-    };
-    let number = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(unit));
-    number.ok_or_else(|| "a number like 50k or 1m".to_owned())
-}
-
-#[derive(Debug, Args)]
-pub struct EvalContextOptions {
-    /// Folders with messages.jsonl and queries.jsonl
-    #[arg(required = true, value_name = "PACK")]
-    pub packs: Vec<PathBuf>,
-    /// Who selects
-    #[arg(long, value_enum, default_value = "chime")]
-    pub selector: Selector,
-    /// Messages that count, and at most are taken
-    #[arg(long, default_value_t = 20)]
-    pub k: usize,
-    /// Tokens of the messages that the prompt shows
-    #[arg(long, default_value_t = 1600)]
-    pub tokens: usize,
-    /// Write one JSON line per query: what was selected, and a longer ranking
-    #[arg(long, value_name = "FILE")]
-    pub predictions: Option<PathBuf>,
-    /// One JSON object of all figures
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct EvalRecallOptions {
-    /// Folders with messages.jsonl and queries.jsonl
-    #[arg(required = true, value_name = "PACK")]
-    pub packs: Vec<PathBuf>,
-    /// What is ranked
-    #[arg(long, value_enum, default_value = "turn")]
-    pub scope: Scope,
-    /// Who ranks
-    #[arg(long, value_enum, default_value = "fitted")]
-    pub retriever: Retriever,
-    /// Messages that count as selected
-    #[arg(long, default_value_t = 20)]
-    pub k: usize,
-    /// Write one JSON line per question: what was selected, and a longer ranking
-    #[arg(long, value_name = "FILE")]
-    pub predictions: Option<PathBuf>,
-    /// One JSON object of all figures
-    #[arg(long)]
-    pub json: bool,
 }
 
 const DEMO_HELP: &str = "\

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use crate::checkup::Verdict;
-use crate::checkup::run::Checkup;
+use crate::checkup::probes::Checkup;
 use crate::cli::arguments::CheckOptions;
 use crate::cli::exit::{Exit, report};
-use crate::clock::Clock;
-use crate::config::{Environment, LogFormat};
 use crate::telemetry;
+use chime_core::config::{Environment, LogFormat};
+use chime_runtime::clock::Clock;
 
 pub async fn run(options: CheckOptions) -> Exit {
     telemetry::start_quietly(LogFormat::Auto);

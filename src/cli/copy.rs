@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::arguments::{BackupOptions, RestoreOptions};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
-use crate::clock::Clock;
-use crate::config::format_size;
-use crate::store::{self, Copied, StoreError};
+use chime_core::config::format_size;
+use chime_runtime::clock::Clock;
+use chime_store::{Copied, StoreError};
 
 pub async fn back_up(options: BackupOptions) -> Exit {
     let from = match place::database() {
@@ -23,7 +23,7 @@ pub async fn back_up(options: BackupOptions) -> Exit {
     } else {
         options.dest
     };
-    tell("copied the database to", until_signalled(move |stop| store::back_up(&from, &to, stop)).await)
+    tell("copied the database to", until_signalled(move |stop| chime_store::back_up(&from, &to, stop)).await)
 }
 
 pub async fn restore(options: RestoreOptions) -> Exit {
@@ -31,13 +31,13 @@ pub async fn restore(options: RestoreOptions) -> Exit {
         Ok(path) => path,
         Err(exit) => return exit,
     };
-    tell("restored the database to", until_signalled(move |stop| store::restore(&options.src, &to, stop)).await)
+    tell("restored the database to", until_signalled(move |stop| chime_store::restore(&options.src, &to, stop)).await)
 }
 
 /// Makes a copy; SIGTERM and ctrl-c stop it. It is waited for, so that it takes away what it has written.
 async fn until_signalled(
-    copy: impl FnOnce(&CancellationToken) -> store::Result<Copied> + Send + 'static,
-) -> store::Result<Copied> {
+    copy: impl FnOnce(&CancellationToken) -> chime_store::Result<Copied> + Send + 'static,
+) -> chime_store::Result<Copied> {
     let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     let stop = CancellationToken::new();
     let stopped = stop.clone();
@@ -53,7 +53,7 @@ async fn until_signalled(
     copying.await.map_err(|_| StoreError::Panicked)?
 }
 
-fn tell(what: &str, copied: store::Result<Copied>) -> Exit {
+fn tell(what: &str, copied: chime_store::Result<Copied>) -> Exit {
     match copied {
         Ok(Copied { path, bytes, version }) => {
             let (path, size) = (path.display(), format_size(bytes));

@@ -1,12 +1,12 @@
 //! `chime demo`: the real daemon on an embedded Telegram, in a terminal.
 
 mod bundled;
-pub(super) mod chat;
+pub mod chat;
 mod failure;
 mod input;
 mod kept;
 mod opening;
-pub(super) mod recorded;
+pub mod recorded;
 mod screen;
 mod sources;
 
@@ -28,12 +28,12 @@ use crate::cli::demo::input::{Order, Typed};
 use crate::cli::demo::recorded::{BOT, Said};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
-use crate::clock::Clock;
-use crate::config::{Config, DemoPlace, Environment, LogFormat};
-use crate::domain::{AnswerRecord, ChatId, MessageId, UserId};
-use crate::sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
-use crate::store::{Store, jobs, outbox};
 use crate::telemetry;
+use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
+use chime_core::{AnswerRecord, ChatId, MessageId, UserId};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
+use chime_store::{Store, jobs, outbox};
 
 /// The chat opens as if its last message had just been written.
 const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{ExitCode, Termination};
 
 use crate::app::AppError;
-use crate::store::StoreError;
+use chime_store::StoreError;
 
 /// How a command ended. The codes are a contract with service managers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

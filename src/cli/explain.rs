@@ -7,21 +7,21 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::answer::run::asked;
 use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
-use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig, TimeConfig};
-use crate::context::run::{Readings, gather, window};
-use crate::context::{ContextWindow, Explained, Params, explain};
-use crate::domain::{
+use chime_answer::answering::asked;
+use chime_core::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig, TimeConfig};
+use chime_core::embed::Embedder;
+use chime_core::trigger::{Languages, Rules, ask_of, find, is_generic};
+use chime_core::{
     BotIdentity, ChatId, Entity, EntityKind, How, Matter, MessageId, MessagePlace, ParsedTrigger, SlotUse,
     StoredMessage, TokenCalibration, Zone, clip, parse_message_link, utf16_slice,
 };
-use crate::embed::Embedder;
-use crate::retrieval::run::Recaller;
-use crate::store::{self, Reader, Store, answers, chats, messages, usage};
-use crate::trigger::{Languages, Rules, ask_of, find, is_generic};
+use chime_memory::context::{Readings, gather, window};
+use chime_memory::recall::Recaller;
+use chime_relevance::context::{ContextWindow, Explained, Params, explain};
+use chime_store::{Reader, Store, answers, chats, messages, usage};
 
 /// What is explained.
 struct Decision {
@@ -94,7 +94,7 @@ fn decide(
     place: &MessagePlace,
     (params, zone): (&Params, Zone),
     (readings, recaller): (&Readings, &Recaller),
-) -> store::Result<Option<Decision>> {
+) -> chime_store::Result<Option<Decision>> {
     let (chat, message) = match place {
         MessagePlace::Ids(chat, message) => (*chat, *message),
         MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
@@ -130,7 +130,7 @@ fn in_a_line(stored: &StoredMessage) -> String {
 
 /// How the daemon reads the message. Where it asks nothing, or the bot never answered here and so is not known by name, the
 /// names in it and the command at its start are no part of the ask.
-fn parsed(conn: &Reader, trigger: &StoredMessage) -> store::Result<ParsedTrigger> {
+fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedTrigger> {
     let (own, row) = (messages::own_sender(conn, trigger.chat)?, chats::by_key(conn, trigger.chat)?);
     if let (Some(own), Some(row)) = (own, row) {
         let usernames = own.username.into_iter().collect();

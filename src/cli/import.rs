@@ -8,18 +8,18 @@ use std::path::Path;
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
-use crate::archive::Tally;
-use crate::archive::run::{
-    ExportError, Import, ImportError, Imported, Manner, Progress, export as write_export, import as read_export,
-    open as look_through,
-};
 use crate::cli::arguments::{ExportOptions, ImportOptions};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
-use crate::clock::Clock;
-use crate::config::{AccessConfig, Environment, PrivacyConfig, StoreConfig, TelegramConfig};
-use crate::domain::{ChatId, Timestamp, UserId, grouped};
-use crate::store::{self, Store, StoreError};
+use chime_bot::archive::Tally;
+use chime_bot::archive::import::{
+    ExportError, Import, ImportError, Imported, Manner, Progress, export as write_export, import as read_export,
+    open as look_through,
+};
+use chime_core::config::{AccessConfig, Environment, PrivacyConfig, StoreConfig, TelegramConfig};
+use chime_core::{ChatId, Timestamp, UserId, grouped};
+use chime_runtime::clock::Clock;
+use chime_store::{Store, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 enum Refused {
@@ -75,7 +75,7 @@ pub async fn import(options: ImportOptions) -> Exit {
 
 /// The database that is written to, or compared with. Where there is none yet, a dry run compares with an empty one, in a
 /// folder that goes with it.
-fn open(path: &Path, manner: Manner, now: Timestamp) -> store::Result<(Store, Option<TempDir>)> {
+fn open(path: &Path, manner: Manner, now: Timestamp) -> chime_store::Result<(Store, Option<TempDir>)> {
     if manner == Manner::Write {
         return Ok((Store::open(path, now)?.0, None));
     }
@@ -192,8 +192,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::domain::{Chat, ChatKind};
-    use crate::store::{Priority, chats};
+    use chime_core::{Chat, ChatKind};
+    use chime_store::{Priority, chats};
 
     const CHAT: ChatId = ChatId(-1_001);
     const NOW: Timestamp = Timestamp::from_secs(1_767_621_720);

@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use crate::answer::concepts::MAX_ACTIVE;
 use crate::cli::arguments::{MemoryOptions, Rebuilt};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
-use crate::clock::Clock;
-use crate::domain::{ChatId, JobPayload, Rolling, Timestamp};
-use crate::memory::run::remembered;
-use crate::memory::tags::normalized;
-use crate::memory::wording;
-use crate::store::{self, Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
-use crate::texts::texts;
+use chime_answer::concepts::MAX_ACTIVE;
+use chime_core::texts::texts;
+use chime_core::{ChatId, JobPayload, Rolling, Timestamp};
+use chime_memory::jobs::remembered;
+use chime_memory::tags::normalized;
+use chime_memory::wording;
+use chime_runtime::clock::Clock;
+use chime_store::{Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
 
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
@@ -50,7 +50,7 @@ pub async fn run(options: MemoryOptions) -> Exit {
 }
 
 /// Gives what is not known, where nothing is done.
-fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> store::Result<Option<Unknown>> {
+fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chime_store::Result<Option<Unknown>> {
     let Some(row) = chats::find(tx, chat)? else { return Ok(Some(Unknown::Chat)) };
     let (chat, key) = (row.chat.id, row.key);
     match what {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::cli::exit::{Exit, report};
-use crate::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
-use crate::domain::Zone;
+use chime_core::Zone;
+use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
 
 /// `DATABASE_PATH`, or how to end when it cannot be had: that was reported.
 pub fn database() -> Result<PathBuf, Exit> {

@@ -5,8 +5,8 @@ use std::io::Write;
 use crate::cli::arguments::{Retried, RetryOptions};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
-use crate::clock::Clock;
-use crate::store::{amend, jobs};
+use chime_runtime::clock::Clock;
+use chime_store::{amend, jobs};
 
 #[derive(Debug, thiserror::Error)]
 #[error("no such job is parked; chime check names those that are")]

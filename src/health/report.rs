@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::gateway::GuardState;
-use crate::ingest::run::{Trouble, TroubleKind};
-use crate::store::usage::DayTotal;
 use crate::telemetry::Count;
+use chime_access::gateway::GuardState;
+use chime_bot::ingest::intake::{Trouble, TroubleKind};
+use chime_store::usage::DayTotal;
 
 /// Telegram may be out of reach for this long before it is worth an alarm.
 const HICCUP: Duration = Duration::from_secs(15);
@@ -231,7 +231,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::domain::TokenUse;
+    use chime_core::TokenUse;
 
     fn well() -> Vitals {
         Vitals {

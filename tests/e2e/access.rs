@@ -1,9 +1,9 @@
 //! Who gets in, and what the others are told.
 
-use chime::domain::{ChatId, StoredMessage, UserId};
-use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Standing};
-use chime::store::{chats, messages};
-use chime::testkit::World;
+use chime_core::{ChatId, StoredMessage, UserId};
+use chime_sandbox::{BotAction, Cursor, NewChat, NewMember, Standing};
+use chime_store::{chats, messages};
+use chime_world::World;
 
 /// Nobody is named anywhere.
 const CLOSED: [(&str, &str); 2] = [("ALLOWED_CHATS", ""), ("PRIVATE_CHATS", "members")];

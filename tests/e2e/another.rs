@@ -1,8 +1,8 @@
 //! Two matters are open: the answer is about one of them, and a button leads to the other.
 
-use chime::domain::{MessageId, Part, UserId};
-use chime::sandbox::{BotAction, Cursor, NewChat, Post, SandboxMessage};
-use chime::testkit::World;
+use chime_core::{MessageId, Part, UserId};
+use chime_sandbox::{BotAction, Cursor, NewChat, Post, SandboxMessage};
+use chime_world::World;
 
 /// Two pairs have talked at once, and a bystander tags when both talks rest.
 const TWO_TALKS: &str = "
@@ -115,7 +115,7 @@ async fn what_was_forgotten_strangers_and_unknown_buttons_get_a_kind_notice() {
             outcome(w, before, &unknown).await.as_deref(),
             Some("I no longer know this button. Please tag me again.")
         );
-        let elsewhere = w.telegram.add_chat(chime::sandbox::NewChat::supergroup("Elsewhere"));
+        let elsewhere = w.telegram.add_chat(chime_sandbox::NewChat::supergroup("Elsewhere"));
         let stranger = w.telegram.add_member(elsewhere, "zoe");
         let outside = press(w, &first, stranger);
         assert_eq!(outcome(w, before, &outside).await.as_deref(), Some("Only members of this chat can ask me here."));

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use chime::domain::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, UserId, utf16_len};
-use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
-use chime::store::chats;
-use chime::testkit::{Reply, World};
+use chime_core::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, UserId, utf16_len};
+use chime_sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
+use chime_store::chats;
+use chime_testkit::Reply;
+use chime_world::World;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -367,7 +368,7 @@ async fn scenario_b_the_deep_reply() {
 async fn window_and_trigger(w: &World, answer: &SandboxMessage) -> Vec<MessageId> {
     let record = w.record_of(answer).await;
     let trigger = w
-        .read_store(move |conn| chime::store::messages::by_seq(conn, record.chat, record.trigger))
+        .read_store(move |conn| chime_store::messages::by_seq(conn, record.chat, record.trigger))
         .await
         .expect("the trigger is stored");
     record.window.iter().map(|chosen| chosen.id).chain([trigger.message.id]).collect()
@@ -508,7 +509,7 @@ fn links(message: &SandboxMessage) -> Vec<String> {
     links
 }
 
-fn ago(w: &World, age: Duration) -> chime::domain::Timestamp {
+fn ago(w: &World, age: Duration) -> chime_core::Timestamp {
     w.clock.now().minus(age)
 }
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use chime::domain::{AnswerRecord, MessageId, Reason, Timestamp, UserId};
-use chime::sandbox::{BotAction, NewChat};
-use chime::store::{chats, usage};
-use chime::testkit::{Reply, World};
+use chime_core::{AnswerRecord, MessageId, Reason, Timestamp, UserId};
+use chime_sandbox::{BotAction, NewChat};
+use chime_store::{chats, usage};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::{Value, json};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -133,11 +134,11 @@ async fn what_was_spent_is_kept_with_its_price() {
 }
 
 fn spent(
-    conn: &chime::store::Reader,
-    chat: chime::domain::ChatId,
+    conn: &chime_store::Reader,
+    chat: chime_core::ChatId,
     now: Timestamp,
     user: UserId,
-) -> chime::store::Result<(u64, u64, u64, u64)> {
+) -> chime_store::Result<(u64, u64, u64, u64)> {
     let row = chats::find(conn, chat)?.expect("a chat");
     let spent = usage::spent(conn, now, row.key, user)?;
     Ok((spent.total, spent.of_chat, spent.of_member, usage::of_day(conn, now)?.cost_micros))
@@ -166,7 +167,7 @@ async fn a_model_that_keeps_failing_is_left_alone_and_the_messages_are_shown_ins
         w.model.script(["Sure."]);
         let trigger = w.say("Bob", "@bot thoughts?");
         assert_eq!(w.answer_to(trigger).await.text, "Sure.");
-        let acted = w.telegram.actions_since(chime::sandbox::Cursor::default());
+        let acted = w.telegram.actions_since(chime_sandbox::Cursor::default());
         assert!(!acted.iter().any(|action| matches!(action, BotAction::Reacted { .. })));
     })
     .await;

@@ -1,6 +1,6 @@
 //! Five weeks of a group. The year of it is `cargo bench --bench year`.
 
-use chime::testkit::World;
+use chime_world::World;
 
 #[path = "../../benches/rig/busy.rs"]
 mod busy;

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use chime::domain::{AnswerId, Captured, ConceptId, ThreadId};
-use chime::sandbox::{NewMember, Post, SandboxMessage, Standing};
-use chime::store::concepts::{self, ContextKey};
-use chime::store::{chats, outbox};
-use chime::testkit::{Reply, World};
+use chime_core::{AnswerId, Captured, ConceptId, ThreadId};
+use chime_sandbox::{NewMember, Post, SandboxMessage, Standing};
+use chime_store::concepts::{self, ContextKey};
+use chime_store::{chats, outbox};
+use chime_testkit::Reply;
+use chime_world::World;
 use rusqlite::Connection;
 use serde_json::json;
 

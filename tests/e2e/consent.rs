@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, Conversation, MessageId, ThreadId};
-use chime::sandbox::{NewChat, Post};
-use chime::store::{chats, topic_names};
-use chime::testkit::World;
+use chime_core::{ChatId, Conversation, MessageId, ThreadId};
+use chime_sandbox::{NewChat, Post};
+use chime_store::{chats, topic_names};
+use chime_world::World;
 
 use crate::privacy::found_in_files;
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, ChatKey};
-use chime::sandbox::{Content, Post};
-use chime::store::chats;
-use chime::store::watch::{self, Costs};
-use chime::testkit::World;
+use chime_core::{ChatId, ChatKey};
+use chime_sandbox::{Content, Post};
+use chime_store::chats;
+use chime_store::watch::{self, Costs};
+use chime_world::World;
 use rusqlite::Connection;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);

@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use chime::testkit::{Reply, World};
+use chime_testkit::Reply;
+use chime_world::World;
 
 const BROKEN: &str = r#"{"error":{"message":"no","type":"server_error"}}"#;
 

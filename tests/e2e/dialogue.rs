@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::Role;
-use chime::sandbox::{BotAction, NewChat, NewMember, Post};
-use chime::testkit::{Reply, World};
+use chime_core::Role;
+use chime_sandbox::{BotAction, NewChat, NewMember, Post};
+use chime_testkit::Reply;
+use chime_world::World;
 
 #[tokio::test]
 async fn commands_and_what_the_bot_says_of_itself_are_never_fed_as_talk() {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatKey, Conversation, MessageId, Timestamp};
-use chime::store::vectors;
-use chime::testkit::World;
+use chime_core::{ChatKey, Conversation, MessageId, Timestamp};
+use chime_store::vectors;
+use chime_world::World;
 
 const SERVER: &[(&str, &str)] = &[("EMBEDDING", "openai:letters")];
 

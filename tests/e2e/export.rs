@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, UserId};
-use chime::sandbox::faults::Fault;
-use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Post, SandboxMessage, Standing};
-use chime::testkit::World;
+use chime_core::{ChatId, UserId};
+use chime_sandbox::faults::Fault;
+use chime_sandbox::{BotAction, Cursor, NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime_world::World;
 use serde_json::Value;
 
 const WHO: &str = "Only the creator and the admins of this chat can export it.";

@@ -3,11 +3,12 @@
 use std::process::Command;
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId, Timestamp};
-use chime::sandbox::faults::{Call, FOREVER, Fault};
-use chime::sandbox::{NewChat, Post, Sandbox, Standing};
-use chime::store::outbox::{self, State};
-use chime::testkit::{Reply, World};
+use chime_core::{ChatId, MessageId, Timestamp};
+use chime_sandbox::faults::{Call, FOREVER, Fault};
+use chime_sandbox::{NewChat, Post, Sandbox, Standing};
+use chime_store::outbox::{self, State};
+use chime_testkit::Reply;
+use chime_world::World;
 use futures::future::join_all;
 use rusqlite::Connection;
 

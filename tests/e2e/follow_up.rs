@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{Evidence, FollowUp, FoundBy, Intent, MessageId, Reset};
-use chime::sandbox::SandboxMessage;
-use chime::store::{follow_ups, outbox};
-use chime::testkit::World;
+use chime_core::{Evidence, FollowUp, FoundBy, Intent, MessageId, Reset};
+use chime_sandbox::SandboxMessage;
+use chime_store::{follow_ups, outbox};
+use chime_world::World;
 
 use crate::privacy::found_in_files;
 
@@ -373,7 +373,7 @@ async fn forgetting_reaches_frames_items_and_what_was_taken_over() {
 }
 
 /// What is stored of suggestions, as one text.
-fn of_suggestions(conn: &chime::store::Reader) -> chime::store::Result<String> {
+fn of_suggestions(conn: &chime_store::Reader) -> chime_store::Result<String> {
     let mut told = String::new();
     for (table, words) in [("follow_up", "resolved"), ("frame", "frame"), ("item", "title || people")] {
         let sql = format!("SELECT coalesce(group_concat({words}), '') FROM {table}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime::testkit::World;
+use chime_world::World;
 use serde::Deserialize;
 
 const FREE: &str = include_str!("../data/follow_up/free.jsonl");

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use chime::domain::{Grounding, MessageId, Uncertainty, UserId};
-use chime::sandbox::faults::Fault;
-use chime::sandbox::{BotAction, Cursor, NewMember, Post, SandboxMessage, Standing};
-use chime::store::{chat_settings, chats};
-use chime::testkit::{Reply, World};
+use chime_core::{Grounding, MessageId, Uncertainty, UserId};
+use chime_sandbox::faults::Fault;
+use chime_sandbox::{BotAction, Cursor, NewMember, Post, SandboxMessage, Standing};
+use chime_store::{chat_settings, chats};
+use chime_testkit::Reply;
+use chime_world::World;
 
 use crate::budgets::answer_for;
 
@@ -47,7 +48,7 @@ fn admin(w: &World, name: &str) -> UserId {
 /// Has an admin make the group strict by the panel.
 async fn make_strict(w: &mut World) -> SandboxMessage {
     let ann = admin(w, "ann");
-    let asked = w.telegram.say(w.chat, chime::sandbox::Post::new(ann, "/settings@bot", w.clock.now()));
+    let asked = w.telegram.say(w.chat, chime_sandbox::Post::new(ann, "/settings@bot", w.clock.now()));
     let panel = w.answer_to(asked).await;
     let before = w.telegram.cursor();
     let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&panel, "Strict answers"));

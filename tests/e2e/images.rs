@@ -6,11 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::Duration;
 
-use chime::domain::{Class, JobKind, MessageId};
-use chime::sandbox::{NewMember, Post, Standing};
-use chime::store::Store;
-use chime::store::images::{self, Image};
-use chime::testkit::{Reply, World};
+use chime_core::{Class, JobKind, MessageId};
+use chime_sandbox::{NewMember, Post, Standing};
+use chime_store::Store;
+use chime_store::images::{self, Image};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::Value;
 
 use crate::memory::{DAY, HOUR, ON, talk, told_by_the_program};
@@ -186,7 +187,7 @@ async fn told(file: &Path, bot: i64) -> BTreeMap<String, Vec<String>> {
                     let cell = Cell { table, column, value: row.get(place)? };
                     Ok(format!("{column}={}", cell.told(&tags)))
                 });
-                found.push(cells.collect::<chime::store::Result<Vec<_>>>()?.join(" "));
+                found.push(cells.collect::<chime_store::Result<Vec<_>>>()?.join(" "));
             }
             found.sort();
             all.insert(table.clone(), found);

@@ -1,8 +1,9 @@
 //! Members who try to make the bot act for them: each attempt meets a model that obeys, and none of it reaches a chat.
 
-use chime::domain::{ChatId, EntityKind, MessageId, UserId, utf16_slice};
-use chime::sandbox::{NewChat, NewMember, Post, SandboxMessage};
-use chime::testkit::{Reply, World};
+use chime_core::{ChatId, EntityKind, MessageId, UserId, utf16_slice};
+use chime_sandbox::{NewChat, NewMember, Post, SandboxMessage};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::Value;
 
 use crate::memory::{DAY, HOUR, ON};

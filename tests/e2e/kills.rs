@@ -7,13 +7,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chime::domain::{Chat, ChatId, ChatKind, MessageId, ThreadId};
-use chime::embed::Embedder;
-use chime::retrieval::run::{VectorKeeper, VectorSource};
-use chime::sandbox::NewChat;
-use chime::sandbox::faults::{FOREVER, Fault};
-use chime::store::{Priority, Store, Writer, chats, jobs, messages, spaces};
-use chime::testkit::{ModelServer, Reply, World, transcript};
+use chime_core::embed::Embedder;
+use chime_core::testkit::transcript;
+use chime_core::{Chat, ChatId, ChatKind, MessageId, ThreadId};
+use chime_memory::recall::{VectorKeeper, VectorSource};
+use chime_sandbox::NewChat;
+use chime_sandbox::faults::{FOREVER, Fault};
+use chime_store::{Priority, Store, Writer, chats, jobs, messages, spaces};
+use chime_testkit::{ModelServer, Reply};
+use chime_world::World;
 use rusqlite::Connection;
 
 use crate::process::Process;

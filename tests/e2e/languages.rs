@@ -1,7 +1,7 @@
 //! The bot speaks of itself in the language of the chat.
 
-use chime::sandbox::{NewChat, NewMember, Post, Standing};
-use chime::testkit::World;
+use chime_sandbox::{NewChat, NewMember, Post, Standing};
+use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
 use crate::memory::NO_MODEL;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use chime::domain::MessageId;
-use chime::sandbox::faults::{FOREVER, Fault};
-use chime::sandbox::{BotAction, Cursor, NewChat};
-use chime::store::jobs;
-use chime::testkit::World;
+use chime_core::MessageId;
+use chime_sandbox::faults::{FOREVER, Fault};
+use chime_sandbox::{BotAction, Cursor, NewChat};
+use chime_store::jobs;
+use chime_world::World;
 
 const THREE_A_MINUTE: &[(&str, &str)] = &[("RATE_LIMIT", "3/1m")];
 const MINUTE: Duration = Duration::from_secs(60);

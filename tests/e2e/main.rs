@@ -5,7 +5,7 @@
 //! middle of every kind of background work; `resilience` has the model fail while it is watched, `server` has it slow and small. `dialogue` goes on
 //! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come
 //! in, `privacy`, `consent` and `provenance` who wants to be forgotten, `trust` looks at what is posted of what a model wrote,
-//! `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
+//! `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its vectors, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
 //! the clock, `size` weighs the file, `languages` listens, `voice` hears what is spoken, `photos` looks at what is shown, `grounding` asks for sources, `streaming` watches
 //! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory`, `sessions` and
@@ -25,7 +25,6 @@ mod costs;
 mod criteria;
 mod dialogue;
 mod embedding;
-mod eval;
 mod export;
 mod faults;
 mod follow_up;

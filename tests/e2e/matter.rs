@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use chime::domain::{AnswerRecord, MessageId, Part, Reason, Timestamp};
-use chime::sandbox::SandboxMessage;
-use chime::testkit::World;
+use chime_core::{AnswerRecord, MessageId, Part, Reason, Timestamp};
+use chime_sandbox::SandboxMessage;
+use chime_world::World;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use chime::domain::{
+use chime_core::{
     ChatKey, Closed, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
 };
-use chime::sandbox::{NewChat, NewMember, Post, Standing};
-use chime::store::{answers, chats, jobs, memory, sessions, summaries, tags};
-use chime::testkit::{Reply, World};
+use chime_sandbox::{NewChat, NewMember, Post, Standing};
+use chime_store::{answers, chats, jobs, memory, sessions, summaries, tags};
+use chime_testkit::Reply;
+use chime_world::World;
 
 pub const ON: (&str, &str) = ("MEMORY", "on");
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -325,7 +326,7 @@ async fn two_chats_with_the_same_words_remember_apart() {
         let here = w.chat;
         let (mine, theirs) = w
             .read_store(move |conn| {
-                let key = |chat| Ok::<_, chime::store::StoreError>(chats::find(conn, chat)?.map(|row| row.key));
+                let key = |chat| Ok::<_, chime_store::StoreError>(chats::find(conn, chat)?.map(|row| row.key));
                 Ok((key(here)?, key(other)?))
             })
             .await;
@@ -453,7 +454,7 @@ async fn the_operator_sees_what_is_remembered_and_has_it_made_anew() {
         assert!(shown.contains("**History** (before that: 1 conversation"), "{shown}");
         assert!(shown.matches("the red tent comes along").count() >= 2, "{shown}");
         let chat = closed(w).await[0].id.chat;
-        let built = move |kind| move |conn: &chime::store::Reader| summaries::rolling(conn, chat, kind);
+        let built = move |kind| move |conn: &chime_store::Reader| summaries::rolling(conn, chat, kind);
         for (what, kind) in [("recent", Rolling::Recent), ("history", Rolling::History)] {
             let before = w.read_store(built(kind)).await.expect("there before");
             w.clock.advance(HOUR);

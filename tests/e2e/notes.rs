@@ -1,9 +1,9 @@
 //! Texts that a chat saves for reference, and what members think of answers.
 
-use chime::domain::{EntityKind, MessageId, UserId};
-use chime::sandbox::{Content, NewMember, Post, Standing};
-use chime::store::{feedback, outbox};
-use chime::testkit::World;
+use chime_core::{EntityKind, MessageId, UserId};
+use chime_sandbox::{Content, NewMember, Post, Standing};
+use chime_store::{feedback, outbox};
+use chime_world::World;
 
 fn admin(w: &World, name: &str) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(Standing::Administrator))

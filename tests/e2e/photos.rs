@@ -1,8 +1,9 @@
 //! Photos: a question that is about one shows it to the model.
 
-use chime::domain::MessageId;
-use chime::sandbox::{Content, Post};
-use chime::testkit::{Reply, World};
+use chime_core::MessageId;
+use chime_sandbox::{Content, Post};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::Value;
 
 /// A member shows a photo, perhaps with words below it and as part of an album.

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use chime::domain::{ChatId, ChatKey, Rolling, Timestamp, UserId};
-use chime::sandbox::faults::Fault;
-use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
-use chime::store::{Reader, Store, backups, chats, consent, jobs, memory, messages, summaries};
-use chime::testkit::{Reply, World};
+use chime_core::{ChatId, ChatKey, Rolling, Timestamp, UserId};
+use chime_sandbox::faults::Fault;
+use chime_sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime_store::{Reader, Store, backups, chats, consent, jobs, memory, messages, summaries};
+use chime_testkit::Reply;
+use chime_world::World;
 use rusqlite::Connection;
 
 use crate::process::Process;
@@ -45,7 +46,7 @@ pub fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
     found
 }
 
-fn words_left(conn: &Reader, chat: ChatId) -> chime::store::Result<usize> {
+fn words_left(conn: &Reader, chat: ChatId) -> chime_store::Result<usize> {
     let Some(row) = chats::find(conn, chat)? else { return Ok(0) };
     let all = messages::all_of(conn, row.key)?;
     Ok(all.iter().filter(|stored| stored.message.text.contains("zqkill7xk")).count())
@@ -60,7 +61,7 @@ async fn command(w: &mut World, name: &str, text: &str) -> SandboxMessage {
 /// A copy of the database as it is made before a migration.
 async fn copy_before_migration(w: &World) {
     let to = backups::before_migration(&w.database(), 99, w.clock.now());
-    w.read_store(move |conn| chime::store::copy_to(conn, &to).map(drop)).await;
+    w.read_store(move |conn| chime_store::copy_to(conn, &to).map(drop)).await;
 }
 
 fn stand(w: &World, name: &str, standing: Standing) -> UserId {
@@ -214,7 +215,7 @@ async fn who_opts_out_is_in_no_summary_from_then_on() {
         w.say("ben", "the old projector shows everything in green, so somebody has to look at it before");
         w.settled().await;
         w.clock.advance(Duration::from_secs(2 * 3600));
-        let told = |conn: &Reader| -> chime::store::Result<String> {
+        let told = |conn: &Reader| -> chime_store::Result<String> {
             let recent = summaries::rolling(conn, ChatKey(1), Rolling::Recent)?;
             Ok(format!("{recent:?}{:?}", memory::newest_texts(conn, ChatKey(1), 9)?))
         };
@@ -240,7 +241,7 @@ async fn what_is_remembered_goes_with_the_last_message_behind_it() {
             w.say("ben", "I'll bring the blue cable from the cupboard and the projector on Friday at 18:30");
             w.say("cat", "then I book a table for nine people at the thai restaurant near the bridge");
         };
-        let told = |conn: &Reader| -> chime::store::Result<String> {
+        let told = |conn: &Reader| -> chime_store::Result<String> {
             let history = summaries::rolling(conn, ChatKey(1), Rolling::History)?;
             Ok(format!("{history:?}{:?}", memory::newest_texts(conn, ChatKey(1), 9)?))
         };
@@ -690,7 +691,7 @@ async fn messages_go_after_the_days_that_were_promised() {
         w.until("the old message is gone", move |conn| Ok(messages::find_any(conn, chat, old)?.is_none())).await;
         assert!(w.stored(chat, young).await.is_some());
         w.clock.advance(DAY * 15);
-        w.until("raw updates are gone", |conn| Ok(chime::store::inbox::counts(conn)?.0 == 0)).await;
+        w.until("raw updates are gone", |conn| Ok(chime_store::inbox::counts(conn)?.0 == 0)).await;
         w.stop().await;
         let markers = ["zqaged7xk", "zqname7xk"].map(str::to_owned);
         assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
@@ -707,7 +708,7 @@ async fn jobs_counts_of_tokens_and_empty_chats_go_with_the_messages() {
         let asked = w.say_in(private, "ann", "when do we leave?");
         w.answer_to(asked).await;
         w.settled().await;
-        let left = |conn: &Reader| -> chime::store::Result<[i64; 3]> {
+        let left = |conn: &Reader| -> chime_store::Result<[i64; 3]> {
             let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get(0));
             Ok([
                 count("SELECT count(*) FROM job WHERE state = 'done'")?,
@@ -745,7 +746,7 @@ async fn a_month_after_the_bot_was_removed_nothing_of_the_chat_is_left() {
         })
         .await;
         let ann = w.member("ann");
-        let is_out = move |conn: &chime::store::Reader| {
+        let is_out = move |conn: &chime_store::Reader| {
             let row = chats::find(conn, chat)?.expect("the chat's number stays");
             Ok(consent::opted_out(conn, row.key, ann)?.is_some())
         };

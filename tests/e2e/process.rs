@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use chime::clock::Clock;
-use chime::testkit::World;
+use chime_runtime::clock::Clock;
+use chime_world::World;
 
 /// How long a process may take to say or do something. Real time, and no part of any expectation.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId};
-use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
-use chime::store::{Reader, chats, consent, messages};
-use chime::testkit::World;
+use chime_core::{ChatId, MessageId};
+use chime_sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
+use chime_store::{Reader, chats, consent, messages};
+use chime_world::World;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,7 +23,7 @@ async fn has_words(w: &World, chat: ChatId, id: MessageId) -> bool {
     w.stored(chat, id).await.is_some_and(|stored| !stored.message.text.is_empty())
 }
 
-fn is_out(conn: &Reader, chat: ChatId, user: chime::domain::UserId) -> chime::store::Result<bool> {
+fn is_out(conn: &Reader, chat: ChatId, user: chime_core::UserId) -> chime_store::Result<bool> {
     let Some(row) = chats::find(conn, chat)? else { return Ok(false) };
     Ok(consent::opted_out(conn, row.key, user)?.is_some())
 }
@@ -137,7 +137,7 @@ async fn what_an_opted_out_member_wrote_reaches_no_prompt_by_way_of_others() {
         let before = Post::new(ben, format!("{marker} is the code"), w.clock.now()).forward_of(w.chat, original);
         let before = w.telegram.say(w.chat, before);
         w.settled().await;
-        w.model.script([chime::testkit::Reply::text(format!("The code is {marker}."))]);
+        w.model.script([chime_testkit::Reply::text(format!("The code is {marker}."))]);
         let tag = w.say("ben", "@bot what is the code?");
         let older = w.answer_to(tag).await;
         w.settled().await;
@@ -181,7 +181,7 @@ async fn an_opt_out_from_before_a_downtime_holds_and_is_confirmed() {
         assert!(command_in(w, chat, "ann", "/optin").await.text.starts_with("I read along"));
         let last = w.telegram.latest_update().map_or(0, |last| last.0);
         for id in last - 3..=last {
-            w.telegram.duplicate(chime::domain::UpdateId(id));
+            w.telegram.duplicate(chime_core::UpdateId(id));
         }
         w.settled().await;
         assert!(!w.read_store(move |conn| is_out(conn, chat, ann)).await);
@@ -285,7 +285,7 @@ async fn a_chat_that_speaks_has_not_removed_the_bot() {
 #[tokio::test]
 async fn a_tag_that_waited_through_a_downtime_is_told_of_and_not_answered() {
     World::run(async |w| {
-        w.model.script([chime::testkit::Reply::Hang]);
+        w.model.script([chime_testkit::Reply::Hang]);
         w.say("ann", "@bot when is dinner?");
         w.model.wait_for_requests(1).await.expect("the model is asked");
         w.stop().await;
@@ -302,7 +302,7 @@ async fn a_tag_that_waited_through_a_downtime_is_told_of_and_not_answered() {
 #[tokio::test]
 async fn what_is_asked_in_a_chat_that_is_no_longer_allowed_is_not_answered() {
     World::run(async |w| {
-        w.model.script([chime::testkit::Reply::Hang]);
+        w.model.script([chime_testkit::Reply::Hang]);
         w.say("ann", "@bot when is dinner?");
         w.model.wait_for_requests(1).await.expect("the model is asked");
         w.stop().await;

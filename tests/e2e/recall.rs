@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{EntityKind, Part, Reason};
-use chime::sandbox::{NewChat, Post};
-use chime::store::answers;
-use chime::testkit::World;
+use chime_core::{EntityKind, Part, Reason};
+use chime_sandbox::{NewChat, Post};
+use chime_store::answers;
+use chime_world::World;
 
 #[tokio::test]
 async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use chime::domain::{EntityKind, MessageId, Timestamp, UserId, Zone};
-use chime::sandbox::faults::Fault;
-use chime::sandbox::{NewChat, NewMember, Post, SandboxMessage, Standing};
-use chime::store::recaps;
-use chime::testkit::{Reply, World};
+use chime_core::{EntityKind, MessageId, Timestamp, UserId, Zone};
+use chime_sandbox::faults::Fault;
+use chime_sandbox::{NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime_store::recaps;
+use chime_testkit::Reply;
+use chime_world::World;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const MINUTE: Duration = Duration::from_secs(60);

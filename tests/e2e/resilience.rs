@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use chime::sandbox::SandboxMessage;
-use chime::store::reply_streams;
-use chime::testkit::{Reply, World};
+use chime_sandbox::SandboxMessage;
+use chime_store::reply_streams;
+use chime_testkit::Reply;
+use chime_world::World;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -152,7 +153,7 @@ async fn killed_while_it_writes(w: &mut World, is_noted: bool) -> Vec<String> {
     assert!(shown.starts_with("They want to leave") && shown.ends_with('…'), "{shown}");
     if is_noted {
         let key = format!("answer:{}:{tag}", w.chat);
-        let noted = move |conn: &chime::store::Reader| {
+        let noted = move |conn: &chime_store::Reader| {
             Ok(reply_streams::find(conn, &key)?.is_some_and(|it| it.message.is_some()))
         };
         w.until("the message is noted", noted).await;
@@ -179,7 +180,7 @@ async fn killed_in_the_middle_of_a_stream_there_is_one_whole_answer() {
 #[tokio::test]
 async fn killed_between_the_first_words_and_their_record_there_is_one_whole_answer() {
     World::without_daemon(async |w| {
-        w.telegram.fault("sendMessage", chime::sandbox::faults::Fault::HangAfter, 1);
+        w.telegram.fault("sendMessage", chime_sandbox::faults::Fault::HangAfter, 1);
         let said = killed_while_it_writes(w, false).await;
         let whole: Vec<&String> = said.iter().filter(|text| !text.ends_with('…')).collect();
         assert_eq!((said.len(), whole.len()), (2, 1), "{said:?}");

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use chime::domain::MessageId;
-use chime::sandbox::{BotAction, Cursor};
-use chime::testkit::{Reply, World};
-use chime::texts::texts;
+use chime_core::MessageId;
+use chime_core::texts::texts;
+use chime_sandbox::{BotAction, Cursor};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);

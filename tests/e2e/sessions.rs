@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use chime::domain::{Closed, Conversation, MessageId, Session, ThreadId, Timestamp};
-use chime::sandbox::{NewChat, Post, Standing};
-use chime::store::{chats, jobs, memory, sessions, summaries};
-use chime::testkit::{Reply, World};
+use chime_core::{Closed, Conversation, MessageId, Session, ThreadId, Timestamp};
+use chime_sandbox::{NewChat, Post, Standing};
+use chime_store::{chats, jobs, memory, sessions, summaries};
+use chime_testkit::Reply;
+use chime_world::World;
 
 use crate::memory::{DAY, HOUR, NO_MODEL, ON, TALK, closed, summary_of, talk, until_summarized};
 
 const MINUTES: Duration = Duration::from_secs(120);
 
-async fn closed_in(w: &World, chat: chime::domain::ChatId, thread: Option<ThreadId>) -> Vec<Session> {
+async fn closed_in(w: &World, chat: chime_core::ChatId, thread: Option<ThreadId>) -> Vec<Session> {
     w.read_store(move |conn| {
         let Some(row) = chats::find(conn, chat)? else { return Ok(Vec::new()) };
         let here = Conversation { chat: row.key, thread };
@@ -201,7 +202,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
             let all = memory::extracts_of(conn, key, "scripted", 9)?;
             Ok(all.is_empty()
                 && sessions::stale(conn, key, 1)?.is_empty()
-                && summaries::rolling(conn, key, chime::domain::Rolling::Recent)?.is_some())
+                && summaries::rolling(conn, key, chime_core::Rolling::Recent)?.is_some())
         })
         .await;
         w.settled().await;
@@ -255,7 +256,7 @@ async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
         let forget = w.reply("ann", first, "/forget");
         w.answer_to(forget).await;
         w.settled().await;
-        let left = w.read_store(move |conn| chime::store::answers::find(conn, record)).await;
+        let left = w.read_store(move |conn| chime_store::answers::find(conn, record)).await;
         assert!(left.is_none_or(|it| it.text.is_empty()), "the answer is still there");
         w.model.script(["No idea.", "- thoughts about the big boat [m2]"]);
         let tag = w.reply("cat", last, "@bot so?");

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use chime::domain::{Chat, ChatId, ChatKind, Timestamp};
-use chime::store::{Priority, Store, chats};
+use chime_core::{Chat, ChatId, ChatKind, Timestamp};
+use chime_store::{Priority, Store, chats};
 
 /// What is typed; what the reply must hold; what it must not.
 type Turn = (&'static str, &'static [&'static str], &'static [&'static str]);

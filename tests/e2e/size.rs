@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-use chime::sandbox::Post;
-use chime::testkit::World;
+use chime_sandbox::Post;
+use chime_world::World;
 use rusqlite::Connection;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -31,7 +31,7 @@ async fn ten_thousand_messages_take_a_few_megabytes() {
         let fresh = taken(w).await;
         assert!(fresh <= FRESH_BYTES, "{fresh} bytes while raw updates are kept:\n{}", by_table(w));
         w.clock.advance(DAY * 15);
-        w.until("raw updates are gone", |conn| Ok(chime::store::inbox::counts(conn)?.0 == 0)).await;
+        w.until("raw updates are gone", |conn| Ok(chime_store::inbox::counts(conn)?.0 == 0)).await;
         w.settled().await;
         let later = taken(w).await;
         let vectors = of_vectors(w);

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId};
-use chime::sandbox::faults::Fault;
-use chime::sandbox::{BotAction, Cursor, NewChat, SandboxMessage};
-use chime::store::reply_streams;
-use chime::testkit::{Reply, World};
+use chime_core::{ChatId, MessageId};
+use chime_sandbox::faults::Fault;
+use chime_sandbox::{BotAction, Cursor, NewChat, SandboxMessage};
+use chime_store::reply_streams;
+use chime_testkit::Reply;
+use chime_world::World;
 
 const SECOND: Duration = Duration::from_secs(1);
 const BEGINNING: &str = "They want to leave on Friday evening after work, all of them together in the red boat of Ann, \

@@ -1,7 +1,7 @@
 //! Times are told as the clocks of the group show them.
 
-use chime::domain::{Timestamp, Zone};
-use chime::testkit::World;
+use chime_core::{Timestamp, Zone};
+use chime_world::World;
 
 const TOKYO: [(&str, &str); 1] = [("TIME_ZONE", "Asia/Tokyo")];
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use chime::domain::{EntityKind, Reason};
-use chime::sandbox::{NewChat, Post};
-use chime::store::{answers, memory};
-use chime::testkit::{Reply, World};
+use chime_core::{EntityKind, Reason};
+use chime_sandbox::{NewChat, Post};
+use chime_store::{answers, memory};
+use chime_testkit::Reply;
+use chime_world::World;
 use serde_json::{Value, json};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -23,7 +24,7 @@ fn results(request: &Value) -> String {
 }
 
 /// A fact from days ago that has nothing of the asks below in it, and talk of other things since.
-async fn long_ago(w: &World) -> (chime::domain::MessageId, String) {
+async fn long_ago(w: &World) -> (chime_core::MessageId, String) {
     let fact = w.say("ann", "I parked the trailer behind grandma's barn, the padlock opens with 7193");
     w.settled().await;
     w.clock.advance(72 * HOUR);

@@ -1,10 +1,11 @@
 //! What a conversation is about, and what is remembered of it.
 
-use chime::domain::{ChatKey, Conversation, EntityKind, SessionId, SummaryMethod};
-use chime::sandbox::{NewMember, Post, Standing};
-use chime::store::topics::{self, TopicState};
-use chime::store::{chats, jobs, sessions, tags};
-use chime::testkit::{Reply, World};
+use chime_core::{ChatKey, Conversation, EntityKind, SessionId, SummaryMethod};
+use chime_sandbox::{NewMember, Post, Standing};
+use chime_store::topics::{self, TopicState};
+use chime_store::{chats, jobs, sessions, tags};
+use chime_testkit::Reply;
+use chime_world::World;
 
 use crate::memory::{DAY, HOUR, NO_MODEL, ON, told_by_the_program, until_summarized};
 use crate::process::Process;

@@ -1,6 +1,7 @@
 //! What reaches a chat of what a model wrote: sources, and nothing of the prompt.
 
-use chime::testkit::{Reply, World};
+use chime_testkit::Reply;
+use chime_world::World;
 
 #[tokio::test]
 async fn a_citation_in_any_form_is_a_link_and_no_internal_number_is_shown() {

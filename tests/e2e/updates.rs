@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use chime::domain::UpdateId;
-use chime::sandbox::faults::Call;
-use chime::testkit::World;
-use chime::testkit::updates::{BotApi, Dice, generate, mutilate};
+use chime_core::UpdateId;
+use chime_sandbox::faults::Call;
+use chime_testkit::updates::{BotApi, Dice, generate, mutilate};
+use chime_world::World;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

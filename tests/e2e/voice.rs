@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId, UserId};
-use chime::sandbox::{Content, NewChat, NewMember, Post};
-use chime::store::{chats, usage};
-use chime::testkit::World;
+use chime_core::{ChatId, MessageId, UserId};
+use chime_sandbox::{Content, NewChat, NewMember, Post};
+use chime_store::{chats, usage};
+use chime_world::World;
 
 const LISTENS: &[(&str, &str)] = &[("MODEL_TRANSCRIBE", "ears"), ("MEMORY", "on")];
 const MINUTE: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ fn speak_in(w: &World, chat: ChatId, name: &str) -> MessageId {
 
 async fn until_heard(w: &World, chat: ChatId, id: MessageId) {
     w.until("the voice message has words", move |conn| {
-        Ok(chime::store::messages::find(conn, chat, id)?.is_some_and(|stored| !stored.message.text.is_empty()))
+        Ok(chime_store::messages::find(conn, chat, id)?.is_some_and(|stored| !stored.message.text.is_empty()))
     })
     .await;
 }

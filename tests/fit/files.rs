@@ -1,5 +1,5 @@
-use chime::context::training::{NOVELTY_NAMES, PAIR_NAMES, Weights};
-use chime::context::{ReplyModel, Scorers};
+use chime_relevance::context::training::{NOVELTY_NAMES, PAIR_NAMES, Weights};
+use chime_relevance::context::{ReplyModel, Scorers};
 
 use crate::learn::{Score, Term};
 use crate::written::{Part, Written};

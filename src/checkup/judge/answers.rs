@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::model_remedy;
 use crate::checkup::Finding;
 use crate::checkup::sample::{ANSWER, Cited};
-use crate::config::ContextTokens;
-use crate::domain::{TokenUse, clip, grouped};
-use crate::llm::{LlmError, ServerFacts};
+use chime_core::config::ContextTokens;
+use chime_core::{TokenUse, clip, grouped};
+use chime_llm::{LlmError, ServerFacts};
 
 const NAME: &str = "answers";
 /// Characters of a wrong answer that are shown.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use crate::checkup::Finding;
-use crate::prompts::Gap;
+use chime_core::prompts::Gap;
 
 /// The place of the database, where nothing can be read or made there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::domain::{ChatId, ChatKind, JobId, UserId};
-use crate::prompts::Gap;
+use chime_core::prompts::Gap;
+use chime_core::{ChatId, ChatKind, JobId, UserId};
 
 #[track_caller]
 fn check(findings: impl IntoIterator<Item = Finding>, expected: Expect) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::NaiveDateTime;
 
-use crate::domain::{Timestamp, Zone};
+use chime_core::{Timestamp, Zone};
 
 /// A silence of more than this comes before the last talk.
 const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);

@@ -3,18 +3,17 @@
 use crate::app::AppError;
 use crate::cli::demo::kept::KeptError;
 use crate::cli::exit::{Exit, report};
-use crate::store;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
     #[error(transparent)]
     App(#[from] AppError),
     #[error(transparent)]
-    Config(#[from] crate::config::ConfigError),
+    Config(#[from] chime_core::config::ConfigError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error(transparent)]
-    Store(#[from] store::StoreError),
+    Store(#[from] chime_store::StoreError),
     #[error(transparent)]
     Kept(#[from] KeptError),
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::{ChatId, MessageId, UpdateId};
-use crate::sandbox::{NewChat, Sandbox};
-use crate::store::StoreError;
-use crate::store::numbering::{self, Numbering};
+use chime_core::{ChatId, MessageId, UpdateId};
+use chime_sandbox::{NewChat, Sandbox};
+use chime_store::StoreError;
+use chime_store::numbering::{self, Numbering};
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {

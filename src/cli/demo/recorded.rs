@@ -5,15 +5,15 @@ use std::path::Path;
 
 use ulid::Ulid;
 
-use crate::answer::followup::{Ask, Turn, classify, items, resolve};
 use crate::cli::demo::chat::{ChatFile, Line};
-use crate::domain::{
+use chime_answer::followup::{Ask, Turn, classify, items, resolve};
+use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Matter, Message, MessageId, ReplyTarget, Role,
     Sender, StoredMessage, Timestamp, TokenUse, UserId,
 };
-use crate::store::follow_ups::NewFollowUp;
-use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Store, Writer, answers, chats, follow_ups, messages, outbox};
+use chime_store::follow_ups::NewFollowUp;
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{Priority, Store, Writer, answers, chats, follow_ups, messages, outbox};
 
 /// The bot's name in a chat file.
 pub const BOT: &str = "bot";
@@ -36,7 +36,7 @@ pub struct Said {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) -> store::Result<()> {
+pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) -> chime_store::Result<()> {
     if said.is_empty() {
         return Ok(());
     }
@@ -48,11 +48,11 @@ pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) ->
 ///
 /// # Errors
 /// Those of the store.
-pub async fn record_in(store: &Store, chat: Chat, said: Vec<Said>) -> store::Result<()> {
+pub async fn record_in(store: &Store, chat: Chat, said: Vec<Said>) -> chime_store::Result<()> {
     store.write(Priority::Answering, move |tx| write(tx, &chat, &said)).await
 }
 
-fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> store::Result<()> {
+fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> chime_store::Result<()> {
     let row = chats::upsert(tx, chat)?;
     for it in said {
         messages::take_in(tx, &row, &message(chat, it))?;
@@ -68,7 +68,7 @@ fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> store::Result<()> {
 }
 
 /// The answer of the bot with the items in it.
-fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said) -> store::Result<()> {
+fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said) -> chime_store::Result<()> {
     if answers::to_trigger(tx, trigger.chat, trigger.seq, Matter::First)?.is_some() {
         return Ok(());
     }
@@ -137,6 +137,6 @@ fn message(chat: &Chat, said: &Said) -> Message {
 }
 
 /// The group of the demo, as the daemon will meet it.
-pub fn group(id: crate::domain::ChatId, title: &str) -> Chat {
+pub fn group(id: chime_core::ChatId, title: &str) -> Chat {
     Chat { id, kind: ChatKind::Supergroup, title: Some(title.to_owned()), username: None }
 }

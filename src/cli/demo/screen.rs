@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Value, json};
 
-use crate::domain::{AnswerRecord, Part, Timestamp, Zone};
+use chime_core::{AnswerRecord, Part, Timestamp, Zone};
 
 /// Columns before the name: `#12 18:40  `, and below it the later lines of a text.
 const HEAD_WIDTH: usize = 13;

@@ -1,9 +1,9 @@
 //! The answer that a message of the bot carries, with the messages that it cites.
 
 use crate::cli::demo::screen::ShownSource;
-use crate::domain::{AnswerRecord, Seq, message_link};
-use crate::store::outbox::Part;
-use crate::store::{Reader, Result, answers, chats, messages};
+use chime_core::{AnswerRecord, Seq, message_link};
+use chime_store::outbox::Part;
+use chime_store::{Reader, Result, answers, chats, messages};
 
 pub fn answer_of(conn: &Reader, part: &Part) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>> {
     let Some(id) = part.answer else { return Ok(None) };

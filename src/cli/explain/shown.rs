@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::answer::why::in_plain_words;
 use crate::cli::explain::{Decision, in_a_line};
-use crate::context::{Entry, Explained, Feature};
-use crate::domain::{FoundSource, MessageId, Part, Reason};
+use chime_answer::why::in_plain_words;
+use chime_core::{FoundSource, MessageId, Part, Reason};
+use chime_relevance::context::{Entry, Explained, Feature};
 
 /// Features that stand beside a message, the weightiest ones. JSON has more.
 const TOLD: usize = 3;

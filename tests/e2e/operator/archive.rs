@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::time::Duration;
 
-use chime::clock::Clock;
-use chime::domain::{
+use chime_core::{
     Chat, ChatId, ChatKey, ChatKind, EntityKind, Kind, Message, MessageId, Migration, Rolling, Sender, Timestamp,
     UserId, grouped,
 };
-use chime::sandbox::{NewChat, Post, Setup, Standing};
-use chime::store::consent::Scope;
-use chime::store::{Priority, Store, chats, consent, messages, summaries};
-use chime::testkit::{Export, Reply};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Post, Setup, Standing};
+use chime_store::consent::Scope;
+use chime_store::{Priority, Store, chats, consent, messages, summaries};
+use chime_testkit::{Export, Reply};
 use serde_json::{Value, json};
 
 use super::Machine;
@@ -135,7 +135,7 @@ async fn who_objects_is_a_stub_and_what_the_bot_heard_itself_stays() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.set("ALLOWED_CHATS", "*");
     let export = export(30);
-    let mut heard = chime::testkit::transcript("10:00 ann#3 as the bot heard it").remove(0).message;
+    let mut heard = chime_core::testkit::transcript("10:00 ann#3 as the bot heard it").remove(0).message;
     heard.chat = CHAT;
     heard.sent_at = Clock::system().now();
     with_chat(&machine, Some(heard), Some(UserId(5005))).await;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use chime::clock::Clock;
-use chime::domain::{ChatId, JobId, JobPayload, MessageAt, MessageId, ParsedTrigger};
-use chime::sandbox::faults::Fault;
-use chime::sandbox::{Setup, Standing};
-use chime::store::{Priority, jobs};
-use chime::testkit::Reply;
+use chime_core::{ChatId, JobId, JobPayload, MessageAt, MessageId, ParsedTrigger};
+use chime_runtime::clock::Clock;
+use chime_sandbox::faults::Fault;
+use chime_sandbox::{Setup, Standing};
+use chime_store::{Priority, jobs};
+use chime_testkit::Reply;
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -237,5 +237,5 @@ async fn parked_jobs_are_shown_and_retried_while_somebody_holds_the_database() {
 
 #[test]
 fn a_folder_is_no_database() {
-    assert!(chime::store::inspect(Path::new("/")).is_err());
+    assert!(chime_store::inspect(Path::new("/")).is_err());
 }

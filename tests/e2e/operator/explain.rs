@@ -2,8 +2,8 @@
 
 use std::process::{Command, Output};
 
-use chime::domain::MessageId;
-use chime::testkit::World;
+use chime_core::MessageId;
+use chime_world::World;
 use serde_json::Value;
 
 fn explain(w: &World, message: MessageId, more: &[&str]) -> Output {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chime::clock::Clock;
-use chime::domain::{ChatId, ChatKey, EntityKind, Message, MessageId, Rolling, Timestamp, UserId};
-use chime::sandbox::{NewChat, Setup};
-use chime::store::consent::Scope;
-use chime::store::{Priority, Store, consent, summaries};
+use chime_core::{ChatId, ChatKey, EntityKind, Message, MessageId, Rolling, Timestamp, UserId};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Setup};
+use chime_store::consent::Scope;
+use chime_store::{Priority, Store, consent, summaries};
 use serde_json::{Value, json};
 
 use super::Machine;

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use chime::clock::Clock;
-use chime::sandbox::{NewChat, Setup};
-use chime::store::{Store, messages};
-use chime::testkit::Reply;
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Setup};
+use chime_store::{Store, messages};
+use chime_testkit::Reply;
 use rusqlite::Connection;
 
 use super::{Daemon, Machine};
@@ -19,7 +19,7 @@ async fn at_work(machine: &mut Machine) -> Daemon {
     machine.model.script([Reply::text("On Friday.")]);
     let now = Clock::system().now();
     let cursor = machine.telegram.cursor();
-    machine.telegram.say(chat, chime::sandbox::Post::new(ana, "@bot when?", now));
+    machine.telegram.say(chat, chime_sandbox::Post::new(ana, "@bot when?", now));
     machine.telegram.next_sent(cursor).await;
     daemon
 }
@@ -48,7 +48,7 @@ async fn a_copy_taken_while_the_daemon_works_brings_everything_back() {
     assert_eq!(daemon.ended().await, Some(74), "a database that is gone is not replaced by an empty one");
     assert_eq!(run(&machine, &["restore", "copy.db"]).await.0, Some(0));
     let store = Store::open_to_read(&machine.database()).expect("the restored database");
-    let kept = store.read(|conn| messages::all_of(conn, chime::domain::ChatKey(1))).await.expect("read it");
+    let kept = store.read(|conn| messages::all_of(conn, chime_core::ChatKey(1))).await.expect("read it");
     assert!(kept.iter().any(|message| message.message.text == "@bot when?"));
     store.close().await;
     let polls = machine.telegram.calls().iter().filter(|call| call.is("getUpdates")).count();

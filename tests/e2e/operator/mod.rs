@@ -15,11 +15,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use chime::clock::Clock;
-use chime::domain::{Chat, ChatKind};
-use chime::sandbox::{NewChat, Sandbox, Setup, Standing};
-use chime::store::{Opened, Priority, Store, chats};
-use chime::testkit::ModelServer;
+use chime_core::{Chat, ChatKind};
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Sandbox, Setup, Standing};
+use chime_store::{Opened, Priority, Store, chats};
+use chime_testkit::ModelServer;
 use expect_test::Expect;
 use tempfile::TempDir;
 

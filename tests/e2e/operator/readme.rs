@@ -2,9 +2,9 @@
 
 use std::process::{Command, Output, Stdio};
 
-use chime::clock::Clock;
-use chime::domain::UserId;
-use chime::sandbox::{NewChat, Post, Setup};
+use chime_core::UserId;
+use chime_runtime::clock::Clock;
+use chime_sandbox::{NewChat, Post, Setup};
 
 use crate::operator::{Daemon, Machine, PATIENCE};
 use crate::showcase::played;

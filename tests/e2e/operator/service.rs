@@ -4,7 +4,7 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
 use chime::cli::Exit;
-use chime::sandbox::Setup;
+use chime_sandbox::Setup;
 
 use super::{Machine, PATIENCE};
 

@@ -3,11 +3,11 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use chime::clock::Clock;
-use chime::domain::ChatId;
-use chime::sandbox::faults::{FOREVER, Fault};
-use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Post, Setup};
-use chime::testkit::Reply;
+use chime_core::ChatId;
+use chime_runtime::clock::Clock;
+use chime_sandbox::faults::{FOREVER, Fault};
+use chime_sandbox::{BotAction, Cursor, NewChat, NewMember, Post, Setup};
+use chime_testkit::Reply;
 use serde_json::Value;
 
 use super::{Machine, PATIENCE};

@@ -1,0 +1,83 @@
+//! What the day's tokens still allow: pure.
+
+use chime_core::config::DailyTokens;
+use chime_core::{Because, Spent};
+
+/// From this share of a budget on, in percent, what is left is stretched.
+const TIGHT_PERCENT: u64 = 80;
+
+/// How freely a model may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowance {
+    Ample,
+    /// A budget is nearly used up: a smaller window and the cheaper model make it last.
+    Tight,
+    Over(Because),
+}
+
+/// Judges what was spent today. A call under way is not counted yet, so a budget may be passed by a few calls.
+pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
+    let budgets = [
+        (spent.total, caps.total, Because::DailyTokens),
+        (spent.of_chat, cap_of_chat(spent, caps), Because::DailyTokensOfChat),
+        (spent.of_member, caps.per_member, Because::DailyTokensOfMember),
+    ];
+    let limited = budgets.into_iter().filter_map(|(spent, cap, because)| Some((spent, cap?, because)));
+    let mut allowance = Allowance::Ample;
+    for (spent, cap, because) in limited {
+        if spent >= cap {
+            return Allowance::Over(because);
+        }
+        if u128::from(spent) * 100 >= u128::from(cap) * u128::from(TIGHT_PERCENT) {
+            allowance = Allowance::Tight;
+        }
+    }
+    allowance
+}
+
+/// The smaller of what the operator and the admins of the chat let it take in a day.
+pub fn cap_of_chat(spent: Spent, caps: DailyTokens) -> Option<u64> {
+    [caps.per_chat, spent.own_cap_of_chat].into_iter().flatten().min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAPS: DailyTokens = DailyTokens { total: Some(1000), per_chat: Some(100), per_member: Some(10) };
+
+    #[track_caller]
+    fn check((total, of_chat, of_member): (u64, u64, u64), caps: DailyTokens, expected: Allowance) {
+        assert_eq!(allowance(Spent { total, of_chat, of_member, own_cap_of_chat: None }, caps), expected);
+    }
+
+    #[test]
+    fn a_chat_may_take_less_than_the_operator_lets_it_and_never_more() {
+        let told = |of_chat, own| {
+            let spent = Spent { of_chat, own_cap_of_chat: Some(own), ..Spent::default() };
+            (allowance(spent, CAPS), allowance(spent, DailyTokens { per_chat: None, ..CAPS }))
+        };
+        let over = Allowance::Over(Because::DailyTokensOfChat);
+        assert_eq!(told(50, 50), (over, over));
+        assert_eq!(told(49, 50), (Allowance::Tight, Allowance::Tight));
+        assert_eq!(told(100, 1000), (over, Allowance::Ample));
+    }
+
+    #[test]
+    fn from_four_fifths_on_it_is_tight_and_at_the_cap_it_is_over() {
+        check((0, 0, 0), CAPS, Allowance::Ample);
+        check((799, 79, 7), CAPS, Allowance::Ample);
+        check((800, 0, 0), CAPS, Allowance::Tight);
+        check((0, 80, 0), CAPS, Allowance::Tight);
+        check((0, 99, 9), CAPS, Allowance::Tight);
+        check((0, 0, 10), CAPS, Allowance::Over(Because::DailyTokensOfMember));
+        check((0, 100, 10), CAPS, Allowance::Over(Because::DailyTokensOfChat));
+        check((1000, 100, 10), CAPS, Allowance::Over(Because::DailyTokens));
+    }
+
+    #[test]
+    fn without_a_cap_nothing_is_ever_over() {
+        check((u64::MAX, u64::MAX, u64::MAX), DailyTokens::default(), Allowance::Ample);
+        check((u64::MAX - 1, 0, 0), DailyTokens { total: Some(u64::MAX), ..CAPS }, Allowance::Tight);
+    }
+}

@@ -1,0 +1,142 @@
+//! Closed by default: a chat is served only if the operator said so.
+
+use chime_core::config::{AccessConfig, AllowedChats, PrivateChats};
+use chime_core::{Chat, ChatId, ChatKind, UserId};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Allowed,
+    Refused,
+}
+
+/// What the database knows beside the configuration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// The former ids of the chat: a group that became a supergroup is still the chat that the operator named.
+    pub former_ids: &'a [ChatId],
+    /// An owner added the bot to the chat.
+    pub owner_added: bool,
+    /// The sender became an owner by `/claim`.
+    pub sender_claimed: bool,
+    /// The sender has written in a group in which the bot works.
+    pub sender_is_member: bool,
+}
+
+/// Whether `sender` is served in `chat`.
+pub fn chat_access(chat: &Chat, sender: UserId, config: &AccessConfig, known: &Known<'_>) -> Access {
+    let is_listed = || known.former_ids.iter().chain([&chat.id]).any(|id| is_listed(*id, &config.chats));
+    let allowed = match chat.kind {
+        ChatKind::Private => {
+            config.is_owner(sender)
+                || known.sender_claimed
+                || is_listed()
+                || match config.private_chats {
+                    PrivateChats::Owners => false,
+                    PrivateChats::Members => known.sender_is_member,
+                    PrivateChats::All => true,
+                }
+        }
+        ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
+            config.chats == AllowedChats::All || known.owner_added || is_listed()
+        }
+    };
+    if allowed { Access::Allowed } else { Access::Refused }
+}
+
+/// Whether the operator named nobody who could let the bot in anywhere: then the first to come claims it.
+pub fn is_unclaimed(config: &AccessConfig, has_owner: bool) -> bool {
+    config.owners.is_empty() && !has_owner && config.chats == AllowedChats::Only(Vec::new())
+}
+
+/// Whether the operator named this very chat. `*` names none: it is about groups, and [`PrivateChats`] about the rest.
+fn is_listed(chat: ChatId, chats: &AllowedChats) -> bool {
+    match chats {
+        AllowedChats::All => false,
+        AllowedChats::Only(listed) => listed.contains(&chat),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    const OWNER: UserId = UserId(1);
+    const MEMBER: UserId = UserId(2);
+    const STRANGER: UserId = UserId(3);
+
+    fn config(chats: AllowedChats, private_chats: PrivateChats) -> AccessConfig {
+        AccessConfig { owners: vec![OWNER], chats, private_chats }
+    }
+
+    fn chat(kind: ChatKind, id: i64) -> Chat {
+        Chat { id: ChatId(id), kind, title: None, username: None }
+    }
+
+    /// Who is allowed among owner, member and stranger.
+    #[track_caller]
+    fn check(chat: impl Fn(UserId) -> Chat, config: &AccessConfig, expected: Expect) {
+        let people = [("owner", OWNER), ("member", MEMBER), ("stranger", STRANGER)];
+        let allowed: Vec<&str> = people
+            .into_iter()
+            .filter(|(_, user)| {
+                let known = Known { sender_is_member: *user == MEMBER, ..Known::default() };
+                chat_access(&chat(*user), *user, config, &known) == Access::Allowed
+            })
+            .map(|(name, _)| name)
+            .collect();
+        expected.assert_eq(&allowed.join(" "));
+    }
+
+    #[test]
+    fn a_group_is_served_when_it_is_listed_or_every_chat_is() {
+        let listed = config(AllowedChats::Only(vec![ChatId(-100)]), PrivateChats::All);
+        check(|_| chat(ChatKind::Supergroup, -100), &listed, expect!["owner member stranger"]);
+        check(|_| chat(ChatKind::Supergroup, -200), &listed, expect![""]);
+        check(
+            |_| chat(ChatKind::Group, -5),
+            &config(AllowedChats::All, PrivateChats::Owners),
+            expect!["owner member stranger"],
+        );
+        check(|_| chat(ChatKind::Group, -5), &config(AllowedChats::Only(vec![]), PrivateChats::All), expect![""]);
+    }
+
+    #[test]
+    fn in_private_the_owner_always_and_others_as_set() {
+        let private = |user: UserId| chat(ChatKind::Private, user.0);
+        let none = AllowedChats::Only(Vec::new());
+        check(private, &config(none.clone(), PrivateChats::Owners), expect!["owner"]);
+        check(private, &config(none.clone(), PrivateChats::Members), expect!["owner member"]);
+        check(private, &config(none, PrivateChats::All), expect!["owner member stranger"]);
+        check(private, &config(AllowedChats::All, PrivateChats::Owners), expect!["owner"]);
+        check(private, &config(AllowedChats::Only(vec![ChatId(3)]), PrivateChats::Owners), expect!["owner stranger"]);
+    }
+
+    #[test]
+    fn what_owners_said_in_telegram_counts_as_much_as_the_configuration() {
+        let none = config(AllowedChats::Only(Vec::new()), PrivateChats::Owners);
+        let access = |chat: Chat, known: Known<'_>| chat_access(&chat, STRANGER, &none, &known);
+        let group = || chat(ChatKind::Supergroup, -200);
+        assert_eq!(access(group(), Known::default()), Access::Refused);
+        assert_eq!(access(group(), Known { owner_added: true, ..Known::default() }), Access::Allowed);
+        let private = chat(ChatKind::Private, STRANGER.0);
+        assert_eq!(access(private, Known { sender_claimed: true, ..Known::default() }), Access::Allowed);
+    }
+
+    #[test]
+    fn a_group_that_became_a_supergroup_is_still_the_one_that_was_listed() {
+        let listed = config(AllowedChats::Only(vec![ChatId(-5)]), PrivateChats::All);
+        let known = Known { former_ids: &[ChatId(-5)], ..Known::default() };
+        assert_eq!(chat_access(&chat(ChatKind::Supergroup, -200), STRANGER, &listed, &known), Access::Allowed);
+    }
+
+    #[test]
+    fn only_a_bot_that_nobody_owns_can_be_claimed() {
+        let nobody = AccessConfig { owners: vec![], ..config(AllowedChats::Only(vec![]), PrivateChats::All) };
+        assert!(is_unclaimed(&nobody, false));
+        assert!(!is_unclaimed(&nobody, true));
+        assert!(!is_unclaimed(&config(AllowedChats::Only(vec![]), PrivateChats::All), false));
+        assert!(!is_unclaimed(&AccessConfig::open(), false));
+    }
+}

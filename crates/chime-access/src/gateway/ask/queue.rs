@@ -1,0 +1,241 @@
+//! The line before the model server: as many calls at once as it has slots, answers first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use chime_core::Timestamp;
+
+/// Without a tag for this long, a slow server is free for background work.
+const QUIET: Duration = Duration::from_secs(120);
+
+/// Who waits for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// A member.
+    Answer,
+    /// Nobody: gives way to answers.
+    Background,
+}
+
+/// Calls that wait for a slot of the server, and calls under way. Clones are the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Queue(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    line: Mutex<Line>,
+    changed: Notify,
+}
+
+/// The state of the queue, changed by pure steps.
+#[derive(Debug, Default)]
+struct Line {
+    slots: usize,
+    next: u64,
+    waiting: Vec<(u64, Urgency)>,
+    running: Vec<Running>,
+    last_answer: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Running {
+    ticket: u64,
+    urgency: Urgency,
+    called_off: CancellationToken,
+}
+
+/// A place in the queue or a slot of the server, given back when dropped.
+#[derive(Debug)]
+pub struct Slot {
+    queue: Queue,
+    ticket: u64,
+    called_off: CancellationToken,
+}
+
+impl Queue {
+    /// Sets how many calls may be under way at once, at least one.
+    pub fn set_slots(&self, slots: usize) {
+        self.lock().slots = slots.max(1);
+        self.0.changed.notify_waiters();
+    }
+
+    /// Returns how long background work waits before it may ask a slow server; none where it may ask now.
+    pub fn until_quiet(&self, now: Timestamp) -> Option<Duration> {
+        self.lock().until_quiet(now)
+    }
+
+    /// Waits for a slot. Dropping the future leaves the queue.
+    pub async fn enter(&self, urgency: Urgency, now: Timestamp) -> Slot {
+        let ticket = self.lock().join(urgency, now);
+        let mut slot = Slot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
+        loop {
+            let mut changed = std::pin::pin!(self.0.changed.notified());
+            // From here on a change is noticed, also one before the wait begins.
+            changed.as_mut().enable();
+            if let Some(called_off) = self.lock().start(ticket) {
+                slot.called_off = called_off;
+                return slot;
+            }
+            changed.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Line> {
+        self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Resolves when the slot is needed for an answer.
+    pub async fn called_off(&self) {
+        self.called_off.cancelled().await;
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.queue.lock().leave(self.ticket);
+        self.queue.0.changed.notify_waiters();
+    }
+}
+
+impl Line {
+    fn join(&mut self, urgency: Urgency, now: Timestamp) -> u64 {
+        self.next += 1;
+        self.waiting.push((self.next, urgency));
+        if urgency == Urgency::Answer {
+            self.last_answer = Some(now);
+        }
+        self.call_off();
+        self.next
+    }
+
+    /// Starts the call where it is its turn.
+    fn start(&mut self, ticket: u64) -> Option<CancellationToken> {
+        let first = |urgency| self.waiting.iter().find(|one| one.1 == urgency);
+        let (next, urgency) = *first(Urgency::Answer).or(first(Urgency::Background))?;
+        // Background work waits for slots that nobody gave up yet, too.
+        if next != ticket || self.running.len() >= self.slots.max(1) {
+            return None;
+        }
+        self.waiting.retain(|one| one.0 != ticket);
+        let called_off = CancellationToken::new();
+        self.running.push(Running { ticket, urgency, called_off: called_off.clone() });
+        Some(called_off)
+    }
+
+    fn leave(&mut self, ticket: u64) {
+        self.waiting.retain(|one| one.0 != ticket);
+        self.running.retain(|one| one.ticket != ticket);
+    }
+
+    /// Calls off the newest background calls, as many as are in the way of answers.
+    fn call_off(&mut self) {
+        let answers = self.waiting.iter().filter(|one| one.1 == Urgency::Answer).count();
+        let is_ending = |one: &&Running| one.called_off.is_cancelled();
+        let free = self.slots.max(1).saturating_sub(self.running.len()) + self.running.iter().filter(is_ending).count();
+        let in_the_way = self
+            .running
+            .iter()
+            .rev()
+            .filter(|one| one.urgency == Urgency::Background && !one.called_off.is_cancelled());
+        in_the_way.take(answers.saturating_sub(free)).for_each(|one| one.called_off.cancel());
+    }
+
+    fn until_quiet(&self, now: Timestamp) -> Option<Duration> {
+        let is_answering = self.waiting.iter().map(|one| one.1).chain(self.running.iter().map(|one| one.urgency));
+        if is_answering.into_iter().any(|urgency| urgency == Urgency::Answer) {
+            return Some(QUIET);
+        }
+        // Never more than the whole span, should the wall clock be set back.
+        let left = self.last_answer?.plus(QUIET).since(now).min(QUIET);
+        (!left.is_zero()).then_some(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(1000);
+
+    fn line(slots: usize) -> Line {
+        Line { slots, ..Line::default() }
+    }
+
+    #[test]
+    fn no_more_calls_run_than_there_are_slots_and_the_first_is_next() {
+        let mut line = line(2);
+        let tickets: Vec<u64> = (0..4).map(|_| line.join(Urgency::Answer, NOW)).collect();
+        assert!(line.start(tickets[1]).is_none(), "not before the first");
+        assert!(line.start(tickets[0]).is_some() && line.start(tickets[1]).is_some());
+        assert!(line.start(tickets[2]).is_none());
+        line.leave(tickets[0]);
+        assert!(line.start(tickets[3]).is_none() && line.start(tickets[2]).is_some());
+        line.leave(tickets[3]);
+        assert!(line.waiting.is_empty(), "who gives up while waiting is forgotten");
+    }
+
+    #[test]
+    fn an_answer_goes_before_background_work_and_calls_it_off() {
+        let mut line = line(1);
+        let (summary, tags) = (line.join(Urgency::Background, NOW), line.join(Urgency::Background, NOW));
+        let called_off = line.start(summary).expect("nobody else is there");
+        assert!(!called_off.is_cancelled());
+        let answer = line.join(Urgency::Answer, NOW);
+        assert!(called_off.is_cancelled());
+        assert!(line.start(answer).is_none(), "its slot is not free yet");
+        line.leave(summary);
+        assert!(line.start(tags).is_none());
+        assert!(line.start(answer).is_some());
+        let second = line.join(Urgency::Answer, NOW);
+        line.leave(answer);
+        assert!(line.start(tags).is_none() && line.start(second).is_some());
+    }
+
+    #[test]
+    fn no_more_is_called_off_than_is_needed() {
+        let mut line = line(3);
+        let background: Vec<u64> = (0..2).map(|_| line.join(Urgency::Background, NOW)).collect();
+        let running: Vec<CancellationToken> = background.iter().filter_map(|ticket| line.start(*ticket)).collect();
+        let called_off = || running.iter().map(CancellationToken::is_cancelled).collect::<Vec<_>>();
+        line.join(Urgency::Answer, NOW);
+        assert_eq!(called_off(), [false, false], "a slot is free");
+        line.join(Urgency::Answer, NOW);
+        assert_eq!(called_off(), [false, true], "the newest has lost least");
+        line.join(Urgency::Answer, NOW);
+        assert_eq!(called_off(), [true, true]);
+    }
+
+    #[test]
+    fn a_slow_server_is_left_to_answers_for_two_minutes() {
+        let mut line = line(1);
+        assert_eq!(line.until_quiet(NOW), None);
+        let answer = line.join(Urgency::Answer, NOW);
+        assert_eq!(line.until_quiet(NOW.plus(QUIET * 2)), Some(QUIET), "it is still under way");
+        line.leave(answer);
+        assert_eq!(line.until_quiet(NOW.plus(QUIET / 2)), Some(QUIET / 2));
+        assert_eq!(line.until_quiet(NOW.plus(QUIET)), None);
+        assert_eq!(line.until_quiet(NOW.minus(QUIET * 9)), Some(QUIET), "the clock was set back");
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_starts_as_soon_as_a_slot_is_free() {
+        let queue = Queue::default();
+        queue.set_slots(1);
+        let first = queue.enter(Urgency::Answer, NOW).await;
+        let second = queue.enter(Urgency::Background, NOW);
+        let ((), second) = tokio::join!(async { drop(first) }, second);
+        let third = queue.enter(Urgency::Answer, NOW);
+        let ((), _third) = tokio::join!(
+            async {
+                second.called_off().await;
+                drop(second);
+            },
+            third
+        );
+    }
+}

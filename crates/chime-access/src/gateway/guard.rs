@@ -1,0 +1,199 @@
+//! Whether a model is asked at all: for each purpose a breaker for each conversation, and one for the server behind all of
+//! them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::gateway::Purpose;
+use chime_core::{Conversation, Timestamp};
+use chime_llm::LlmError;
+use chime_runtime::resilience::{Admission, Breaker, Breakers, Outcome};
+
+/// Conversations that can fail at once without one of them being forgotten.
+const CONVERSATIONS: usize = 1024;
+
+/// Keeps calls away from a model that keeps failing. Clones are the same one.
+#[derive(Debug, Clone)]
+pub struct ModelGuard(Arc<Mutex<Guarded>>);
+
+#[derive(Debug)]
+struct Guarded {
+    servers: HashMap<Purpose, Breaker>,
+    conversations: Breakers<(Purpose, Conversation)>,
+}
+
+/// What an operator sees of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuardState {
+    /// The server answers those who wait for an answer.
+    pub is_closed: bool,
+    /// Conversations whose calls keep failing.
+    pub open_conversations: usize,
+}
+
+impl Default for ModelGuard {
+    fn default() -> Self {
+        let conversations = Breakers::new(CONVERSATIONS);
+        Self(Arc::new(Mutex::new(Guarded { servers: HashMap::new(), conversations })))
+    }
+}
+
+impl ModelGuard {
+    /// Asks whether the model may be asked. Who is let through must [`settle`](Self::settle).
+    ///
+    /// # Errors
+    /// How long it is left alone.
+    pub fn admit(&self, subject: (Purpose, Conversation), now: Timestamp) -> Result<(), Duration> {
+        let mut guarded = self.lock();
+        if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
+            return Err(span);
+        }
+        let (server, admission) = guarded.servers.remove(&subject.0).unwrap_or_default().admit(now);
+        guarded.servers.insert(subject.0, server);
+        let Admission::Wait(span) = admission else { return Ok(()) };
+        // Should this have been the conversation's probe: it was not made.
+        guarded.conversations.withdraw(&subject, now);
+        Err(span)
+    }
+
+    /// Returns how long the server is left alone, for callers who would wait for one of its slots first.
+    pub fn wait(&self, purpose: Purpose, now: Timestamp) -> Option<Duration> {
+        self.lock().servers.get(&purpose)?.wait(now)
+    }
+
+    /// Takes in how a call ended that took so long.
+    pub fn settle(&self, subject: (Purpose, Conversation), failure: Option<&LlmError>, took: Duration, now: Timestamp) {
+        let mut guarded = self.lock();
+        let server = guarded.servers.remove(&subject.0).unwrap_or_default().without_time_of_call(took, now);
+        guarded.servers.insert(subject.0, server.settle(of_server(failure), now));
+        guarded.conversations.settle(&subject, of_conversation(failure), now);
+    }
+
+    /// Takes back an admission that was not used to the end.
+    pub fn withdraw(&self, subject: (Purpose, Conversation), now: Timestamp) {
+        let mut guarded = self.lock();
+        let server = guarded.servers.remove(&subject.0).unwrap_or_default();
+        guarded.servers.insert(subject.0, server.withdraw(now));
+        guarded.conversations.withdraw(&subject, now);
+    }
+
+    pub fn state(&self) -> GuardState {
+        let guarded = self.lock();
+        GuardState {
+            is_closed: guarded.servers.get(&Purpose::Answer).is_none_or(Breaker::is_closed),
+            open_conversations: guarded.conversations.open_count(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Guarded> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A prompt that is too long is cut and asked again: the model is well.
+fn of_conversation(failure: Option<&LlmError>) -> Outcome {
+    match failure {
+        None | Some(LlmError::PromptTooLong) => Outcome::Succeeded,
+        Some(_) => Outcome::Failed,
+    }
+}
+
+/// A server that answers is well, whatever it thinks of the prompt.
+fn of_server(failure: Option<&LlmError>) -> Outcome {
+    match failure {
+        None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {
+            Outcome::Succeeded
+        }
+        Some(_) => Outcome::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use chime_core::ChatKey;
+
+    const FAILED: Option<&LlmError> = Some(&LlmError::TimedOut);
+
+    fn conversation(chat: u32) -> (Purpose, Conversation) {
+        (Purpose::Answer, Conversation { chat: ChatKey(chat), thread: None })
+    }
+
+    fn admits(guard: &ModelGuard, subject: (Purpose, Conversation), now: Timestamp) -> bool {
+        guard.admit(subject, now).is_ok()
+    }
+
+    fn at(secs: i64) -> Timestamp {
+        Timestamp::from_secs(secs)
+    }
+
+    /// Five failures in a row, each in a conversation of its own if `spread`.
+    fn fail_five_times(guard: &ModelGuard, spread: bool, failure: Option<&LlmError>) {
+        for n in 0..5 {
+            let conversation = conversation(if spread { n } else { 0 });
+            assert!(admits(guard, conversation, at(n.into())), "{n}");
+            guard.settle(conversation, failure, Duration::ZERO, at(n.into()));
+        }
+    }
+
+    #[test]
+    fn a_server_that_fails_everybody_is_left_alone_and_probed_later() {
+        let guard = ModelGuard::default();
+        fail_five_times(&guard, true, FAILED);
+        assert!(!admits(&guard, conversation(9), at(5)));
+        assert_eq!(guard.state(), GuardState { is_closed: false, open_conversations: 0 });
+        assert!(admits(&guard, conversation(9), at(40)), "one probe");
+        assert!(!admits(&guard, conversation(8), at(40)), "and no second one");
+        guard.settle(conversation(9), None, Duration::ZERO, at(41));
+        assert!(admits(&guard, conversation(8), at(41)));
+    }
+
+    #[test]
+    fn a_silent_server_with_one_slot_is_left_alone_although_each_call_takes_minutes() {
+        let (guard, took) = (ModelGuard::default(), Duration::from_secs(300));
+        for n in 1..=5 {
+            assert_eq!(guard.wait(Purpose::Answer, at(n * 300 - 300)), None, "{n}");
+            assert!(admits(&guard, conversation(n as u32), at(n * 300 - 300)), "{n}");
+            guard.settle(conversation(n as u32), FAILED, took, at(n * 300));
+        }
+        assert_eq!(guard.wait(Purpose::Answer, at(1501)), Some(Duration::from_secs(29)));
+        assert!(admits(&guard, conversation(9), at(1540)), "one probe");
+        assert!(guard.wait(Purpose::Answer, at(1600)).is_some(), "and nobody behind it");
+    }
+
+    #[test]
+    fn a_conversation_that_the_model_refuses_leaves_the_others_alone() {
+        let guard = ModelGuard::default();
+        fail_five_times(&guard, false, Some(&LlmError::Filtered));
+        assert!(!admits(&guard, conversation(0), at(5)));
+        assert!(admits(&guard, conversation(1), at(5)));
+        assert_eq!(guard.state(), GuardState { is_closed: true, open_conversations: 1 });
+    }
+
+    #[test]
+    fn a_probe_that_the_server_has_no_time_for_is_not_lost() {
+        let guard = ModelGuard::default();
+        fail_five_times(&guard, false, FAILED);
+        let later = at(4).plus(Duration::from_secs(30));
+        assert!(admits(&guard, conversation(1), later), "another conversation probes the server");
+        assert!(!admits(&guard, conversation(0), later));
+        guard.settle(conversation(1), None, Duration::ZERO, later);
+        assert!(admits(&guard, conversation(0), later), "as soon as the server is well");
+    }
+
+    #[test]
+    fn background_work_that_fails_leaves_answering_alone() {
+        let guard = ModelGuard::default();
+        let summary = |n| (Purpose::Summary, conversation(n).1);
+        for n in 0..5 {
+            assert!(admits(&guard, summary(n), at(n.into())));
+            guard.settle(summary(n), FAILED, Duration::ZERO, at(n.into()));
+        }
+        assert_eq!(guard.admit(summary(9), at(5)), Err(Duration::from_secs(29)));
+        assert!(admits(&guard, conversation(9), at(5)));
+        assert!(guard.state().is_closed);
+    }
+}

@@ -1,0 +1,116 @@
+//! How much a model is given to read and to write, by what is known about its server: pure.
+
+use crate::gateway::Purpose;
+use chime_llm::{MANY_SLOTS, ServerFacts};
+
+/// Reading the talk of a prompt should take no longer, in seconds.
+const READING: f64 = 8.0;
+/// Tokens of a prompt beside the talk: rules, memory, the question.
+const FIXED: usize = 600;
+/// The talk of a prompt, where `CONTEXT_TOKENS` is `auto`.
+const LEAST_TALK: usize = 600;
+const MOST_TALK: usize = 6000;
+const TALK: usize = 1600;
+/// The talk takes no larger part of the context.
+const SHARE_OF_TALK: usize = 3;
+/// With less room than this for its answer, a prompt is too long.
+const LEAST_ANSWER: usize = 100;
+/// Tokens that chat templates add to a prompt.
+const TEMPLATE: usize = 32;
+
+/// Returns the tokens of talk that go into a prompt where the operator left that to us.
+pub fn talk_tokens(facts: ServerFacts) -> usize {
+    let read = |speed: f64| ((speed * READING) as usize).saturating_sub(FIXED).clamp(LEAST_TALK, MOST_TALK);
+    let wanted = facts.reads_per_second.map_or(TALK, read);
+    facts.context.map_or(wanted, |context| wanted.min(context / SHARE_OF_TALK))
+}
+
+/// Returns the tokens that an answer for `purpose` may have. A small or slow model that does not end costs a member minutes.
+pub fn answer_tokens(purpose: Purpose, facts: ServerFacts) -> u32 {
+    let most = purpose.max_answer_tokens();
+    match purpose {
+        Purpose::Answer if facts.is_weak() => most.min(500),
+        Purpose::Summary | Purpose::Extract if facts.is_weak() => most.min(400),
+        Purpose::Answer | Purpose::Summary | Purpose::Extract => most,
+    }
+}
+
+/// Returns the tokens that a prompt and an answer of `wanted` tokens leave to the answer; none where the prompt is too long.
+pub fn room_for_answer(prompt_tokens: usize, wanted: u32, context: Option<usize>) -> Option<u32> {
+    let Some(context) = context else { return Some(wanted) };
+    let left = context.saturating_sub(prompt_tokens + TEMPLATE);
+    let least = LEAST_ANSWER.min(wanted as usize);
+    (left >= least).then(|| wanted.min(u32::try_from(left).unwrap_or(wanted)))
+}
+
+/// Returns the tokens that a prompt may have beside an answer of `answer` tokens; none where the context is not known.
+pub fn room_for_prompt(answer: u32, context: Option<usize>) -> Option<usize> {
+    // An answer may be cut down to a quarter of a small context.
+    context.map(|context| context - (answer as usize).min(context / 4) - TEMPLATE.min(context / 4))
+}
+
+/// Returns the calls that may be under way at once.
+pub fn slots(facts: ServerFacts, is_own: bool) -> usize {
+    /// More calls at once than anybody needs.
+    const MOST: usize = 64;
+    facts.slots.unwrap_or(if is_own { 1 } else { MANY_SLOTS }).clamp(1, MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(context: Option<usize>, reads_per_second: Option<f64>) -> ServerFacts {
+        ServerFacts { context, reads_per_second, ..ServerFacts::default() }
+    }
+
+    #[test]
+    fn the_talk_is_what_is_read_in_eight_seconds() {
+        for (context, speed, tokens) in [
+            (None, None, 1600),
+            (None, Some(110.0), 600),
+            (None, Some(300.0), 1800),
+            (None, Some(20_000.0), 6000),
+            (Some(4096), Some(20_000.0), 1365),
+            (Some(2048), None, 682),
+            (Some(1024), Some(20.0), 341),
+            (Some(131_072), None, 1600),
+        ] {
+            assert_eq!(talk_tokens(facts(context, speed)), tokens, "{context:?} {speed:?}");
+        }
+    }
+
+    #[test]
+    fn answers_of_weak_models_are_short() {
+        let slow = facts(None, Some(100.0));
+        let small = ServerFacts { parameters: Some(1_500_000_000), ..ServerFacts::default() };
+        for weak in [slow, small] {
+            assert_eq!(Purpose::ALL.map(|purpose| answer_tokens(purpose, weak)), [500, 400, 400]);
+        }
+        let unknown = Purpose::ALL.map(|purpose| answer_tokens(purpose, ServerFacts::default()));
+        assert_eq!(unknown, Purpose::ALL.map(Purpose::max_answer_tokens));
+    }
+
+    #[test]
+    fn prompt_and_answer_fit_into_the_context_together() {
+        assert_eq!(room_for_answer(9000, 1500, None), Some(1500));
+        assert_eq!(room_for_answer(1000, 1500, Some(8192)), Some(1500));
+        assert_eq!(room_for_answer(3500, 1500, Some(4096)), Some(564));
+        assert_eq!(room_for_answer(4000, 1500, Some(4096)), None);
+        assert_eq!(room_for_answer(5000, 1500, Some(4096)), None);
+        assert_eq!(room_for_answer(4050, 10, Some(4096)), Some(10));
+        for context in [1024, 4096, 8192] {
+            let prompt = room_for_prompt(1500, Some(context)).expect("it is known");
+            let answer = room_for_answer(prompt, 1500, Some(context)).expect("it fits");
+            assert!(prompt + answer as usize + TEMPLATE <= context, "{prompt} + {answer} of {context}");
+        }
+        assert_eq!(room_for_prompt(1500, None), None);
+    }
+
+    #[test]
+    fn own_servers_work_on_one_call_until_they_tell_of_more() {
+        let told = ServerFacts { slots: Some(4), ..ServerFacts::default() };
+        assert_eq!((slots(told, true), slots(told, false)), (4, 4));
+        assert_eq!((slots(ServerFacts::default(), true), slots(ServerFacts::default(), false)), (1, 8));
+    }
+}

@@ -1,0 +1,227 @@
+//! How often one may ask: pure. Times are those that Telegram gave the messages, so that a backlog that arrives at once
+//! is no flood.
+
+use std::time::Duration;
+
+use chime_core::config::RateLimit;
+use chime_core::{Because, Conversation, Tell, Timestamp, Told, UserId};
+
+/// This many triggers of one member, the present one included, tell a flood from a question asked twice.
+const FLOOD_TRIGGERS: usize = 5;
+/// Faster than this on average nobody reads the answers.
+const FLOOD_GAP: Duration = Duration::from_secs(2);
+/// Words are said again after this long, should the refusals go on: until then a reaction does.
+const SAY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// The triggers that were let through lately, in any order, and what was last told of refusals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recent {
+    pub of_conversation: Vec<Timestamp>,
+    /// Of the asking member, in all conversations.
+    pub of_member: Vec<Timestamp>,
+    /// To everybody in this conversation.
+    pub told_conversation: Option<Told>,
+    /// To the asking member in this conversation.
+    pub told_member: Option<Told>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    Allow,
+    Refuse { because: Because, until: Timestamp, tell: Tell },
+}
+
+/// Whether a trigger sent at `at` is let through. Refused ones do not count, so that asking too early never makes the
+/// wait longer.
+pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
+    let reached = [
+        (Because::Conversation, full_until(at, &recent.of_conversation, limit)),
+        (Because::Member, full_until(at, &recent.of_member, limit)),
+        (Because::Flood, flood_until(at, &recent.of_member)),
+    ];
+    let longest = reached.into_iter().filter_map(|(because, until)| Some((because, until?))).max_by_key(|(_, at)| *at);
+    let Some((because, until)) = longest else { return Decision::Allow };
+    let told = if because.is_personal() { recent.told_member } else { recent.told_conversation };
+    Decision::Refuse { because, until, tell: tell(at, told) }
+}
+
+/// How a refusal at `at` is told, given the last one that was told in words.
+pub fn tell(at: Timestamp, told: Option<Told>) -> Tell {
+    match told {
+        Some(told) if at < told.until.max(told.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
+        Some(_) | None => Tell::Words,
+    }
+}
+
+/// Whom the words about a refusal at `at` are for: one subject is told once until it may ask again. Rates and floods of
+/// a member share one, since both come to the same: ask later.
+pub fn subject(because: Because, conversation: Conversation, user: UserId, at: Timestamp) -> String {
+    let (chat, thread, day) = (conversation.chat, conversation.thread.map_or(0, |id| id.0), at.day());
+    match because {
+        Because::Conversation => format!("rate:{chat}:{thread}"),
+        Because::Member | Because::Flood => format!("rate:{chat}:{thread}:{user}"),
+        Because::DailyTokens | Because::DailyTokensOfChat => format!("tokens:{chat}:{day}"),
+        Because::DailyTokensOfMember => format!("tokens:{chat}:{day}:{user}"),
+        Because::AdminsOnly => format!("askers:{chat}:{day}:{user}"),
+    }
+}
+
+/// When there is room for one more; `None` when there is now.
+fn full_until(at: Timestamp, times: &[Timestamp], limit: RateLimit) -> Option<Timestamp> {
+    let mut within: Vec<Timestamp> = times.iter().copied().filter(|time| at.since(*time) < limit.per).collect();
+    within.sort_unstable();
+    let too_many = within.len().checked_sub(limit.triggers)?;
+    within.get(too_many).map(|oldest| oldest.plus(limit.per))
+}
+
+/// When the member's last few triggers and one more are slow enough; `None` when they are now.
+fn flood_until(at: Timestamp, times: &[Timestamp]) -> Option<Timestamp> {
+    let mut newest = times.to_vec();
+    newest.sort_unstable_by(|a, b| b.cmp(a));
+    let first = newest.get(FLOOD_TRIGGERS - 2)?;
+    let slow_enough = first.plus(FLOOD_GAP * (FLOOD_TRIGGERS as u32 - 1));
+    (at < slow_enough).then_some(slow_enough)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIMIT: RateLimit = RateLimit { triggers: 3, per: Duration::from_secs(60) };
+
+    fn at(secs: i64) -> Timestamp {
+        Timestamp::from_secs(1_000_000 + secs)
+    }
+
+    /// Plays triggers, written as `second name`, in one conversation, and tells what became of each.
+    #[track_caller]
+    fn check(triggers: &str, limit: RateLimit, expected: Expect) {
+        let mut allowed: Vec<(Timestamp, &str)> = Vec::new();
+        let mut told: Vec<(Because, &str, Told)> = Vec::new();
+        let mut lines = Vec::new();
+        for trigger in triggers.split(',').map(str::trim) {
+            let (secs, name) = trigger.split_once(' ').expect("a second and a name");
+            let now = at(secs.parse().expect("seconds"));
+            let of = |wanted: fn(Because) -> bool, whose: Option<&str>| {
+                let mut said = told.iter().rev();
+                said.find(|(because, who, _)| wanted(*because) && whose.is_none_or(|whose| whose == *who))
+                    .map(|(.., told)| *told)
+            };
+            let recent = Recent {
+                of_conversation: allowed.iter().map(|(time, _)| *time).collect(),
+                of_member: allowed.iter().filter(|(_, who)| *who == name).map(|(time, _)| *time).collect(),
+                told_conversation: of(|because| because == Because::Conversation, None),
+                told_member: of(|because| because != Because::Conversation, Some(name)),
+            };
+            lines.push(match admit(now, &recent, limit) {
+                Decision::Allow => {
+                    allowed.push((now, name));
+                    format!("{trigger}: allowed")
+                }
+                Decision::Refuse { because, until, tell } => {
+                    if tell == Tell::Words {
+                        told.push((because, name, Told { at: now, until }));
+                    }
+                    format!("{trigger}: {because:?} {tell:?}, again at {}", until.secs() - at(0).secs())
+                }
+            });
+        }
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn a_conversation_that_asked_enough_waits_until_its_oldest_trigger_is_past() {
+        check(
+            "0 ana, 10 bob, 20 cat, 30 dan, 31 eve, 59 ana, 60 ana, 61 bob, 75 bob",
+            LIMIT,
+            expect![[r#"
+                0 ana: allowed
+                10 bob: allowed
+                20 cat: allowed
+                30 dan: Conversation Words, again at 60
+                31 eve: Conversation Reaction, again at 60
+                59 ana: Conversation Reaction, again at 60
+                60 ana: allowed
+                61 bob: Conversation Reaction, again at 70
+                75 bob: allowed"#]],
+        );
+    }
+
+    #[test]
+    fn words_are_said_again_when_the_refusals_go_on() {
+        check(
+            "0 ana, 10 bob, 20 cat, 30 dan, 60 ana, 70 bob, 80 cat, 89 dan, 90 dan",
+            LIMIT,
+            expect![[r#"
+                0 ana: allowed
+                10 bob: allowed
+                20 cat: allowed
+                30 dan: Conversation Words, again at 60
+                60 ana: allowed
+                70 bob: allowed
+                80 cat: allowed
+                89 dan: Conversation Reaction, again at 120
+                90 dan: Conversation Words, again at 120"#]],
+        );
+    }
+
+    #[test]
+    fn five_triggers_of_one_member_in_less_than_eight_seconds_are_a_flood() {
+        check(
+            "0 ana, 1 ana, 2 ana, 3 ana, 4 ana, 4 bob, 5 ana, 8 ana, 9 ana",
+            RateLimit::default(),
+            expect![[r#"
+                0 ana: allowed
+                1 ana: allowed
+                2 ana: allowed
+                3 ana: allowed
+                4 ana: Flood Words, again at 8
+                4 bob: allowed
+                5 ana: Flood Reaction, again at 8
+                8 ana: allowed
+                9 ana: allowed"#]],
+        );
+    }
+
+    #[test]
+    fn a_question_every_two_seconds_is_no_flood() {
+        check(
+            "0 ana, 2 ana, 4 ana, 6 ana, 8 ana",
+            RateLimit::default(),
+            expect![[r#"
+                0 ana: allowed
+                2 ana: allowed
+                4 ana: allowed
+                6 ana: allowed
+                8 ana: allowed"#]],
+        );
+    }
+
+    #[test]
+    fn a_member_has_a_limit_of_their_own_across_conversations() {
+        let recent = Recent { of_member: vec![at(0), at(20), at(40)], ..Recent::default() };
+        let refused = Decision::Refuse { because: Because::Member, until: at(60), tell: Tell::Words };
+        assert_eq!(admit(at(50), &recent, LIMIT), refused);
+        assert_eq!(admit(at(60), &recent, LIMIT), Decision::Allow);
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_waits_as_long_as_told_is_let_through(
+            times in prop::collection::vec(0_i64..400, 0..80), now in 300_i64..400,
+        ) {
+            let recent = Recent {
+                of_conversation: times.iter().map(|secs| at(*secs)).collect(),
+                of_member: times.iter().step_by(2).map(|secs| at(*secs)).collect(),
+                ..Recent::default()
+            };
+            if let Decision::Refuse { until, .. } = admit(at(now), &recent, RateLimit::default()) {
+                prop_assert!(until > at(now));
+                prop_assert_eq!(admit(until, &recent, RateLimit::default()), Decision::Allow);
+            }
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! One answer, from the job to the reply in the outbox.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tracing::Instrument;
+
+use crate::answering::concepts;
+use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, offline};
+use crate::answering::enrich::Enricher;
+use crate::answering::follow_up;
+use crate::answering::gone::{Written, rests_on_what_is_gone};
+use crate::answering::introduction::{self, Introduction};
+use crate::answering::log;
+use crate::answering::long_strand::LongStrands;
+use crate::answering::open::Found;
+use crate::answering::question::Question;
+use crate::answering::record::{button, record};
+use crate::answering::reply::{format_parts, reply_to};
+use crate::answering::stream::Drafts;
+use crate::answering::traffic::Lanes;
+use crate::answering::typing::keep_typing;
+use crate::citations;
+use crate::echo::{has_words, restates, without_echo, without_numbers};
+use crate::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
+use crate::notices::notices;
+use crate::prompt::{self, BuiltPrompt, PromptInput, Style};
+use crate::support::Support;
+use crate::tags::without_heads;
+use crate::telling::Query;
+use crate::uncertainty;
+use crate::used::used;
+use crate::voice::worker::Voice;
+use chime_access::Allowance;
+use chime_access::gateway::ask::{Ask, Bill, Gateway};
+use chime_access::gateway::{AskError, Economy, Purpose};
+use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
+use chime_core::prompts::Prompts;
+use chime_core::trigger::Languages;
+use chime_core::{
+    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
+};
+use chime_jobs::worker::{Outcome, Wake};
+use chime_llm::{Completion, Prompt};
+use chime_memory::context::Readings;
+use chime_memory::recall::Recaller;
+use chime_relevance::context::Params;
+use chime_runtime::clock::{Clock, Stopwatch};
+use chime_store::outbox::NewReply;
+use chime_store::{Store, StoreError, answers, jobs, outbox, topics};
+use chime_telegram::Telegram;
+
+/// Questions that are worked out at once. Each holds two threads, and none of them waits for a model meanwhile.
+const WORKED_OUT_AT_ONCE: usize = 8;
+
+/// What answering needs.
+pub struct AnsweringParts {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub gateway: Gateway,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub prompts: Arc<Prompts>,
+    pub bot: BotIdentity,
+    pub languages: &'static Languages,
+    pub params: Params,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
+    pub readings: Arc<Readings>,
+    /// None: nobody asks too often.
+    pub rate: Option<RateLimit>,
+    pub introduction: Introduction,
+    pub access: AccessConfig,
+    pub backlog_max_age: Duration,
+    /// Nothing is looked up for an answer after this.
+    pub deadline: Duration,
+    pub context_tokens: ContextTokens,
+    /// How often the model may look something up for one answer.
+    pub tool_rounds: usize,
+    /// What other rooms add to the prompt, in no order.
+    pub enrichers: Vec<Enricher>,
+    pub recaller: Arc<Recaller>,
+    /// Where answers are shown while they are written.
+    pub streaming: Streaming,
+    pub lanes: Lanes,
+    /// Of what personal data is taken out before it goes to a model.
+    pub redaction: Redaction,
+    pub idle: SessionIdle,
+    /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
+    pub strands: Option<LongStrands>,
+    /// Transcribes what is spoken.
+    pub voice: Arc<Voice>,
+}
+
+/// Answers triggers.
+pub struct Answering {
+    pub(super) parts: AnsweringParts,
+    /// For as many questions as are worked out at once.
+    pub(super) places: Semaphore,
+    pub(super) drafts: Drafts,
+    /// Random keys of this process, from which the marks around member text are made.
+    fences: RandomState,
+}
+
+impl Answering {
+    pub fn new(parts: AnsweringParts) -> Self {
+        Self {
+            parts,
+            places: Semaphore::new(WORKED_OUT_AT_ONCE),
+            drafts: Drafts::default(),
+            fences: RandomState::new(),
+        }
+    }
+
+    /// Works on an `answer` or `another` job about the trigger `at`.
+    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Outcome {
+        match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => match error.downcast_ref::<StoreError>() {
+                Some(error) => Outcome::of_store(error, job),
+                None => Outcome::Failed(format!("{job}: {error:#}")),
+            },
+        }
+    }
+
+    async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
+        let watch = self.parts.clock.stopwatch();
+        self.parts.gateway.wait_for_facts().await;
+        self.transcribe_nearby(job, at, parsed).await;
+        let mut question = match self.find(job, at, parsed).await? {
+            Found::Ready(question) => question,
+            Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
+            Found::Gone => {
+                self.take_back(job).await?;
+                return Ok(self.close(job).await?);
+            }
+            Found::Answered => return Ok(self.close(job).await?),
+        };
+        if !self.may_ask(&question.chat, question.asked_by).await? {
+            self.take_back(job).await?;
+            return Ok(self.refuse(job, question.trigger(), Because::AdminsOnly).await?);
+        }
+        log::found(question.trigger(), &question.window, watch.elapsed());
+        question.follow_up = question.going_on.resolve(&question.history.ask);
+        let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
+        let guard = self.guard(&question);
+        let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {
+            (Some(question_back), ..) => Backend::NotNeeded(question_back),
+            (None, Some(guard), _) => Backend::Guarded(guard),
+            (None, None, _) if self.parts.gateway.is_offline() => Backend::Offline,
+            (None, None, Allowance::Ample) => Backend::Model,
+            (None, None, Allowance::Tight) => Backend::Thrifty,
+            (None, None, Allowance::Over(because)) => Backend::Spent(because),
+        };
+        if backend == Backend::Model && self.parts.gateway.sees_pictures() {
+            question.photos = self.look_at(&question).await;
+        }
+        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
+        let mut step = begin(job.attempts, backend);
+        let draft = loop {
+            step = match step {
+                Step::Ask(asking) => {
+                    match asking.window {
+                        WindowSize::Full => {}
+                        WindowSize::Halved => {
+                            question.photos.clear();
+                            self.halve(&mut question).await?;
+                            built = self.prompt(&question, Some(built.tokens() / 2))?;
+                        }
+                        WindowSize::Plainest => {
+                            question.photos.clear();
+                            question.leave_extras_out();
+                            built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
+                        }
+                    }
+                    // On the heap: the compiler lays out only so many futures within each other.
+                    let answered = Box::pin(self.converse(job, (&mut question, &mut built), asking)).await;
+                    asking.ended(answered.and_then(|(completion, bill)| {
+                        self.usable(&mut question, &built, (completion, bill), asking.window)
+                    }))
+                }
+                Step::Reply(draft) => break draft,
+                Step::Digest => {
+                    let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
+                    let earliest = question.earliest.map(|at| (at, question.zone));
+                    break offline(&question.window, query, earliest, &question.follow_up, question.chat.speaks());
+                }
+                Step::AskBack(question_back) => break clarifying(question_back),
+                Step::Guard(guard) => {
+                    log::guarded(guard);
+                    break guarded(question.chat.speaks());
+                }
+                Step::Apologise(blame) => break self.apology(&question, blame),
+                Step::Refuse(because) => {
+                    self.take_back(job).await?;
+                    return Ok(self.refuse(job, question.trigger(), because).await?);
+                }
+            };
+        };
+        self.settle(job, *question, built, draft, watch).await
+    }
+
+    /// Returns what of `completion` can be shown.
+    ///
+    /// # Errors
+    /// [`Failure::Unusable`] where nothing can: a repetition of the prompt, of the question or of an earlier answer, or citations alone.
+    fn usable(
+        &self,
+        question: &mut Question,
+        built: &BuiltPrompt,
+        (completion, bill): (Completion, Bill),
+        window: WindowSize,
+    ) -> Result<Draft, Failure> {
+        let (text, uncertainty) = uncertainty::split(&completion.text);
+        let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
+        let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
+            let is_worth_another = window != WindowSize::Plainest
+                && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
+            self.says_something(question, built, text) && !is_worth_another
+        });
+        match text {
+            Some(text) => Ok(answered(completion, text, uncertainty, (bill, question.chat.speaks()))),
+            None => {
+                log::unusable();
+                question.bills.push(bill);
+                Err(Failure::Unusable)
+            }
+        }
+    }
+
+    /// Whether anything of `text` is left once its citations are checked.
+    fn says_something(&self, question: &Question, built: &BuiltPrompt, text: &str) -> bool {
+        /// Longer texts say something beside what they cite.
+        const SHORT: usize = 80;
+        if text.len() > SHORT || !has_words(text) {
+            return !text.trim().is_empty();
+        }
+        let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
+        let linked = citations::linked(text, built.material(&given, question.trigger()));
+        // What is left beside numbered links.
+        has_words(&without_numbers(&linked))
+    }
+
+    /// `room` is what the whole prompt may take, where the model said that it was too long.
+    fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+        // Nobody outside this process can guess it. The same for all questions of a chat, so that model servers can reuse what
+        // they have read.
+        let fence = letters(self.fences.hash_one(question.chat.key));
+        Ok(prompt::build(
+            &self.parts.prompts,
+            &PromptInput {
+                bot_name: &self.parts.bot.name,
+                chat_title: question.chat.chat.title.as_deref(),
+                chat_kind: question.chat.chat.kind,
+                grounding: question.grounding,
+                topic: question.topic.as_deref(),
+                photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
+                people: &question.people,
+                style: question.style,
+                language: question.language().map(Language::english_name),
+                now: self.parts.clock.now(),
+                zone: question.zone,
+                trigger: question.trigger(),
+                ask: &question.history.ask,
+                generic: question.generic && !question.follow_up.is_telling(),
+                window: &question.window,
+                recalled: &question.recalled,
+                matter: question.matter,
+                follow_up: Some(&question.follow_up),
+                // Nothing that small models do not need.
+                concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
+                fence: &fence,
+                earliest: question.earliest,
+                estimate: self.parts.params.estimate,
+                enrichment: &question.enrichment,
+                room,
+            },
+        )?)
+    }
+
+    fn apology(&self, question: &Question, blame: Blame) -> Draft {
+        let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
+        let speaks = question.chat.own_language.or_else(|| question.language()).unwrap_or(question.chat.language);
+        apology(&question.window, query, speaks, blame)
+    }
+
+    /// Asks the model, with a sign of work in the chat as soon as it takes a while.
+    pub(super) async fn ask(
+        &self,
+        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        prompt: &Prompt,
+        choice: Choice,
+    ) -> Result<(Completion, Bill), Failure> {
+        let watch = self.parts.clock.stopwatch();
+        let ask = Ask {
+            purpose: Purpose::Answer,
+            conversation: question.trigger().conversation(),
+            on_behalf_of: Some(question.asked_by),
+            economy: match choice {
+                Choice::Best => Economy::Best,
+                Choice::Cheaper => Economy::Cheaper,
+            },
+            prompt,
+        };
+        let message = &question.trigger().message;
+        let answered = tokio::select! {
+            answered = self.ask_showing((job, question, built), ask) => answered,
+            never = keep_typing(&self.parts.telegram, &self.parts.clock, message.chat, message.thread) => match never {},
+        };
+        log::asked(&answered, watch.elapsed());
+        if let Err(AskError::Final(error)) = &answered {
+            self.tell_owners(error).await;
+        }
+        answered.map_err(|error| failure_of(&error))
+    }
+
+    /// Checks citations, formats, and stores answer, reply and the end of the job in one transaction.
+    async fn settle(
+        &self,
+        job: &Job,
+        mut question: Question,
+        built: BuiltPrompt,
+        draft: Draft,
+        watch: Stopwatch,
+    ) -> anyhow::Result<()> {
+        let now = self.parts.clock.now();
+        let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
+        let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
+        let material = built.material(&given, question.trigger());
+        // Saying that nothing is known claims nothing.
+        let says_no = ["en", question.chat.speaks().code()].map(|code| notices(code).guard.trim());
+        let claims = !says_no.contains(&draft.markdown.trim());
+        let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
+        let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
+        let language = question.language().unwrap_or(question.chat.speaks());
+        let words = citations::CitationWords { language: language.code(), mark };
+        let embedder = self.parts.readings.embedder();
+        let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+        let support =
+            draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
+        let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), words);
+        log::citations(&checked);
+        // An answer that the model did not write makes no use of what is remembered.
+        let was_asked = draft.status == AnswerStatus::Answered;
+        let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
+        let used = used(&checked.text, &checked.valid, &remembered);
+        let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
+        let introduced = match question.introduction.take() {
+            // Another first answer may have told it meanwhile.
+            Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {
+                Some(introduction::append(&mut parts, words))
+            }
+            Some(_) | None => None,
+        };
+        let bills: Vec<Bill> = question.bills.drain(..).chain(draft.bill.clone()).collect();
+        let record = record(&question, built, draft, checked, now, watch);
+        tracing::Span::current().record("answer.id", tracing::field::display(record.id));
+        log::cited_outside_focus(&record);
+        log::ready(MessageAt::of(question.trigger()), &record);
+        let buttons = button(&record, question.chat.speaks()).map(|button| vec![button]).into_iter().collect();
+        let reply = NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
+        let taken = follow_up::to_store(&record, &question.follow_up);
+        let (scope, referenced) = (question.scope.key, question.scope.referenced(&record, &question.looked_up));
+        let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
+        rests_on.extend(used);
+        let oldest_part = std::mem::take(&mut question.oldest_part);
+        rests_on.extend(oldest_part.stood_for());
+        let grounds = remembered.iter().flat_map(|source| source.rests_on.iter().map(|it| it.message));
+        let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
+        let (made_for, job) = (job.clone(), job.payload.clone());
+        let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
+        let remembers = self.parts.introduction.promise.remembers;
+        let announced = self.parts.introduction.promise.announces();
+        let (conversation, revision) = (question.trigger().conversation(), question.revision);
+        let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
+            for bill in &bills {
+                bill.write(tx)?;
+            }
+            if !jobs::is_due(tx, &job)? {
+                return Ok(Written::Ended);
+            }
+            if rests_on_what_is_gone(tx, &record, &shown, revision)? {
+                return Ok(Written::Gone);
+            }
+            answers::save(tx, &record)?;
+            follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
+            concepts::refer(tx, scope, &referenced, now);
+            let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
+            outbox::add(tx, &reply, now)?;
+            if let Some(introduced) = introduced {
+                introduced.note(tx, (&reply.key, record.chat), announced, now)?;
+            }
+            let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
+            jobs::finish(tx, job.kind(), &job.key())?;
+            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do: sums_up || finds_topic })
+        })
+        .await?;
+        self.hand_over(written, &made_for).await
+    }
+
+    /// Has the reply sent, and what the answer gave rise to done.
+    async fn hand_over(&self, written: Written, job: &Job) -> anyhow::Result<()> {
+        match written {
+            Written::Down { send, is_more_to_do } => {
+                self.parts.wake.offer(send);
+                if is_more_to_do {
+                    self.parts.wake.wake();
+                }
+                // Let the sending start first: there is much of the question to let go of.
+                tokio::task::yield_now().await;
+            }
+            Written::Ended => {
+                tracing::info!("the job was ended while it was worked on, so nothing is said");
+                self.take_back(job).await?;
+            }
+            Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
+        }
+        Ok(())
+    }
+}
+
+/// Ten letters made of `number`: with digits, a small model takes the delimiter for a telephone number or a code.
+fn letters(number: u64) -> String {
+    const LETTERS: &[u8; 16] = b"BCDFGHJKLMNPQRST";
+    (0..10).map(|place| char::from(LETTERS[(number >> (place * 4)) as usize % LETTERS.len()])).collect()
+}

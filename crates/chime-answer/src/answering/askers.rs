@@ -1,0 +1,27 @@
+//! Whether somebody may ask, where the admins of a chat let nobody else.
+
+use crate::answering::Answering;
+use chime_access::admission::is_owner;
+use chime_core::{Askers, UserId};
+use chime_store::chats::ChatRow;
+
+impl Answering {
+    /// Everybody may in a private chat, and whoever runs the bot may everywhere. Where Telegram does not say who is an admin,
+    /// an answer is the lesser harm.
+    pub(super) async fn may_ask(&self, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
+        if chat.askers == Askers::Everybody {
+            return Ok(true);
+        }
+        let access = self.parts.access.clone();
+        if self.parts.store.read(move |conn| is_owner(conn, user, &access)).await? {
+            return Ok(true);
+        }
+        Ok(match self.parts.telegram.standing(chat.chat.id, user).await {
+            Ok(status) => status.is_admin(),
+            Err(error) => {
+                tracing::info!(%error, "whether an admin asks is not known");
+                true
+            }
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! Captures concepts from answers, in the background and within the budget.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use ulid::Ulid;
+
+use crate::answering::concepts::refer;
+use crate::answering::request::new_fence;
+use crate::concepts::{capture_schema, parse_captured, resolve};
+use crate::plain::without_fence;
+use chime_access::gateway::ask::{Ask, Gateway};
+use chime_access::gateway::{AskError, Economy, Purpose};
+use chime_core::config::Redaction;
+use chime_core::prompts::{CaptureValues, Prompts};
+use chime_core::{
+    AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, StoredMessage, Timestamp, UserId, clip,
+};
+use chime_jobs::worker::Outcome;
+use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
+use chime_privacy::redact;
+use chime_runtime::clock::Clock;
+use chime_store::concepts::{self, ContextKey};
+use chime_store::{Priority, Store, Writer, answers, messages};
+
+/// Older answers are not looked through; after a rebuild, those of the last month are.
+const SINCE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Answers of one run.
+const AT_ONCE: u32 = 20;
+/// Characters of the question and of the answer.
+const SOURCE_CHARS: usize = 2000;
+
+/// Fills in the concepts of answers.
+pub struct Capturing {
+    pub store: Store,
+    pub gateway: Gateway,
+    pub clock: Clock,
+    pub prompts: Arc<Prompts>,
+    pub bot: UserId,
+    pub redaction: Redaction,
+}
+
+impl Capturing {
+    /// Works on the `concepts` job, which comes again and again.
+    pub async fn run(&self) -> Outcome {
+        match self.capture_all().await {
+            Ok(()) => Outcome::UntilNextRun,
+            Err(error) => Outcome::Failed(format!("looking for concepts: {error}")),
+        }
+    }
+
+    async fn capture_all(&self) -> chime_store::Result<()> {
+        if self.gateway.is_offline() {
+            return Ok(());
+        }
+        let since = self.clock.now().minus(SINCE);
+        for answer in self.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
+            match self.capture(answer).await {
+                Ok(()) => {}
+                Err(AskError::Store(error)) => return Err(error),
+                Err(error @ (AskError::TooLong | AskError::Final(_))) => {
+                    tracing::warn!(error_type = error.kind(), %error, "chat.error: an answer has no concepts");
+                    self.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
+                }
+                Err(error) => {
+                    // Budget, breaker or server: the next run goes on from here.
+                    tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn capture(&self, answer: AnswerId) -> Result<(), AskError> {
+        let source = move |conn: &chime_store::Reader| {
+            let Some(record) = answers::find(conn, answer)? else { return Ok(None) };
+            let trigger = messages::by_seq(conn, record.chat, record.trigger)?;
+            Ok(trigger.map(|trigger| (record, trigger)))
+        };
+        // Forgotten meanwhile: there is nothing to look through.
+        let Some((record, trigger)) = self.store.read(source).await? else { return Ok(()) };
+        let captured = match self.prompt(&record, &trigger) {
+            Some(prompt) => self.ask(&record, &prompt).await?,
+            None => Vec::new(),
+        };
+        let (bot, now) = (self.bot, self.clock.now());
+        let millis = u64::try_from(now.millis()).unwrap_or(0);
+        let new =
+            |captured| (ConceptId(Ulid::from_parts(millis, chime_runtime::resilience::random().into())), captured);
+        let captured: Vec<(ConceptId, Captured)> = captured.into_iter().map(new).collect();
+        Ok(self.store.write(Priority::Background, move |tx| keep(tx, bot, &record, captured, now)).await?)
+    }
+
+    async fn ask(&self, record: &AnswerRecord, prompt: &Prompt) -> Result<Vec<Captured>, AskError> {
+        let completion = self
+            .gateway
+            .ask(Ask {
+                purpose: Purpose::Extract,
+                conversation: Conversation { chat: record.chat, thread: record.thread },
+                on_behalf_of: None,
+                economy: Economy::Best,
+                prompt,
+            })
+            .await?;
+        Ok(completion.parse_json::<Value>().map(|given| parse_captured(&given)).unwrap_or_default())
+    }
+
+    /// None where the operator's template fails for these values.
+    fn prompt(&self, record: &AnswerRecord, trigger: &StoredMessage) -> Option<Prompt> {
+        let fence = new_fence();
+        let shown = |text: &str| {
+            let text = clip(text, SOURCE_CHARS);
+            let text = if self.redaction == Redaction::Off { text } else { redact(&text).into() };
+            without_fence(&text, &fence).into_owned()
+        };
+        let (ask, answer) = (shown(&trigger.message.text), shown(&record.text));
+        let values = CaptureValues { fence: &fence, ask: &ask, answer: &answer };
+        let content = self.prompts.capture(&values).ok()?;
+        let messages = vec![PromptMessage { role: PromptRole::User, content }];
+        Some(Prompt {
+            temperature: Some(0.0),
+            format: AnswerFormat::Json { name: "concepts", schema: capture_schema() },
+            ..Prompt::new(messages, Purpose::Extract.max_answer_tokens())
+        })
+    }
+}
+
+/// Writes down what an answer captured, under the concepts that the chat knows or new ones, and brings them into scope.
+fn keep(
+    tx: &Writer<'_>,
+    bot: UserId,
+    record: &AnswerRecord,
+    captured: Vec<(ConceptId, Captured)>,
+    now: Timestamp,
+) -> chime_store::Result<()> {
+    if answers::find(tx, record.id)?.is_none() {
+        return Ok(());
+    }
+    concepts::mark_scanned(tx, record.id)?;
+    let mut known = concepts::of_chat(tx, record.chat)?;
+    let mut referenced = Vec::new();
+    for (new, captured) in captured {
+        let id = resolve(&captured, &known).unwrap_or(new);
+        concepts::capture(tx, (record.chat, record.id), id, &captured, now)?;
+        referenced.push(id);
+        let Captured { label, alt_labels, definition, kind } = captured;
+        known.push(Concept { id, label, alt_labels, definition, kind });
+    }
+    refer(tx, ContextKey { bot, chat: record.chat, thread: record.thread }, &referenced, now);
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Which concepts a conversation has in scope: loaded before an answer, stored with it. Neither may cost the answer.
+
+use crate::concepts::{in_scope, mentioned, merge};
+use crate::tools::LookedUp;
+use chime_core::{AnswerRecord, AnswerStatus, Concept, ConceptId, ConversationContext, Timestamp};
+use chime_store::concepts::{self, ContextKey};
+use chime_store::{Reader, Writer};
+
+/// A conversation's context and what its chat knows.
+#[derive(Debug)]
+pub struct Scope {
+    pub key: ContextKey,
+    pub context: ConversationContext,
+    pub known: Vec<Concept>,
+}
+
+impl Scope {
+    /// What cannot be loaded is taken to be empty.
+    pub fn load(conn: &Reader, key: ContextKey) -> Self {
+        let load = || -> chime_store::Result<_> {
+            Ok((concepts::load(conn, key)?.unwrap_or_default(), concepts::of_chat(conn, key.chat)?))
+        };
+        let (context, known) = load().unwrap_or_else(|error| {
+            tracing::warn!(error_type = "concepts", %error, "chat.error: the concepts in scope could not be loaded");
+            Default::default()
+        });
+        Self { key, context, known }
+    }
+
+    /// For the prompt, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        in_scope(&self.context, &self.known)
+    }
+
+    /// The known concepts that an answer speaks of, and those that the model looked up for it.
+    pub fn referenced(&self, record: &AnswerRecord, looked_up: &LookedUp) -> Vec<ConceptId> {
+        let told = match record.status {
+            AnswerStatus::Answered => looked_up.searched.iter().chain([&record.text]),
+            AnswerStatus::Offline | AnswerStatus::Apologised => return Vec::new(),
+        };
+        let mut referenced = Vec::new();
+        for id in told.flat_map(|text| mentioned(text, &self.known)) {
+            if !referenced.contains(&id) {
+                referenced.push(id);
+            }
+        }
+        referenced
+    }
+}
+
+/// Brings concepts into the scope of a conversation. What goes wrong is logged.
+pub fn refer(tx: &Writer<'_>, key: ContextKey, referenced: &[ConceptId], now: Timestamp) {
+    if referenced.is_empty() {
+        return;
+    }
+    let saved = chime_store::in_savepoint(tx, |tx| {
+        let context = concepts::load(tx, key)?.unwrap_or_default();
+        concepts::save(tx, key, &merge(&context, referenced), now)
+    });
+    if let Err(error) = saved {
+        tracing::warn!(error_type = "concepts", %error, "chat.error: the concepts in scope could not be saved");
+    }
+}

@@ -1,0 +1,373 @@
+//! Sends the parts of a reply and writes down what became of each.
+
+use tracing::Instrument;
+
+use crate::answering::log;
+use crate::answering::own_message::{keep, own_message};
+use crate::answering::stream::take_back;
+use crate::answering::traffic::Lanes;
+use crate::delivery::{FRESH_FOR, Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
+use chime_core::{
+    BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
+};
+use chime_jobs::worker::{Outcome, Wake};
+use chime_runtime::clock::Clock;
+use chime_store::outbox::{Part, Purpose, State};
+use chime_store::{Priority, Store, Writer, backlog, chats, jobs, outbox, reply_streams};
+use chime_telegram::{Telegram, TelegramError};
+
+/// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
+pub const UNDELIVERED_REACTION: &str = "😢";
+
+/// Delivers replies.
+pub struct Delivery {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub bot: BotIdentity,
+    /// Which chats Telegram asked us to leave in peace for a while: the jobs' due times say it durably.
+    pub lanes: Lanes,
+}
+
+/// What is to be done after one part.
+enum Next {
+    Part,
+    Wait(Timestamp),
+    Retry(Timestamp, String),
+    End,
+}
+
+impl Delivery {
+    /// Works on a `send` job about the reply with the key `reply`, which `made_by` can make anew.
+    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> Outcome {
+        match self.deliver(job, reply, made_by).instrument(log::reply_span()).await {
+            Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
+            Ok(Next::Retry(at, why)) => Outcome::RetryAt(at, why),
+            Ok(Next::Part | Next::End) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> chime_store::Result<Next> {
+        let key = reply.to_owned();
+        let (parts, stream) =
+            self.store.glance(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
+        let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
+        let failed: Vec<Part> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
+        let open: Vec<Part> =
+            parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
+        let Some(last) = open.last() else {
+            return self.leave_mark(job, failed.first()).await;
+        };
+        log::reply_to(last.outgoing.to, last.answer);
+        if last.is_forgotten() {
+            return self.start_over(job, made_by.filter(|_| is_untouched)).await;
+        }
+        let last = last.id;
+        for part in open {
+            let is_last = part.id == last;
+            // The first part takes the place of what was shown of it while it was written.
+            let shown = stream.filter(|stream| part.part == 0 && stream.chat == part.outgoing.to.chat);
+            match self.deliver_part(job, part, shown.and_then(|stream| stream.message), is_last).await? {
+                Next::Part => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Next::End)
+    }
+
+    /// What the answer rested on was forgotten before it was out: it is made anew, unless some of it may be out.
+    async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> chime_store::Result<Next> {
+        let Some(made_by) = made_by.cloned() else {
+            take_back(&self.store, &self.telegram, &job.key()).await?;
+            return self.give_up(job, "what it rests on was forgotten").await;
+        };
+        let (key, now) = (job.key(), self.clock.now());
+        self.record(move |tx| {
+            outbox::remove(tx, &key)?;
+            // In this order: words that are held for the answer go with the last job about them.
+            jobs::add_or_move(tx, &made_by, now)?;
+            jobs::finish(tx, JobKind::Send, &key)
+        })
+        .await?;
+        self.wake.wake();
+        Ok(Next::End)
+    }
+
+    /// `shown` is the message in which the beginning of the part stands already.
+    async fn deliver_part(
+        &self,
+        job: &Job,
+        mut part: Part,
+        shown: Option<MessageId>,
+        is_last: bool,
+    ) -> chime_store::Result<Next> {
+        if let Some(next) = self.make_ready(job, &mut part, shown).await? {
+            return Ok(next);
+        }
+        let mut moves = 0;
+        loop {
+            let watch = self.clock.stopwatch();
+            let result = self.send(&part, shown).await;
+            if matches!(result, SendResult::Sent(_)) {
+                log::sent(watch.elapsed());
+            }
+            let standing = standing(&part, job, moves);
+            return match after_send(result, standing, self.clock.now()) {
+                Step::Record(message) => self.mark_sent(job, part, message, is_last).await,
+                Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
+                    part.outgoing.to.reply_to = None;
+                    continue;
+                }
+                Step::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
+                Step::SendPlain => {
+                    part.outgoing.content.entities.clear();
+                    part.outgoing.buttons.clear();
+                    continue;
+                }
+                Step::Follow(to) => {
+                    self.follow(&part, to).await?;
+                    moves += 1;
+                    part.outgoing.to.chat = to;
+                    part.outgoing.to.thread = None;
+                    part.outgoing.to.reply_to = None;
+                    continue;
+                }
+                Step::RetryAt { at, why } => {
+                    let (id, error) = (part.id, why.clone());
+                    self.record(move |tx| outbox::mark_pending(tx, id, &error)).await?;
+                    Ok(Next::Retry(at, why))
+                }
+                Step::RetryUnknownAt { at, why } => {
+                    let (id, error) = (part.id, why.clone());
+                    self.record(move |tx| outbox::count_unknown(tx, id, &error)).await?;
+                    Ok(Next::Retry(at, why))
+                }
+                Step::HoldChatUntil(until) => {
+                    self.lanes.hold(part.outgoing.to.chat, self.clock.now(), until);
+                    self.mark_waiting(&part).await?;
+                    Ok(Next::Wait(until))
+                }
+                Step::GiveUp(why) => self.give_up(job, &why).await,
+                Step::GiveUpVisibly(why) => self.give_up_visibly(job, &part, &why, None).await,
+                Step::GiveUpUnknown(why) => self.give_up_visibly(job, &part, &why, Some(part.id)).await,
+            };
+        }
+    }
+
+    /// Marks the part as being sent, or tells what is to be done instead.
+    async fn make_ready(
+        &self,
+        job: &Job,
+        part: &mut Part,
+        shown: Option<MessageId>,
+    ) -> chime_store::Result<Option<Next>> {
+        let (id, now) = (part.id, self.clock.now());
+        if part.state == State::Sending && job.attempts > 0 {
+            // An earlier attempt ended without a word on what became of its send.
+            self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
+            part.unknown_sends += 1;
+            part.state = State::Pending;
+        }
+        // An edit may be repeated as often as one likes.
+        if shown.is_none() && !may_resume(part.unknown_sends, now.since(part.created_at)) {
+            // One that was just tried twice may well have been seen.
+            if now.since(part.created_at) > FRESH_FOR {
+                self.count_as_old(part).await?;
+            }
+            return self
+                .give_up_visibly(job, part, "an interrupted send that is no longer fresh", None)
+                .await
+                .map(Some);
+        }
+        if let Some(until) = self.lanes.held_until(part.outgoing.to.chat, now) {
+            self.mark_waiting(part).await?;
+            return Ok(Some(Next::Wait(until)));
+        }
+        if part.unknown_sends > 0
+            && shown.is_none()
+            && let Err(error) = self.telegram.get_me().await
+        {
+            // It may be repeated once: not for a Telegram that does not answer.
+            return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
+        }
+        if part.state == State::Pending && !self.store.write(Priority::Answering, move |tx| begin(tx, id)).await? {
+            return self.give_up(job, "what it rests on was forgotten").await.map(Some);
+        }
+        Ok(None)
+    }
+
+    async fn send(&self, part: &Part, shown: Option<MessageId>) -> SendResult {
+        let Outgoing { to, content, buttons } = &part.outgoing;
+        self.lanes.note_sent(to.chat, self.clock.now());
+        if let Some(message) = shown {
+            match self.telegram.edit(to.chat, message, content, buttons).await {
+                Ok(()) => return SendResult::Sent(message),
+                Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
+                    return SendResult::NotDelivered(error.to_string());
+                }
+                // Somebody deleted it.
+                Err(TelegramError::Refused { .. }) => {}
+                Err(error) => return weigh(error),
+            }
+        }
+        match self.telegram.send(&part.outgoing).await {
+            Ok(sent) => SendResult::Sent(sent.id),
+            Err(error) => weigh(error),
+        }
+    }
+
+    /// Writes down that the part is out, and the message as one of the chat.
+    async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> chime_store::Result<Next> {
+        let now = self.clock.now();
+        let own = own_message(&self.bot, &part, message, now);
+        let key = job.key();
+        self.record(move |tx| {
+            outbox::mark_sent(tx, part.id, message)?;
+            if part.part == 0 {
+                reply_streams::close(tx, &key)?;
+            }
+            keep(tx, own, &part)?;
+            if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
+        })
+        .await?;
+        Ok(if is_last { Next::End } else { Next::Part })
+    }
+
+    /// Where nothing can be sent, nothing is left behind either, and no other chat gets the reply instead.
+    async fn give_up(&self, job: &Job, why: &str) -> chime_store::Result<Next> {
+        self.mark_failed(job, why, None).await?;
+        self.finish(job).await?;
+        Ok(Next::End)
+    }
+
+    /// Gives up a reply whose chat could be written to; the last send, of the part `unknown`, may have arrived. Whoever
+    /// asked sees that by a reaction, which cannot double.
+    async fn give_up_visibly(
+        &self,
+        job: &Job,
+        part: &Part,
+        why: &str,
+        unknown: Option<i64>,
+    ) -> chime_store::Result<Next> {
+        self.mark_failed(job, why, unknown).await?;
+        self.leave_mark(job, Some(part)).await
+    }
+
+    /// Reacts to the message that a reply was to, and ends the job. Tried for as long as a reply would be.
+    async fn leave_mark(&self, job: &Job, failed: Option<&Part>) -> chime_store::Result<Next> {
+        let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
+        if let Some((chat, message, created_at)) = target {
+            let now = self.clock.now();
+            let marked = self.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
+            match after_mark(marked.err().map(weigh), now.since(created_at), job.attempts) {
+                Mark::Done => {}
+                Mark::Wait(span) => return Ok(Next::Wait(now.plus(span))),
+                Mark::Retry(span, why) => return Ok(Next::Retry(now.plus(span), why)),
+            }
+        }
+        self.finish(job).await?;
+        Ok(Next::End)
+    }
+
+    async fn mark_failed(&self, job: &Job, why: &str, unknown: Option<i64>) -> chime_store::Result<()> {
+        log::undeliverable(why);
+        let (key, error) = (job.key(), why.to_owned());
+        self.record(move |tx| {
+            if let Some(id) = unknown {
+                outbox::count_unknown(tx, id, &error)?;
+            }
+            for open in outbox::parts(tx, &key)? {
+                if matches!(open.state, State::Pending | State::Sending) {
+                    outbox::mark_failed(tx, open.id, &error)?;
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Nobody knows whether the reply was seen: it belongs into the one line about what was left unanswered.
+    async fn count_as_old(&self, part: &Part) -> chime_store::Result<()> {
+        if part.purpose == Purpose::Notice {
+            return Ok(());
+        }
+        let (to, due_at) = (part.outgoing.to, self.clock.now().plus(BACKLOG_SETTLES));
+        self.record(move |tx| backlog::count_one(tx, to.chat, to.thread, due_at)).await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    async fn follow(&self, part: &Part, to: ChatId) -> chime_store::Result<()> {
+        let from = part.outgoing.to.chat;
+        self.record(move |tx| {
+            chats::migrate(tx, Migration { from, to })?;
+            outbox::redirect(tx, from, to)
+        })
+        .await
+    }
+
+    /// A part that waits is not being sent, so that a restart does not take it for an interrupted send.
+    async fn mark_waiting(&self, part: &Part) -> chime_store::Result<()> {
+        let id = part.id;
+        self.record(move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
+    }
+
+    async fn finish(&self, job: &Job) -> chime_store::Result<()> {
+        let key = job.key();
+        self.record(move |tx| jobs::finish(tx, JobKind::Send, &key)).await
+    }
+
+    async fn record<W>(&self, work: W) -> chime_store::Result<()>
+    where
+        W: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Clone + Send + 'static,
+    {
+        chime_jobs::worker::record(&self.store, &self.clock, work).await
+    }
+}
+
+/// Marks a part as being sent, unless it was forgotten since it was read: the parts before it took their time.
+fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
+    if outbox::is_forgotten(tx, part)? {
+        return Ok(false);
+    }
+    outbox::mark_sending(tx, part)?;
+    Ok(true)
+}
+
+/// Whether a part was never given to Telegram. The first one is marked as being sent when it is written down.
+fn is_surely_unsent(part: &Part, job: &Job) -> bool {
+    let is_waiting = part.state == State::Pending || part.state == State::Sending && job.attempts == 0;
+    is_waiting && part.unknown_sends == 0
+}
+
+fn standing(part: &Part, job: &Job, moves: u32) -> Standing {
+    let Outgoing { content, buttons, .. } = &part.outgoing;
+    Standing {
+        created_at: part.created_at,
+        unknown_sends: part.unknown_sends,
+        attempts: job.attempts,
+        moves,
+        is_plain: content.entities.is_empty() && buttons.is_empty(),
+    }
+}
+
+/// Telegram's errors by what they mean for a reply.
+fn weigh(error: TelegramError) -> SendResult {
+    match error {
+        TelegramError::Throttled { retry_after } => SendResult::Throttled(retry_after),
+        TelegramError::Migrated { to } => SendResult::Migrated(to),
+        TelegramError::ReplyGone => SendResult::ReplyGone,
+        // Whether the token holds is for polling to find out; until then the reply waits.
+        error @ (TelegramError::NotSent(_)
+        | TelegramError::Failed { .. }
+        | TelegramError::Conflict { .. }
+        | TelegramError::Unauthorized) => SendResult::NotDelivered(error.to_string()),
+        error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
+        error @ TelegramError::Refused { .. } => SendResult::Refused(error.to_string()),
+        error @ (TelegramError::ThreadGone | TelegramError::Gone { .. } | TelegramError::NotModified) => {
+            SendResult::Impossible(error.to_string())
+        }
+    }
+}

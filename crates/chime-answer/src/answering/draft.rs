@@ -1,0 +1,148 @@
+//! The text of an answer before its citations are checked, whether a model wrote it or not.
+
+use crate::fences::closed;
+use crate::followup::show;
+use crate::job::{Blame, Failure};
+use crate::notices::notices;
+use crate::telling::Query;
+use crate::{digest, wording};
+use chime_access::gateway::AskError;
+use chime_access::gateway::ask::Bill;
+use chime_core::texts::{Texts, texts};
+use chime_core::{AnswerStatus, FollowUp, Timestamp, TokenUse, Uncertainty, Zone};
+use chime_llm::{Check, Completion, LlmError};
+use chime_relevance::context::ContextWindow;
+use chime_store::Language;
+
+/// An answer before it is checked, formatted and stored.
+pub struct Draft {
+    pub status: AnswerStatus,
+    pub markdown: String,
+    pub model: String,
+    pub tokens: TokenUse,
+    /// What the call took, where a model was asked.
+    pub bill: Option<Bill>,
+    pub uncertainty: Option<Uncertainty>,
+    pub guard_used: bool,
+}
+
+impl Draft {
+    /// Words of our own, made without a model.
+    fn own(status: AnswerStatus, markdown: String) -> Self {
+        Self {
+            status,
+            markdown,
+            model: "none".to_owned(),
+            tokens: TokenUse::default(),
+            bill: None,
+            uncertainty: None,
+            guard_used: false,
+        }
+    }
+
+    /// Whether a model wrote it.
+    pub fn is_of_a_model(&self) -> bool {
+        self.status == AnswerStatus::Answered && self.bill.is_some()
+    }
+}
+
+pub fn failure_of(error: &AskError) -> Failure {
+    match error {
+        AskError::TooLong => Failure::PromptTooLong,
+        AskError::Final(LlmError::Empty) => Failure::Unusable,
+        AskError::Offline
+        | AskError::OverBudget(_)
+        | AskError::BreakerOpen { .. }
+        | AskError::GaveWay { .. }
+        | AskError::RetryLater(_)
+        | AskError::Store(_) => Failure::Final(Blame::Passing),
+        AskError::Final(error) => Failure::Final(blame_of(error)),
+    }
+}
+
+/// Whether asking again helps, and otherwise what the member is told to be at fault.
+pub fn blame_of(error: &LlmError) -> Blame {
+    match error {
+        LlmError::Refused { check: Check::Key, .. } => Blame::Key,
+        LlmError::Refused { check: Check::Model, .. } => Blame::Model,
+        LlmError::Refused { check: Check::Credit | Check::Access | Check::Address, .. } => Blame::Refusal,
+        // The same question fails again; another may fare better.
+        LlmError::Refused { check: Check::Request, .. } | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom => {
+            Blame::NoAnswer
+        }
+        LlmError::Throttled { .. }
+        | LlmError::Malformed { .. }
+        | LlmError::Unreachable(_)
+        | LlmError::Unavailable { .. }
+        | LlmError::TimedOut
+        | LlmError::PromptTooLong
+        | LlmError::BrokeOff
+        | LlmError::NotConfigured(_) => Blame::Passing,
+    }
+}
+
+/// `text` is what may be shown of the completion.
+pub fn answered(
+    completion: Completion,
+    text: String,
+    uncertainty: Option<Uncertainty>,
+    (bill, language): (Bill, Language),
+) -> Draft {
+    let cut = &texts(language.code()).digest.cut;
+    let markdown = if completion.truncated { format!("{}\n\n{cut}", closed(&format!("{text} …"))) } else { text };
+    Draft {
+        model: completion.model,
+        tokens: completion.tokens,
+        bill: Some(bill),
+        uncertainty,
+        ..Draft::own(AnswerStatus::Answered, markdown)
+    }
+}
+
+/// `follow_up` is what was worked out of the ask: without a model, that is shown.
+pub fn offline(
+    window: &ContextWindow,
+    query: Query<'_>,
+    earliest: Option<(Timestamp, Zone)>,
+    follow_up: &FollowUp,
+    language: Language,
+) -> Draft {
+    let texts = texts(language.code());
+    let digest = digest::digest(window, query, earliest, texts);
+    let markdown = match show::why(follow_up, &texts.follow_up) {
+        Some(worked_out) => format!("{worked_out}\n\n{digest}"),
+        None => digest,
+    };
+    Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
+}
+
+/// A question back, which needs no model.
+pub fn clarifying(question: String) -> Draft {
+    Draft::own(AnswerStatus::Answered, question)
+}
+
+/// Nothing known is relevant enough, and the chat wants no answer without sources.
+pub fn guarded(language: Language) -> Draft {
+    let markdown = notices(language.code()).guard.clone();
+    Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
+}
+
+pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, blame: Blame) -> Draft {
+    let notices = notices(language.code());
+    let markdown = match lasting(blame, texts(language.code())) {
+        Some(reason) => wording::apology_for_good(window, query, reason, notices),
+        None => wording::apology(window, query, notices),
+    };
+    Draft::own(AnswerStatus::Apologised, markdown)
+}
+
+/// What a member is told where asking again does not help.
+fn lasting(blame: Blame, texts: &Texts) -> Option<&str> {
+    match blame {
+        Blame::Passing => None,
+        Blame::NoAnswer => Some(&texts.no_answer),
+        Blame::Key => Some(&texts.wrong_key),
+        Blame::Model => Some(&texts.wrong_model),
+        Blame::Refusal => Some(&texts.refused_for_good),
+    }
+}

@@ -1,0 +1,48 @@
+//! What other rooms add to a prompt. All of it may fail, and the answer goes out.
+
+use std::sync::Arc;
+
+use chime_core::{ChatKey, Conversation, Enrichment, Piece, StoredMessage, Timestamp};
+use chime_store::Reader;
+
+/// What an enricher is asked about.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub chat: ChatKey,
+    pub conversation: Conversation,
+    pub trigger: StoredMessage,
+    /// What is left of the trigger without the mention.
+    pub ask: String,
+    pub now: Timestamp,
+}
+
+type Gather = dyn Fn(&Reader, &Subject) -> chime_store::Result<Vec<Piece>> + Send + Sync;
+
+/// Gathers pieces of a prompt for one answer.
+#[derive(Clone)]
+pub struct Enricher {
+    /// For the log.
+    name: &'static str,
+    gather: Arc<Gather>,
+}
+
+impl Enricher {
+    pub fn new<F>(name: &'static str, gather: F) -> Self
+    where
+        F: Fn(&Reader, &Subject) -> chime_store::Result<Vec<Piece>> + Send + Sync + 'static,
+    {
+        Self { name, gather: Arc::new(gather) }
+    }
+}
+
+/// What all of them gather. One that fails is logged and left out.
+pub fn enrich(conn: &Reader, enrichers: &[Enricher], subject: &Subject) -> Enrichment {
+    let mut enrichment = Enrichment::default();
+    for Enricher { name, gather } in enrichers {
+        match gather(conn, subject) {
+            Ok(pieces) => enrichment.pieces.extend(pieces),
+            Err(error) => tracing::warn!(%error, "answering without what `{name}` knows"),
+        }
+    }
+    enrichment
+}

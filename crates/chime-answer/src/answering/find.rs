@@ -1,0 +1,105 @@
+//! From a job to its question: what is read of the store, and what is worked out of it in between.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use futures::executor::block_on;
+
+use crate::answering::Answering;
+use crate::answering::open::{Found, Opened};
+use crate::answering::question::{Question, Reading};
+use crate::reader;
+use chime_access::gateway::Purpose;
+use chime_core::{Job, Matter, MessageAt, ParsedTrigger};
+use chime_memory::context::window_around;
+use chime_relevance::context::{Focused, History, Params};
+use chime_relevance::retrieval::Recalled;
+use chime_store::Store;
+
+impl Answering {
+    pub(super) async fn find(
+        &self,
+        job: &Job,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+    ) -> anyhow::Result<Found<Question>> {
+        let (store, reading) = (self.parts.store.clone(), Arc::new(self.reading()));
+        let (matter, parsed) = (job.payload.matter(), parsed.clone());
+        let _place = self.places.acquire().await?;
+        tokio::task::spawn_blocking(move || found(&store, &reading, (at, matter), &parsed))
+            .await
+            .context("working out what the trigger is about")?
+    }
+
+    pub(super) fn reading(&self) -> Reading {
+        let now = self.parts.clock.now();
+        let model = self.parts.gateway.model_name(Purpose::Answer);
+        let parameters = self.parts.gateway.server_facts(Purpose::Answer).parameters;
+        Reading {
+            params: Params {
+                token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),
+                ..self.parts.params.clone()
+            },
+            zone: self.parts.zone,
+            strands: self.parts.strands.clone(),
+            style: reader::style_for(parameters, model),
+            model: model.to_owned(),
+            bot: self.parts.bot.id,
+            idle: self.parts.idle,
+            readings: Arc::clone(&self.parts.readings),
+            recaller: Arc::clone(&self.parts.recaller),
+            enrichers: self.parts.enrichers.clone(),
+            introduction: self.parts.introduction.clone(),
+            access: self.parts.access.clone(),
+            max_age: self.parts.backlog_max_age,
+            now,
+            there: self.parts.telegram.server_date().unwrap_or(now),
+        }
+    }
+
+    /// The same question with half of the room for its window.
+    pub(super) async fn halve(&self, question: &mut Question) -> anyhow::Result<()> {
+        let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
+        let summarized = question.oldest_part.summarized(params.estimate);
+        let history = Arc::clone(&question.history);
+        let focused = picked(Arc::clone(&history), params.clone()).await?;
+        let recaller = Arc::clone(&self.parts.recaller);
+        let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
+        question.window = self.parts.store.read(window).await?;
+        // What was recalled gives way first.
+        question.recalled = Recalled::default();
+        Ok(())
+    }
+}
+
+/// Works out what a trigger is about, and reads the rest beside that. All else is done on one thread, since to hand it on at
+/// every step takes longer than some of the steps.
+fn found(
+    store: &Store,
+    reading: &Arc<Reading>,
+    (at, matter): (MessageAt, Matter),
+    parsed: &ParsedTrigger,
+) -> anyhow::Result<Found<Question>> {
+    let opened: Arc<Opened> = match store.read_here(|conn| reading.open(conn, at, parsed, matter))? {
+        Found::Ready(opened) => Arc::from(opened),
+        Found::Gone => return Ok(Found::Gone),
+        Found::Answered => return Ok(Found::Answered),
+        Found::Old(trigger) => return Ok(Found::Old(trigger)),
+    };
+    let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&opened));
+    let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
+    let gathered = store.read_here(|conn| reading.gather(conn, &opened))?;
+    // No reader of the store waits for this.
+    let focused = Focused::of(&gathered.history, &gathered.params);
+    let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
+    let beside = block_on(beside).context("reading what belongs to the trigger")??;
+    let question = store.read_here(|conn| reading.complete(conn, (&opened, gathered), windowed, beside))?;
+    Ok(Found::Ready(Box::new(question)))
+}
+
+/// Picks what a trigger is about. It takes longer than all reading, and no reader of the store waits for it.
+async fn picked(history: Arc<History>, params: Params) -> anyhow::Result<Focused> {
+    tokio::task::spawn_blocking(move || Focused::of(&history, &params))
+        .await
+        .context("picking what the trigger is about")
+}

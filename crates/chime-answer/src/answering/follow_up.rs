@@ -1,0 +1,387 @@
+//! Finds the suggestion that an ask goes on with, resolves the ask, and writes down what its answer suggests. Any of it may
+//! fail: then the ask is answered as it stands.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::followup::show::{question, sentence, suggestion_name, three_letters};
+use crate::followup::{
+    Ask, Earlier, Origin, Outcome, Reading, ReplyTo, Standpoint, Stored, Turn, answered, choose, classify, items,
+    lists_things, names_items, origin, repeats_title, resolve,
+};
+use crate::notices::notices;
+use chime_core::trigger::calls_bot;
+use chime_core::{
+    AnswerId, AnswerRecord, AnswerStatus, Clarification, Conversation, FollowUp, FoundBy, Intent, Item, Role, Seq,
+    StoredMessage, Timestamp, Unclear, UserId,
+};
+use chime_relevance::context::ContextWindow;
+use chime_store::follow_ups::{NewFollowUp, Suggestion};
+use chime_store::{Language, Reader, Writer, answers, consent, follow_ups, memory, messages, outbox};
+
+/// Suggestions of a conversation that are looked at, the newest.
+const SUGGESTIONS: u32 = 20;
+/// Items of a run of suggestions that are read: more than are ever left out.
+const ITEMS: u32 = 60;
+/// Messages of members after which a list is still the nearest thing that "more" can mean.
+const NEXT: usize = 4;
+/// And after which it is still told of.
+const TOLD_WITHIN: usize = 30;
+/// Numbers between a suggestion and the ask beyond which nothing is counted.
+const FAR: u32 = 500;
+/// Suggestions that a clarifying question names.
+const CANDIDATES: usize = 4;
+
+/// What is known of the ask when its suggestion is looked for.
+pub struct Asked<'a> {
+    pub trigger: &'a StoredMessage,
+    pub ask: &'a str,
+    pub generic: bool,
+    pub language: Language,
+    /// The silence that ends a session, where the chat says nothing else. What was suggested before it is over unless a
+    /// reply or the talk leads back to it.
+    pub usual_idle: Duration,
+    pub window: &'a ContextWindow,
+    pub member: UserId,
+    pub now: Timestamp,
+}
+
+/// An ask with the suggestion that it goes on with.
+#[derive(Debug, Default)]
+pub struct GoingOn {
+    pub reading: Reading,
+    pub stored: Option<Stored>,
+    /// Settled by the member's reply to a clarifying question.
+    settled: Option<FollowUp>,
+    /// Others' suggestions that the ask may mean.
+    open: Option<Clarification>,
+    /// The newest list that the ask may go on with, where nothing says that it does.
+    suggested: Vec<Item>,
+    /// Messages of the earlier suggestion: the answer rests on them.
+    pub rests_on: Vec<Seq>,
+}
+
+/// Finds what an ask goes on with.
+pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
+    let reply = replied_to(conn, asked)?;
+    if let Some((answer, pending)) = &reply.pending
+        && let Some(found) = choice(conn, asked, *answer, pending)?
+    {
+        return Ok(found);
+    }
+    let suggestions = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
+    let mut earlier = Vec::with_capacity(suggestions.len());
+    let idle = memory::own_idle(conn, asked.trigger.chat)?.unwrap_or(asked.usual_idle);
+    let mut in_session = true;
+    for suggestion in &suggestions {
+        in_session = in_session && is_in_session(conn, asked, suggestion, idle)?;
+        let messages = messages_of(conn, asked, suggestion)?;
+        earlier.push(Earlier {
+            answer: suggestion.answer,
+            chain: suggestion.chain,
+            asked_by: suggestion.asked_by,
+            messages,
+            in_session,
+        });
+    }
+    let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
+    let standpoint = Standpoint { member: asked.member, reply: reply.to, strand: &strand };
+    let origin = match origin(&earlier, &standpoint) {
+        Origin::Open(candidates) => taken_part(conn, asked, candidates)?,
+        known => known,
+    };
+    match origin {
+        Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() }),
+        Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, (answer, found_by)),
+        Origin::Open(candidates) => {
+            let since = talk_since(conn, asked, &earlier, candidates[0])?;
+            match candidates.as_slice() {
+                // What is the nearest thing may be meant by anybody.
+                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, (*newest, FoundBy::Strand)),
+                _ => open(conn, asked, &suggestions, &candidates),
+            }
+        }
+    }
+}
+
+/// Goes on with a suggestion where the ask is nothing but that and the suggestion is the nearest thing that it can mean; else the
+/// list is only told of, and the model judges.
+fn going_on(
+    conn: &Reader,
+    asked: &Asked<'_>,
+    earlier: &[Earlier],
+    (answer, found_by): (AnswerId, FoundBy),
+) -> chime_store::Result<GoingOn> {
+    let reading = read(asked, asked.ask, true);
+    let Some(stored) = load(conn, asked, answer, found_by)? else {
+        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+    };
+    let since = talk_since(conn, asked, earlier, answer)?;
+    let is_bound = found_by == FoundBy::Reply || goes_on(&reading, names_items(asked.ask, &stored.shown), since);
+    let rests_on = rests_on(earlier, answer);
+    let suggested = if is_bound || since <= TOLD_WITHIN { stored.listed.clone() } else { Vec::new() };
+    if is_bound {
+        return Ok(GoingOn { reading, stored: Some(stored), suggested, rests_on, ..GoingOn::default() });
+    }
+    let rests_on = if suggested.is_empty() { Vec::new() } else { rests_on };
+    Ok(GoingOn { reading: read(asked, asked.ask, false), suggested, rests_on, ..GoingOn::default() })
+}
+
+/// Whether an ask is nothing but a follow-up on a list, `since` which so many messages were said.
+fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
+    let mentions = &reading.mentions;
+    let points = mentions.item.is_some() || mentions.person.is_some();
+    // A pronoun belongs to what was said last.
+    let is_near = since <= if points && mentions.places.is_empty() { 0 } else { NEXT };
+    let is_whole = reading.unknown == 0 && reading.is_decided();
+    match reading.intent {
+        // Nothing but a suggestion can be meant.
+        Intent::More | Intent::Cheaper | Intent::Budget if !points => is_whole && since <= TOLD_WITHIN,
+        Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
+        Intent::ItemQuestion | Intent::Compare => {
+            reading.is_decided() && is_near && (names_items || !mentions.places.is_empty() || is_whole)
+        }
+        _ => names_items && reading.is_question && since <= TOLD_WITHIN,
+    }
+}
+
+/// How many messages of members were said since a suggestion, questions to the bot left out.
+fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: AnswerId) -> chime_store::Result<usize> {
+    let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
+    let trigger = asked.trigger.seq;
+    let Some(last) = last.filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else { return Ok(usize::MAX) };
+    let said =
+        messages::between(conn, asked.trigger.conversation(), (Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1))))?;
+    Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
+}
+
+/// Of suggestions made to others, the newest that the member went on with before: then there is nothing to ask back.
+fn taken_part(conn: &Reader, asked: &Asked<'_>, candidates: Vec<AnswerId>) -> chime_store::Result<Origin> {
+    for candidate in &candidates {
+        if follow_ups::took_part(conn, *candidate, asked.member)? {
+            return Ok(Origin::Found(*candidate, FoundBy::Member));
+        }
+    }
+    Ok(Origin::Open(candidates))
+}
+
+/// The reply that an ask is, as far as suggestions go.
+struct Replied {
+    to: ReplyTo,
+    /// The clarifying answer that it replies to.
+    pending: Option<(AnswerId, FollowUp)>,
+}
+
+fn replied_to(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<Replied> {
+    let plain = |to| Ok(Replied { to, pending: None });
+    let message = &asked.trigger.message;
+    let Some(parent) = message.reply_to else { return plain(ReplyTo::Nothing) };
+    let Some(answer) = outbox::by_message(conn, message.chat, parent)?.and_then(|part| part.answer) else {
+        let is_own = messages::find(conn, message.chat, parent)?.is_some_and(|it| it.message.role == Role::Assistant);
+        return plain(if is_own { ReplyTo::OtherAnswer } else { ReplyTo::Member });
+    };
+    if !follow_ups::items_of(conn, answer)?.is_empty() {
+        return plain(ReplyTo::Suggestion(answer));
+    }
+    let Some(follow_up) = follow_ups::find(conn, answer)? else { return plain(ReplyTo::OtherAnswer) };
+    let to = follow_up.follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
+    let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
+    Ok(Replied { to, pending })
+}
+
+/// What the member chooses by replying to a clarifying question; none where the reply chooses nothing.
+fn choice(
+    conn: &Reader,
+    asked: &Asked<'_>,
+    answer: AnswerId,
+    pending: &FollowUp,
+) -> chime_store::Result<Option<GoingOn>> {
+    let Some(question) = &pending.frame.clarification else { return Ok(None) };
+    let reading = read(asked, asked.ask, true);
+    let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
+    let rests_on = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
+    if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
+        let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
+        return Ok(Some(GoingOn { reading: read(asked, &question.ask, true), stored, rests_on, ..GoingOn::default() }));
+    }
+    let settled = Some(answered(pending.clone(), candidate));
+    Ok(Some(GoingOn { reading, settled, rests_on, ..GoingOn::default() }))
+}
+
+/// The ask may mean suggestions made to others: only a plain "more" or "cheaper" is worth a question back.
+fn open(
+    conn: &Reader,
+    asked: &Asked<'_>,
+    suggestions: &[Suggestion],
+    candidates: &[AnswerId],
+) -> chime_store::Result<GoingOn> {
+    let reading = read(asked, asked.ask, true);
+    if !matches!(reading.intent, Intent::More | Intent::Cheaper) || !reading.is_decided() {
+        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+    }
+    let mut question =
+        Clarification { about: Unclear::Suggestion, candidates: vec![], answers: vec![], ask: asked.ask.to_owned() };
+    let mut rests_on = Vec::new();
+    for suggestion in suggestions.iter().filter(|it| candidates.contains(&it.answer)).take(CANDIDATES) {
+        let items = follow_ups::items_of(conn, suggestion.answer)?;
+        let titles: Vec<&str> = items.iter().map(|item| item.title()).collect();
+        question.candidates.push(suggestion_name(&suggestion.frame, &titles));
+        question.answers.push(suggestion.answer);
+        rests_on.push(suggestion.trigger);
+    }
+    Ok(GoingOn { reading, open: Some(question), rests_on, ..GoingOn::default() })
+}
+
+fn read(asked: &Asked<'_>, ask: &str, in_play: bool) -> Reading {
+    let language = two_letters(asked.language);
+    classify(&Ask { text: ask, generic: asked.generic, in_play, language })
+}
+
+fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<Stored>> {
+    let found = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
+    let of_answer = found.into_iter().find(|suggestion| suggestion.answer == answer);
+    let suggestion = match of_answer {
+        Some(suggestion) => Some(suggestion),
+        // A reply leads back further than the newest ones.
+        None => follow_ups::suggestion_of(conn, answer)?,
+    };
+    let Some(Suggestion { frame, used, .. }) = suggestion else { return Ok(None) };
+    let listed = follow_ups::items_of(conn, answer)?;
+    let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
+    let last_item = follow_ups::last_item(conn, answer)?;
+    let text = answers::find(conn, answer)?.map(|record| record.text).unwrap_or_default();
+    Ok(Some(Stored { answer, found_by, frame, used, listed, shown, last_item, text }))
+}
+
+fn is_in_session(
+    conn: &Reader,
+    asked: &Asked<'_>,
+    suggestion: &Suggestion,
+    idle: Duration,
+) -> chime_store::Result<bool> {
+    let conversation = Conversation { chat: asked.trigger.chat, thread: asked.trigger.message.thread };
+    let silence = follow_ups::longest_silence(conn, conversation, suggestion.created_at, asked.now)?;
+    Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
+}
+
+fn messages_of(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion) -> chime_store::Result<BTreeSet<Seq>> {
+    let mut seqs = BTreeSet::from([suggestion.trigger]);
+    for carrier in &suggestion.carriers {
+        seqs.extend(messages::find(conn, asked.trigger.message.chat, *carrier)?.map(|stored| stored.seq));
+    }
+    Ok(seqs)
+}
+
+fn rests_on(earlier: &[Earlier], answer: AnswerId) -> Vec<Seq> {
+    earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
+}
+
+/// The chat's language, as the tables name it.
+fn two_letters(language: Language) -> Option<&'static str> {
+    let known = ["en", "et", "de", "es", "fr", "pt", "ru", "uk"];
+    known.into_iter().find(|two| three_letters(two) == Some(language.code()))
+}
+
+impl GoingOn {
+    /// Returns what the ask is, as far as patterns tell. What they leave open is for the model or the member to judge.
+    pub fn resolve(&self, ask: &str) -> FollowUp {
+        if let Some(settled) = &self.settled {
+            return settled.clone();
+        }
+        let turn = Turn { ask, reading: &self.reading, stored: self.stored.as_ref() };
+        let Outcome { mut follow_up, .. } = resolve(&turn).asked_back();
+        if let Some(open) = &self.open {
+            follow_up.frame.clarification = Some(open.clone());
+        }
+        if !follow_up.is_telling() {
+            follow_up.suggested.clone_from(&self.suggested);
+        }
+        log(self, &follow_up);
+        follow_up
+    }
+}
+
+/// The question that goes out instead of an answer, in the language of the ask.
+pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
+    let open = follow_up.frame.clarification.as_ref()?;
+    let code = follow_up.frame.language.as_deref().and_then(three_letters).unwrap_or(language.code());
+    let words = notices(code);
+    let asks = sentence(open.about, &words.which_person, &words.which_item, &words.which_suggestion);
+    Some(question(asks, &open.candidates))
+}
+
+/// Returns what is stored of a follow-up beside its answer, with the things that the answer suggests: a list is a suggestion
+/// however it was asked for. None where there is nothing of that.
+pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
+    let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
+    let FollowUp { frame, .. } = follow_up;
+    let suggests = frame.intent.suggests() || frame.kind.is_some() || lists_things(&record.text);
+    let is_about_others = !follow_up.items.is_empty();
+    let found = match is_answer && suggests && !is_about_others {
+        true => items(&record.text, follow_up.frame.kind.as_deref()),
+        false => Vec::new(),
+    };
+    if !follow_up.is_telling() && found.is_empty() {
+        return None;
+    }
+    let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
+    if found.iter().any(again) {
+        tracing::info!(r#type = "suggested_again", "chat.follow_up");
+    }
+    Some(NewFollowUp {
+        answer: record.id,
+        chat: record.chat,
+        thread: record.thread,
+        asked_by: record.asked_by,
+        created_at: record.created_at,
+        resolved: follow_up.clone(),
+        items: found,
+        used: None,
+    })
+}
+
+/// Writes a follow-up down beside its answer, unless whoever asked opted out. What goes wrong with it is logged, and the
+/// answer goes out.
+pub fn save(
+    tx: &Writer<'_>,
+    record: &AnswerRecord,
+    taken: Option<&NewFollowUp>,
+    rests_on: &[Seq],
+) -> chime_store::Result<()> {
+    answers::rest_on(tx, record, rests_on)?;
+    let Some(taken) = taken else { return Ok(()) };
+    // What they wanted is in their own words, and later asks would rest on a question that nobody may read.
+    if consent::opted_out(tx, record.chat, record.asked_by)?.is_some() {
+        return Ok(());
+    }
+    if let Err(error) = chime_store::in_savepoint(tx, |tx| follow_ups::save(tx, taken)) {
+        tracing::warn!(error_type = "follow_up", %error, "chat.error: what was suggested could not be stored");
+    }
+    Ok(())
+}
+
+/// Counts something about follow-ups.
+pub fn count(what: &str) {
+    tracing::info!(r#type = what, "chat.follow_up");
+}
+
+/// Counts what became of an ask.
+fn log(going_on: &GoingOn, follow_up: &FollowUp) {
+    let FollowUp { references, reset, excluded, frame, .. } = follow_up;
+    if going_on.stored.is_some() || frame.intent.suggests() {
+        count("read_by_patterns");
+    }
+    if !references.is_empty() {
+        count("resolved");
+    }
+    if reset.is_some() {
+        count("context_switch");
+    }
+    if frame.clarification.is_some() {
+        count("clarified");
+    }
+    let shown = going_on.stored.as_ref().map_or(0, |stored| stored.shown.len());
+    if shown > excluded.len() && reset.is_none() {
+        count("excluded_over_limit");
+    }
+}

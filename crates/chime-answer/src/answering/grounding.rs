@@ -1,0 +1,47 @@
+//! In strict chats: whether anything known is about the ask.
+
+use crate::answering::ask::Answering;
+use crate::answering::question::Question;
+use crate::grounding::{Evidence, Guard, Measure, guard, has_anchor_or_strand};
+use crate::telling::shared_words;
+use chime_core::Grounding;
+use chime_core::embed::{Embedder, SHIPPED_NAME};
+
+impl Answering {
+    /// Why the chat wants no answer to `question`; none where it wants one.
+    pub(super) fn guard(&self, question: &Question) -> Option<Guard> {
+        if question.grounding == Grounding::Open {
+            return None;
+        }
+        let embedder = self.parts.readings.embedder();
+        let texts = question.citable().into_iter().map(|source| source.text);
+        let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
+        let texts: Vec<String> = texts.chain(added).collect();
+        let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
+        let similarity = similarities.into_iter().reduce(f64::max);
+        let has_anchor_or_strand = has_anchor_or_strand(&question.window);
+        guard(Evidence { has_anchor_or_strand, similarity, measure })
+    }
+}
+
+/// The similarity of each text to `ask`, and by what it was measured.
+pub fn similarities(ask: &str, texts: &[String], embedder: Option<&Embedder>) -> (Vec<f64>, Measure) {
+    similarities_by(ask, texts, embedder, |embedder, text| embedder.embed(text))
+}
+
+/// The same with the vectors of the texts made by `vector_of`.
+pub fn similarities_by(
+    ask: &str,
+    texts: &[String],
+    embedder: Option<&Embedder>,
+    mut vector_of: impl FnMut(&Embedder, &str) -> Vec<f32>,
+) -> (Vec<f64>, Measure) {
+    let vector = embedder.map(|embedder| embedder.embed(ask)).unwrap_or_default();
+    let Some(embedder) = embedder.filter(|_| !vector.is_empty()) else {
+        return (texts.iter().map(|text| shared_words(ask, text)).collect(), Measure::Words);
+    };
+    let cosine =
+        |text: &String| -> f64 { vector_of(embedder, text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
+    let measure = if embedder.name() == SHIPPED_NAME { Measure::Shipped } else { Measure::OtherModel };
+    (texts.iter().map(cosine).collect(), measure)
+}

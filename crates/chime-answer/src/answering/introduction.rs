@@ -1,0 +1,98 @@
+//! The first answer in a chat that was never told what is kept of it tells it.
+
+use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
+use chime_privacy::wording::Promise;
+use chime_privacy::{News, joined, joined_in_private};
+use chime_store::chats::{self, ChatRow};
+use chime_store::{Reader, Store, Writer, announcements, outbox};
+use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
+
+/// What a chat is promised with its first answer.
+#[derive(Debug, Clone)]
+pub struct Introduction {
+    pub promise: Promise,
+    /// Off where nobody has to be told.
+    pub announces: bool,
+}
+
+impl Introduction {
+    /// Whether the chat was not told yet, as things stand now.
+    pub async fn is_due(&self, store: &Store, chat: ChatKey) -> chime_store::Result<bool> {
+        store.read(move |conn| Ok(!announcements::is_told(conn, chat)?)).await
+    }
+
+    /// The words for `chat`, unless it knows them.
+    pub fn due(&self, conn: &Reader, chat: &ChatRow) -> chime_store::Result<Option<FormattedText>> {
+        if !self.announces || announcements::is_told(conn, chat.key)? {
+            return Ok(None);
+        }
+        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
+        let (promise, code) = (&self.promise, chat.speaks().code());
+        let words = match chat.chat.kind {
+            ChatKind::Private => joined_in_private(promise, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
+                joined(promise, retention, News::Everything, code)
+            }
+        };
+        Ok(Some(to_entities(&words)))
+    }
+}
+
+/// Where the introduction stands in a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Introduced {
+    pub part: usize,
+    /// Bytes of the part that are still the answer.
+    pub talk_end: usize,
+}
+
+impl Introduced {
+    /// Notes that `chat` is told by the reply `key`, and of what.
+    pub fn note(
+        self,
+        tx: &Writer<'_>,
+        (key, chat): (&str, ChatKey),
+        announced: Announced,
+        now: Timestamp,
+    ) -> chime_store::Result<()> {
+        outbox::set_talk_end(tx, key, self.part, self.talk_end)?;
+        announcements::write(tx, chat, announced, now)
+    }
+}
+
+/// Puts `words` below the last part of an answer, or after it where there is no room.
+pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> Introduced {
+    const BETWEEN: &str = "\n\n";
+    let units = utf16_len(BETWEEN) + utf16_len(&words.text);
+    let has_room = |last: &&mut FormattedText| {
+        utf16_len(&last.text) + units <= MAX_UNITS && last.entities.len() + words.entities.len() <= MAX_ENTITIES
+    };
+    match parts.last_mut().filter(has_room) {
+        Some(last) => {
+            let talk_end = last.text.len();
+            last.push(BETWEEN, words);
+            Introduced { part: parts.len() - 1, talk_end }
+        }
+        None => {
+            parts.push(words);
+            Introduced { part: parts.len() - 1, talk_end: 0 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn appended(answer: &str) -> Vec<String> {
+        let mut parts = vec![FormattedText::plain(answer)];
+        append(&mut parts, to_entities("I **read** this."));
+        parts.iter().map(|part| format!("{}|{}", part.text.len(), part.entities.len())).collect()
+    }
+
+    #[test]
+    fn it_stands_below_the_answer_or_after_a_full_one() {
+        assert_eq!(appended("Ben."), ["18|1"]);
+        assert_eq!(appended(&"x".repeat(4090)), ["4090|0", "12|1"]);
+    }
+}

@@ -1,0 +1,145 @@
+//! What is logged of an answer: ids, counts and durations, one span per trigger. Never what anybody wrote.
+
+use std::time::Duration;
+
+use tracing::Span;
+use tracing::field::{Empty, display};
+
+use crate::citations::Checked;
+use crate::grounding::Guard;
+use crate::tools::Tool;
+use chime_access::gateway::AskError;
+use chime_access::gateway::ask::Bill;
+use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
+use chime_llm::Completion;
+use chime_relevance::context::ContextWindow;
+
+/// The span of everything that is done for one trigger.
+pub fn trigger_span(at: MessageAt) -> Span {
+    tracing::info_span!("trigger", chat.id = at.chat.0, thread.id = Empty, message.id = at.message.0, answer.id = Empty,)
+}
+
+/// The span of the delivery of one reply. Its ids are recorded once they are known, by [`reply_to`].
+pub fn reply_span() -> Span {
+    tracing::info_span!("reply", chat.id = Empty, thread.id = Empty, message.id = Empty, answer.id = Empty)
+}
+
+/// Names the reply that the present span is about. `message.id` is the trigger's.
+pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
+    let span = Span::current();
+    span.record("chat.id", target.chat.0);
+    span.record("thread.id", target.thread.map(|id| id.0));
+    span.record("message.id", target.reply_to.map(|id| id.0));
+    span.record("answer.id", answer.map(display));
+}
+
+/// A trigger was taken up and its window was picked.
+pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
+    Span::current().record("thread.id", trigger.message.thread.map(|id| id.0));
+    tracing::debug!(r#type = "message_received", "chat.event");
+    tracing::debug!(phase = "context", ms = millis(took), "chat.metrics");
+    let chosen = window.chosen();
+    let ids: Vec<i64> = chosen.iter().map(|chosen| chosen.id.0).collect();
+    let scores: Vec<f64> = chosen.iter().map(|chosen| (chosen.score * 100.0).round() / 100.0).collect();
+    tracing::debug!(?ids, ?scores, "chat.retrieval");
+}
+
+/// The model was asked.
+pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
+    let ms = millis(took);
+    match answered {
+        Ok((Completion { model, tokens: TokenUse { prompt, completion }, first_word, reused, .. }, _)) => {
+            tracing::debug!(
+                phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
+                tokens.reused = reused, "chat.metrics",
+            );
+            if let Some(first_word) = first_word {
+                tracing::debug!(phase = "first_token", ms = millis(*first_word), "chat.metrics");
+            }
+        }
+        Err(error) => {
+            tracing::debug!(phase = "model", ms, "chat.metrics");
+            tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not answer");
+        }
+    }
+}
+
+/// Nothing known was relevant enough for an answer.
+pub fn guarded(guard: Guard) {
+    tracing::info!(reason = guard.as_str(), "chat.guard");
+}
+
+/// The beginning of an answer is shown for the first time, so long after the model was asked.
+pub fn first_shown(took: Duration) {
+    tracing::info!(phase = "first_shown", ms = millis(took), "chat.metrics");
+}
+
+/// The model used a tool; so many messages were looked up for the answer by now.
+pub fn looked_up(tool: &str, messages: usize) {
+    // The model may call anything by any name.
+    let tool = Tool::ALL.into_iter().map(Tool::name).find(|name| *name == tool).unwrap_or("?");
+    tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
+}
+
+/// Nothing of the model's answer can be posted.
+pub fn unusable() {
+    tracing::warn!(error_type = "unusable_answer", "chat.error: the model's answer cannot be shown");
+}
+
+pub fn citations(checked: &Checked) {
+    let Checked { generated, valid, removed, .. } = checked;
+    let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));
+    tracing::debug!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
+}
+
+/// How many citations rest on messages outside the focus: what the picker missed.
+pub fn cited_outside_focus(record: &AnswerRecord) {
+    let is_cited = |chosen: &&Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+    let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
+    let count = surroundings.filter(is_cited).count() as u64;
+    if count > 0 {
+        tracing::debug!(count, "context.cited_outside_focus");
+    }
+}
+
+/// What the model cites may be any word, of members too: only what looks like an id of ours is shown.
+fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
+    let is_id = |word: &str| {
+        let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
+        word.len() == digits.len() + 1 && digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    cited.into_iter().map(|word| if is_id(word.as_ref()) { word.as_ref() } else { "?" }.to_owned()).collect()
+}
+
+/// The one line about an answer: it is written down and on its way.
+pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
+    let count = |part| record.window.iter().filter(|chosen| chosen.reason.part() == part).count();
+    let (focus, around) = (count(Part::Focus), count(Part::Surroundings));
+    let (TokenUse { prompt, completion }, took) = (record.tokens, record.latency_ms);
+    let verb = match record.status {
+        AnswerStatus::Answered => "answered",
+        AnswerStatus::Offline => "gave a digest for",
+        AnswerStatus::Apologised => "apologised for",
+    };
+    tracing::info!(
+        status = record.status.as_str(), messages.focus = focus, messages.around = around, sources = record.sources.len(),
+        tokens.prompt = prompt, tokens.completion = completion, latency_ms = took, model.name = %record.model,
+        "{verb} #{} in {}: {focus}+{around} messages, {prompt}+{completion} tokens, {took} ms",
+        trigger.message, trigger.chat,
+    );
+}
+
+/// A part of a reply is in the chat.
+pub fn sent(took: Duration) {
+    tracing::debug!(phase = "send", ms = millis(took), "chat.metrics");
+    tracing::debug!(r#type = "reply_sent", "chat.event");
+}
+
+/// Nothing more can be done for a reply.
+pub fn undeliverable(why: &str) {
+    tracing::error!(error_type = "undeliverable", error = why, "chat.error: a reply could not be delivered");
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

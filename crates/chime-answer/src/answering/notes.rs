@@ -1,0 +1,85 @@
+//! Notes that bear on an ask, for its prompt.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::answering::enrich::{Enricher, Subject};
+use crate::answering::grounding::similarities_by;
+use crate::grounding::min_similarity;
+use crate::notes::{line, nearest, short_title};
+use chime_core::embed::Embedder;
+use chime_core::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zone, message_link};
+use chime_store::notes::NotePiece;
+use chime_store::{Reader, chats, messages, notes};
+
+/// Vectors that are kept in memory: as many as one chat can have pieces, a few megabytes.
+const KEPT: usize = 4_096;
+
+/// Vectors of pieces by a hash of their words: notes stay as they were saved, and every question is compared with all.
+#[derive(Default)]
+struct PieceVectors(Mutex<HashMap<u64, Vec<f32>>>);
+
+impl PieceVectors {
+    fn of(&self, embedder: &Embedder, text: &str) -> Vec<f32> {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let key = hasher.finish();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT && !kept.contains_key(&key) {
+            kept.clear();
+        }
+        kept.entry(key).or_insert_with(|| embedder.embed(text)).clone()
+    }
+}
+
+/// Adds the notes of the chat that bear on the ask.
+pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
+    let vectors = PieceVectors::default();
+    Enricher::new("notes", move |conn, subject| gather(conn, subject, (embedder.as_deref(), &vectors), zone))
+}
+
+fn gather(
+    conn: &Reader,
+    subject: &Subject,
+    (embedder, vectors): (Option<&Embedder>, &PieceVectors),
+    zone: Zone,
+) -> chime_store::Result<Vec<Piece>> {
+    let pieces = notes::pieces(conn, subject.chat)?;
+    if pieces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let zone = chats::by_key(conn, subject.chat)?.map_or(zone, |row| row.zone(zone));
+    let texts: Vec<String> = pieces.iter().map(|piece| format!("{}\n{}", piece.title, piece.text)).collect();
+    let of_piece = |embedder: &Embedder, text: &str| vectors.of(embedder, text);
+    let (found, measure) = similarities_by(&subject.ask, &texts, embedder, of_piece);
+    let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
+        let piece = &pieces[place];
+        let text = line(piece.number, &piece.title, &zone.date(piece.saved_at), &piece.text);
+        Ok(PieceLine { text, source: Some(citable(conn, subject.chat, piece)?) })
+    });
+    let lines: Vec<PieceLine> = lines.collect::<chime_store::Result<_>>()?;
+    let piece = Piece { slot: Slot::Recall, topic: None, lines };
+    Ok(if piece.lines.is_empty() { Vec::new() } else { vec![piece] })
+}
+
+/// Whoever cites a note is led to the messages that it was saved from, and the answer goes with them.
+fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Citable> {
+    let row = chats::by_key(conn, chat)?;
+    let mut rests_on = Vec::new();
+    for seq in notes::sources_of(conn, chat, piece.number)? {
+        if let (Some(row), Some(stored)) = (&row, messages::by_seq(conn, chat, seq)?) {
+            let message = &stored.message;
+            let (name, link) = (message.sender.name.clone(), message_link(&row.chat, message));
+            rests_on.push(Grounds { message: seq, name, sent_at: message.sent_at, link });
+        }
+    }
+    Ok(Citable {
+        id: SourceId::note(piece.number),
+        name: format!("Note: {}", short_title(&piece.title)),
+        sent_at: piece.saved_at,
+        text: piece.text.clone(),
+        link: None,
+        rests_on,
+    })
+}

@@ -1,0 +1,162 @@
+//! What a job says about its trigger: whether it is still to be answered, and what it asks.
+
+use std::sync::Arc;
+
+use crate::answering::question::Reading;
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_core::trigger::{self, Languages, calls_bot, own_run};
+use chime_core::{Alternative, Chosen, How, Matter, MessageAt, ParsedTrigger, Seq, StoredMessage, UserId, Zone};
+use chime_memory::context::Asked;
+use chime_relevance::context::MessageFeatures;
+use chime_store::chats::{self, ChatRow};
+use chime_store::{Reader, answers, consent, messages};
+
+/// Messages before a tag that are looked at for a question of its author.
+const IN_A_ROW: usize = 6;
+
+/// What is known when the job is taken up.
+pub enum Found<T> {
+    Gone,
+    Answered,
+    /// The trigger waited too long, in a crash or a downtime.
+    Old(Box<StoredMessage>),
+    Ready(Box<T>),
+}
+
+/// A trigger that is to be answered, before anything is read of what it may be about.
+pub struct Opened {
+    pub asked: Asked,
+    pub chat: ChatRow,
+    pub matter: Matter,
+    pub asked_by: UserId,
+    /// The focus, where it was picked before and a member asked for it.
+    pub given: Option<Vec<Chosen>>,
+    /// The ask only points at the conversation.
+    pub generic: bool,
+    /// The chat's, before any message was read that the answer may rest on.
+    pub revision: Option<i64>,
+    /// What is known already of the newest messages, ascending by number.
+    pub known: Vec<(Seq, Arc<MessageFeatures>)>,
+}
+
+impl Reading {
+    /// Reads the message `at`, for an answer about `matter`.
+    pub fn open(
+        &self,
+        conn: &Reader,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+        matter: Matter,
+    ) -> chime_store::Result<Found<Opened>> {
+        let (Some(mut trigger), Some(chat)) =
+            (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
+        else {
+            return Ok(Found::Gone);
+        };
+        // It was allowed when the trigger came in; the operator may have changed that since.
+        if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
+            return Ok(Found::Gone);
+        }
+        let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
+        if matter == Matter::First && self.there.since(asked_at) > self.max_age {
+            return Ok(Found::Old(Box::new(trigger)));
+        }
+        if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
+            return Ok(Found::Answered);
+        }
+        let (given, asked_by) = match matter {
+            Matter::First => (None, trigger.message.sender.id),
+            Matter::Second => match other_matter(conn, &trigger)? {
+                Some(it) => (Some(it.other), it.asked_by.unwrap_or(trigger.message.sender.id)),
+                None => return Ok(Found::Gone),
+            },
+        };
+        if let Some(parent) = trigger.message.reply_to
+            && messages::is_withheld(conn, trigger.message.chat, parent)?
+        {
+            // A part of words that are not kept is not kept either.
+            trigger.message.quote = None;
+        }
+        let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
+        let known = self.readings.known(conn, trigger.conversation())?;
+        let parsed = &as_transcribed(parsed, &trigger);
+        let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
+        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, revision, known })))
+    }
+}
+
+/// What was found out about `trigger` when it came in; where it is spoken, nobody knew its words then.
+fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
+    let mut parsed = parsed.clone();
+    if trigger.message.kind.is_spoken() {
+        parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message.text, &parsed), Languages::shipped());
+    }
+    parsed
+}
+
+/// What the first answer to `trigger` left open.
+fn other_matter(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<Option<Alternative>> {
+    let first = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
+    Ok(first.and_then(|first| first.alternative))
+}
+
+/// A trigger of `chat` as it is read for an answer, and whether its ask only points at the conversation. `zone` is that of chats
+/// that have none of their own.
+pub fn asked(
+    conn: &Reader,
+    trigger: StoredMessage,
+    (chat, zone): (&ChatRow, Zone),
+    parsed: &ParsedTrigger,
+) -> chime_store::Result<(Asked, bool)> {
+    let ask = trigger::ask_of(&trigger.message.text, parsed);
+    let may_follow_tag = parsed.how == How::Mention && parsed.cut.is_empty();
+    let (ask, generic) = match (parsed.is_generic, may_follow_tag) {
+        (true, _) => in_pieces(conn, &trigger, ask)?,
+        (false, true) => (after_tag(conn, &trigger, ask)?, false),
+        (false, false) => (ask, false),
+    };
+    let utc_offset = chat.zone(zone).ahead_secs(trigger.message.sent_at);
+    let is_tag = parsed.how == How::Mention;
+    Ok((Asked { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
+}
+
+/// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or
+/// several. Also whether there was none. A tag in a reply points at the message it replies to instead.
+fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<(String, bool)> {
+    if trigger.message.reply_to.is_some() {
+        return Ok((ask, true));
+    }
+    let moment = (trigger.message.sent_at, trigger.message.id);
+    let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
+    let run = own_run(&before, trigger);
+    // An earlier tag with words was a question of its own, which only "and?" goes on with.
+    let is_asked = |stored: &&StoredMessage| calls_bot(&stored.message.text) && !only_names(&stored.message.text);
+    let asked = run.iter().rposition(is_asked).filter(|_| !Languages::shipped().goes_on(&ask));
+    let question = joined(&run[asked.map_or(0, |last| last + 1)..], &ask);
+    Ok(question.map_or((ask, true), |question| (question, false)))
+}
+
+/// The ask of a question that names nobody, since the tag is a message of its own before it: with the pieces of the question
+/// that its author wrote before the tag, or between the two.
+fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<String> {
+    let moment = (trigger.message.sent_at, trigger.message.id);
+    let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
+    let run = own_run(&before, trigger);
+    if !run.iter().any(|stored| only_names(&stored.message.text)) {
+        return Ok(ask);
+    }
+    Ok(joined(&run, &ask).unwrap_or(ask))
+}
+
+/// What a member wrote in a row from the first question on, with `ask` at its end; none where there is no question.
+fn joined(run: &[&StoredMessage], ask: &str) -> Option<String> {
+    let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text))?;
+    let texts = run[question..].iter().map(|stored| stored.message.text.as_str());
+    let pieces = texts.filter(|text| !only_names(text)).chain([ask]);
+    Some(pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"))
+}
+
+fn only_names(text: &str) -> bool {
+    !text.is_empty() && text.split_whitespace().all(|word| word.starts_with('@'))
+}

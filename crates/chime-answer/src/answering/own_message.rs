@@ -1,0 +1,63 @@
+//! What the bot said, as a message of the talk.
+
+use chime_core::{AnswerRecord, AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
+use chime_store::outbox::{Part, Purpose};
+use chime_store::{Reader, Writer, answers, chats, consent, messages, outbox};
+
+/// A part of a reply that was sent, as a message of its chat.
+pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
+    let to = part.outgoing.to;
+    let sender =
+        Sender { username: Some(bot.username().to_owned()), is_bot: true, ..Sender::person(bot.id, bot.name.clone()) };
+    Message {
+        thread: to.thread,
+        // Notices and the output of commands are no part of the talk.
+        role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
+        text: part.outgoing.content.text.clone(),
+        entities: part.outgoing.content.entities.clone(),
+        reply_to: to.reply_to,
+        ..Message::new(to.chat, id, sender, now)
+    }
+}
+
+/// Keeps the message that a part became. An answer that was forgotten while it was sent leaves no words, and so does one to
+/// somebody who opted out: it tells what they asked.
+pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> chime_store::Result<()> {
+    let answer = part.answer.map(|id| answers::find(tx, id)).transpose()?.flatten();
+    let own = as_talk(tx, own, part, answer.as_ref())?;
+    match chats::find(tx, own.chat)? {
+        Some(row) if outbox::is_forgotten(tx, part.id)? || is_for_who_opted_out(tx, answer.as_ref())? => {
+            messages::insert_stub(tx, &row, &own).map(drop)
+        }
+        Some(row) => messages::take_in(tx, &row, &own).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn is_for_who_opted_out(conn: &Reader, answer: Option<&AnswerRecord>) -> chime_store::Result<bool> {
+    Ok(match answer {
+        Some(answer) => consent::opted_out(conn, answer.chat, answer.asked_by)?.is_some(),
+        None => false,
+    })
+}
+
+/// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is
+/// nothing but the introduction are no talk.
+fn as_talk(
+    conn: &Reader,
+    mut own: Message,
+    part: &Part,
+    answer: Option<&AnswerRecord>,
+) -> chime_store::Result<Message> {
+    let talk_end = outbox::talk_end(conn, part.id)?;
+    if let Some(end) = talk_end {
+        own.text.truncate(own.text.floor_char_boundary(end));
+        let units = utf16_len(&own.text);
+        own.entities.retain(|entity| entity.offset + entity.length <= units);
+    }
+    if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered || answer.guard_used)
+    {
+        own.role = Role::System;
+    }
+    Ok(own)
+}

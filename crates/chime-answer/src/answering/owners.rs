@@ -1,0 +1,53 @@
+//! Tells the owners, once a day at most, that the model server refuses for a reason that only an operator can remove.
+
+use crate::answering::ask::Answering;
+use crate::answering::draft::blame_of;
+use crate::answering::reply::format_own;
+use crate::job::Blame;
+use chime_core::{ChatId, ReplyTarget};
+use chime_llm::LlmError;
+use chime_store::outbox::{self, NewReply, Purpose};
+use chime_store::{Priority, admission};
+
+impl Answering {
+    /// Writes to each owner in private what the operator can do about `error`, unless it passes by itself. That it cannot be
+    /// written must not cost the member the apology.
+    pub(super) async fn tell_owners(&self, error: &LlmError) {
+        if blame_of(error) == Blame::Passing {
+            return;
+        }
+        if let Err(error) = self.write_to_owners(told(error)).await {
+            tracing::warn!(%error, "the owners are not told that the model server refuses");
+        }
+    }
+
+    async fn write_to_owners(&self, markdown: String) -> chime_store::Result<()> {
+        let (configured, now) = (self.parts.access.owners.clone(), self.parts.clock.now());
+        let write = move |tx: &chime_store::Writer<'_>| {
+            let mut owners = admission::owners(tx)?;
+            owners.extend(configured);
+            owners.sort();
+            owners.dedup();
+            for owner in owners {
+                let key = format!("model_refuses:{owner}:{}", now.day());
+                if outbox::exists(tx, &key)? {
+                    continue;
+                }
+                // A private chat has the number of its person.
+                let to = ReplyTarget { chat: ChatId(owner.0), thread: None, reply_to: None };
+                outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, format_own(&markdown)), now)?;
+            }
+            Ok(())
+        };
+        self.parts.store.write(Priority::Background, write).await?;
+        self.parts.wake.wake();
+        Ok(())
+    }
+}
+
+fn told(error: &LlmError) -> String {
+    format!(
+        "To you as the owner: I cannot answer anybody at the moment, because {error}. `chime check` on my machine shows \
+         what the server says. I tell you once a day at most."
+    )
+}

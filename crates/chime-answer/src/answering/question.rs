@@ -1,0 +1,379 @@
+//! A question as it stands once its trigger is opened: everything that its answer is made from.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::answering::concepts::Scope;
+use crate::answering::enrich::{Enricher, Subject, enrich};
+use crate::answering::follow_up::{self, GoingOn};
+use crate::answering::introduction::Introduction;
+use crate::answering::long_strand::{LongStrands, OldestPart};
+use crate::answering::open::Opened;
+use crate::answering::photos::ShownPhoto;
+use crate::prompt::Person;
+use crate::prompt::Style;
+use crate::recall::{self, fitting};
+use crate::tools::LookedUp;
+use chime_access::gateway::ask::Bill;
+use chime_core::config::{AccessConfig, SessionIdle};
+use chime_core::{
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Matter, Role, Seq, Slot,
+    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
+};
+use chime_memory::context::{Asked, Readings, gather, window_around};
+use chime_memory::recall::{Looked, RecallRequest, Recaller};
+use chime_relevance::context::{ContextWindow, Focused, History, Params};
+use chime_relevance::retrieval::Recalled;
+use chime_store::chat_settings::ChatSettings;
+use chime_store::chats::ChatRow;
+use chime_store::concepts::ContextKey;
+use chime_store::{Reader, StoreError, chat_settings, consent, messages, topic_names, usage};
+
+/// Who spoke within this time is here.
+const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// A trigger with the messages it may be about, before any of them is picked.
+pub struct Gathered {
+    pub history: Arc<History>,
+    /// With the room that there is for the window.
+    pub params: Params,
+}
+
+/// What belongs to a trigger whatever it turns out to be about: it is read while that is worked out.
+pub struct Beside {
+    /// None where the ask only points at the conversation, or nothing could be read.
+    looked: Option<Looked>,
+    enrichment: Enrichment,
+    scope: Scope,
+    earliest: Option<Timestamp>,
+    settings: ChatSettings,
+    introduction: Option<FormattedText>,
+    topic: Option<String>,
+    spent: Spent,
+}
+
+/// The window that an answer is made from.
+pub struct Windowed {
+    window: ContextWindow,
+    /// The oldest part of the trigger's strand, where that is long.
+    oldest_part: OldestPart,
+}
+
+/// A trigger with everything its answer is made from.
+pub struct Question {
+    /// The trigger, how it is read, and what the window was picked from. Kept until the answer is sent: to let go of two
+    /// hundred messages takes a while.
+    pub history: Arc<History>,
+    /// The chat's, before any message was read that the answer may rest on.
+    pub revision: Option<i64>,
+    pub chat: ChatRow,
+    /// In which the chat is told times.
+    pub zone: Zone,
+    pub grounding: Grounding,
+    /// Whether the chat wants its answers shown while they are written, where it says so itself.
+    pub streams: Option<bool>,
+    /// What the forum topic is called that the trigger stands in.
+    pub topic: Option<String>,
+    /// Who spoke in the conversation lately.
+    pub people: Vec<Person>,
+    pub generic: bool,
+    /// How much is asked of the model.
+    pub style: Style,
+    pub window: ContextWindow,
+    /// The oldest part of the trigger's strand, where that is long.
+    pub oldest_part: OldestPart,
+    /// What other rooms add to the prompt.
+    pub enrichment: Enrichment,
+    /// Older messages and summaries that bear on the ask, oldest first.
+    pub recalled: Recalled,
+    /// Room for the window, in tokens as we estimate them.
+    pub room: usize,
+    pub matter: Matter,
+    /// Who wants this answer: the author of the trigger, or whoever pressed the button for the other matter.
+    pub asked_by: UserId,
+    /// The suggestion that the ask goes on with.
+    pub going_on: GoingOn,
+    /// The concepts that the conversation has in scope.
+    pub scope: Scope,
+    /// Calls of the model before the answer, to be written down with it.
+    pub bills: Vec<Bill>,
+    /// What was worked out of it, once that is done.
+    pub follow_up: FollowUp,
+    /// What the model looked up on its way to the answer.
+    pub looked_up: LookedUp,
+    /// The photos that the model is shown.
+    pub photos: Vec<ShownPhoto>,
+    pub earliest: Option<Timestamp>,
+    /// What the chat was not told yet.
+    pub introduction: Option<FormattedText>,
+    /// Of the day, before this answer.
+    pub spent: Spent,
+}
+
+/// What it takes to read a trigger and what it is about.
+pub struct Reading {
+    pub params: Params,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
+    /// None: long strands are taken as they are.
+    pub strands: Option<LongStrands>,
+    /// The model that is asked, whose way of counting tokens may be known.
+    pub model: String,
+    /// How much is asked of it.
+    pub style: Style,
+    pub bot: UserId,
+    pub idle: SessionIdle,
+    pub readings: Arc<Readings>,
+    pub recaller: Arc<Recaller>,
+    pub enrichers: Vec<Enricher>,
+    pub introduction: Introduction,
+    pub access: AccessConfig,
+    /// Triggers older than this are told of in one line, and not answered.
+    pub max_age: Duration,
+    pub now: Timestamp,
+    /// The same by Telegram's clock, which dates the messages.
+    pub there: Timestamp,
+}
+
+impl Reading {
+    /// Reads the messages that it may be about.
+    pub fn gather(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Gathered> {
+        let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
+        let params = Params { token_budget: room, ..self.params.clone() };
+        let gathered = gather(conn, opened.asked.clone(), &params, &self.readings)?;
+        let given = opened.given.clone().or(gathered.given);
+        Ok(Gathered { history: Arc::new(History { given, ..gathered }), params })
+    }
+
+    /// Reads what belongs to a trigger whatever it is about.
+    pub fn beside(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Beside> {
+        let Opened { asked: Asked { trigger, ask, .. }, chat: row, asked_by, generic, .. } = opened;
+        let subject = Subject {
+            chat: trigger.chat,
+            conversation: trigger.conversation(),
+            trigger: trigger.clone(),
+            ask: ask.clone(),
+            now: self.now,
+        };
+        Ok(Beside {
+            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.zone)) },
+            enrichment: enrich(conn, &self.enrichers, &subject),
+            scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
+            earliest: messages::earliest(conn, trigger.chat)?,
+            settings: chat_settings::load(conn, trigger.chat)?,
+            introduction: match self.wants_no_introduction(conn, row, *asked_by)? {
+                true => None,
+                false => self.introduction.due(conn, row)?,
+            },
+            topic: topic_names::find(conn, trigger.conversation())?,
+            spent: usage::spent(conn, self.now, trigger.chat, *asked_by)?,
+        })
+    }
+
+    /// In a private chat with somebody who opted out nothing is kept that they should be told of.
+    fn wants_no_introduction(&self, conn: &Reader, row: &ChatRow, asker: UserId) -> chime_store::Result<bool> {
+        Ok(row.chat.kind == ChatKind::Private && consent::opted_out(conn, row.key, asker)?.is_some())
+    }
+
+    /// The window around what was picked. The oldest part of a long strand is left to a summary where there is one.
+    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
+        let Gathered { history, params } = gathered;
+        let mut oldest_part = OldestPart::default();
+        let window = window_around(conn, (history, focused), params, &self.recaller, |strand| {
+            let strands = self.strands.as_ref()?;
+            oldest_part = strands.find(conn, history.trigger.chat, strand);
+            oldest_part.summarized(params.estimate)
+        });
+        Windowed { window, oldest_part }
+    }
+
+    /// Reads the rest, now that all else is known.
+    pub fn complete(
+        &self,
+        conn: &Reader,
+        (opened, gathered): (&Opened, Gathered),
+        windowed: Windowed,
+        beside: Beside,
+    ) -> chime_store::Result<Question> {
+        let Opened { chat: row, matter, asked_by, generic, revision, .. } = opened;
+        let (matter, asked_by, generic) = (*matter, *asked_by, *generic);
+        let Gathered { history, params } = gathered;
+        let Windowed { window, oldest_part } = windowed;
+        let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
+        enrichment.pieces.extend(oldest_part.piece());
+        let going_on = self.going_on(conn, &history, generic, row, &window, asked_by);
+        let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
+        let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
+        Ok(Question {
+            history,
+            revision: *revision,
+            zone: row.zone(self.zone),
+            chat: row.clone(),
+            grounding: settings.grounding.unwrap_or_default(),
+            streams: settings.streaming,
+            topic,
+            people,
+            generic,
+            style: self.style,
+            window,
+            oldest_part,
+            enrichment,
+            recalled,
+            room: params.token_budget,
+            matter,
+            asked_by,
+            going_on,
+            scope,
+            bills: Vec::new(),
+            follow_up: FollowUp::default(),
+            looked_up: LookedUp::default(),
+            photos: Vec::new(),
+            earliest,
+            introduction,
+            spent,
+        })
+    }
+}
+
+impl Reading {
+    /// What the chat said before about the ask. It only enriches: where it cannot be read, there is nothing.
+    fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
+        let Asked { trigger, ask, .. } = &opened.asked;
+        let vectors: Vec<(Seq, &[f32])> =
+            opened.known.iter().map(|(seq, features)| (*seq, features.vector.as_slice())).collect();
+        let request = RecallRequest {
+            conversation: trigger.conversation(),
+            text: ask,
+            now: trigger.message.sent_at,
+            utc_offset: zone.ahead_secs(trigger.message.sent_at),
+            by: trigger.message.sender.id,
+            before: trigger.seq,
+            vectors: &vectors,
+        };
+        self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
+    }
+
+    /// The best of it that the window does not hold, as far as there is room.
+    fn recalled(&self, conn: &Reader, looked: &Looked, window: &ContextWindow) -> Recalled {
+        let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
+        let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
+        fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)
+    }
+}
+
+fn not_recalled(error: &StoreError) {
+    tracing::warn!(%error, "nothing older is recalled");
+}
+
+impl Reading {
+    /// The suggestion that the ask goes on with. What goes wrong with it costs the memory of it and not the answer.
+    fn going_on(
+        &self,
+        conn: &Reader,
+        history: &History,
+        generic: bool,
+        row: &ChatRow,
+        window: &ContextWindow,
+        member: UserId,
+    ) -> GoingOn {
+        let asked = follow_up::Asked {
+            trigger: &history.trigger,
+            ask: &history.ask,
+            generic,
+            language: row.language,
+            usual_idle: self.idle.in_chats_of(row.chat.kind),
+            window,
+            member,
+            now: self.now,
+        };
+        follow_up::find(conn, &asked).unwrap_or_else(|error| {
+            tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");
+            GoingOn::default()
+        })
+    }
+}
+
+impl Question {
+    pub fn trigger(&self) -> &StoredMessage {
+        &self.history.trigger
+    }
+
+    /// What the answer may cite: the messages of the window, what was recalled, and what was looked up.
+    pub fn citable(&self) -> Vec<Citable> {
+        let cite = |stored: &StoredMessage| Citable {
+            id: SourceId::message(stored.seq.0),
+            name: stored.message.sender.name.clone(),
+            sent_at: stored.message.sent_at,
+            text: stored.message.rendered(),
+            link: message_link(&self.chat.chat, &stored.message),
+            rests_on: Vec::new(),
+        };
+        let remembered = self.remembered(&[]);
+        self.shown().map(cite).chain(remembered).collect()
+    }
+
+    /// What is remembered and may be cited: of the slots that other rooms fill, as `given`, of what was recalled, and of what
+    /// was looked up.
+    pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
+        let looked_up = self.looked_up.summaries.iter().cloned();
+        given
+            .iter()
+            .cloned()
+            .chain(recall::citable(&self.recalled, &self.chat.chat, self.zone))
+            .chain(looked_up)
+            .collect()
+    }
+
+    pub fn asker_name(&self) -> &str {
+        &self.trigger().message.sender.name
+    }
+
+    /// Returns whether `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may well come again.
+    pub fn is_repeated_by(&self, answer: &str) -> bool {
+        const SHORT: usize = 8;
+        let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+        let own = self.window.entries.iter().filter(|entry| entry.message.message.role == Role::Assistant);
+        own.map(|entry| without_citations(&entry.message.message.text))
+            .any(|own| words(&own).len() >= SHORT && words(&own) == words(answer))
+    }
+
+    /// Leaves out all but the messages and the question, for a model that gave nothing usable.
+    pub fn leave_extras_out(&mut self) {
+        self.style = Style::Plain;
+        self.recalled = Recalled::default();
+        self.enrichment = Enrichment::default();
+        self.follow_up = FollowUp::default();
+    }
+
+    /// The language to answer in; `None` where the question says itself.
+    pub fn language(&self) -> Option<Language> {
+        let ask = &self.history.ask;
+        if Language::is_named_in(ask) {
+            return None;
+        }
+        let talk = self.window.entries.iter().map(|entry| &entry.message.message);
+        let talk: Vec<&str> =
+            talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
+        Language::of_question(ask, &talk.join("\n"), self.chat.language)
+    }
+
+    /// Returns whether the prompt shows every message of the chat that came before the question.
+    pub fn is_all_shown(&self) -> bool {
+        self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)
+    }
+
+    /// The messages that the model was shown.
+    fn shown(&self) -> impl Iterator<Item = &StoredMessage> {
+        let recalled = self.recalled.messages.iter().map(|one| &one.message);
+        self.window.entries.iter().map(|entry| &entry.message).chain(recalled).chain(&self.looked_up.messages)
+    }
+
+    /// Usernames that the answer may mention: of those in the window, and our own.
+    pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
+        self.shown()
+            .filter_map(|stored| stored.message.sender.username.as_deref())
+            .chain(bot.usernames.iter().map(String::as_str))
+            .collect()
+    }
+}

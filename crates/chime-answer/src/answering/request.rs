@@ -1,0 +1,33 @@
+//! A prompt on its way to the model.
+
+use std::sync::Arc;
+
+use ulid::Ulid;
+
+use crate::answering::photos::ShownPhoto;
+use crate::prompt::BuiltPrompt;
+use chime_access::gateway::Purpose;
+use chime_llm::{Picture, Prompt, PromptMessage, PromptRole};
+
+/// Low: an answer is to repeat what the chat says, not to vary it.
+const TEMPERATURE: f32 = 0.2;
+
+/// A code that nobody outside this process has seen when the members wrote their messages.
+pub fn new_fence() -> String {
+    let fence = Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
+    fence.get(12..).unwrap_or(&fence).to_owned()
+}
+
+/// The prompt as it goes to the model.
+pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
+    let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
+    let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
+    let picture = |shown: &ShownPhoto| Picture {
+        label: built.labels.number_of(shown.seq).map_or_else(String::new, |number| format!("[{number}]")),
+        media_type: "image/jpeg",
+        bytes: Arc::clone(&shown.bytes),
+    };
+    let pictures = photos.iter().map(picture).collect();
+    let prompt = Prompt::new(messages, Purpose::Answer.max_answer_tokens());
+    Prompt { pictures, temperature: Some(TEMPERATURE), ..prompt }
+}

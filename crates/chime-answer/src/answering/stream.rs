@@ -1,0 +1,347 @@
+//! Shows an answer while it is written: by drafts in private chats, else by a message that is edited.
+//!
+//! A message is noted in `reply_stream` before it is sent, so that after a crash the whole answer takes its place instead
+//! of standing beside it. Drafts go away by themselves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::answering::ask::Answering;
+use crate::answering::log;
+use crate::answering::question::Question;
+use crate::answering::reply::{format_own, format_parts};
+use crate::citations;
+use crate::echo::without_echo;
+use crate::prompt::BuiltPrompt;
+use crate::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, may_show, settled};
+use crate::tags::without_heads;
+use crate::uncertainty;
+use chime_access::gateway::AskError;
+use chime_access::gateway::ask::{Ask, Bill};
+use chime_core::config::Redaction;
+use chime_core::texts::texts;
+use chime_core::{ChatKind, Citable, FormattedText, Grounding, Job, MessageId, Outgoing, ReplyTarget, estimate_tokens};
+use chime_llm::{Completion, Progress, Prompt};
+use chime_privacy::Masks;
+use chime_store::{Priority, Store, Writer, reply_streams};
+use chime_telegram::{Telegram, TelegramError};
+
+/// Behind what is shown of an unfinished answer.
+const MORE_COMES: &str = " …";
+
+/// Where an unfinished answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Draft,
+    /// A message that is there already.
+    Message(MessageId),
+    /// A message that is still to be sent.
+    NewMessage,
+}
+
+/// What came of showing something.
+enum Shown {
+    Yes(Place),
+    /// Not this time.
+    Skipped,
+    /// Nothing more is shown of this answer before it is whole.
+    Never,
+}
+
+/// Whether the server takes drafts: one from before there were any refuses them.
+#[derive(Debug, Default)]
+pub struct Drafts {
+    are_unknown: AtomicBool,
+}
+
+impl Drafts {
+    fn are_known(&self) -> bool {
+        !self.are_unknown.load(Ordering::Relaxed)
+    }
+
+    fn forget(&self) {
+        self.are_unknown.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Answering {
+    /// Asks the model, and shows what it writes where the chat wants that.
+    pub(super) async fn ask_showing(
+        &self,
+        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        ask: Ask<'_>,
+    ) -> Result<(Completion, Bill), AskError> {
+        let mut masks = Masks::default();
+        let masked = (self.parts.redaction == Redaction::All).then(|| masked(ask.prompt, &mut masks));
+        let ask = Ask { prompt: masked.as_ref().unwrap_or(ask.prompt), ..ask };
+        let answered = self.ask_in_the_open((job, question, built), ask, &masks).await;
+        answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
+    }
+
+    /// As [`ask_showing`](Self::ask_showing), for a prompt that may leave the process as it is.
+    async fn ask_in_the_open(
+        &self,
+        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        ask: Ask<'_>,
+        masks: &Masks,
+    ) -> Result<(Completion, Bill), AskError> {
+        if !self.streams(question) {
+            return self.ask_behind_placeholder((job, question), ask).await;
+        }
+        let (progress, stop) = (Progress::default(), CancellationToken::new());
+        let asking = async {
+            let answered = self.parts.gateway.ask_showing(ask, &progress).await;
+            stop.cancel();
+            answered
+        };
+        // Never dropped half-way: a message that is being sent must be known before the whole answer is.
+        let (answered, shown) = tokio::join!(asking, self.show((job, question, built), (&progress, masks), &stop));
+        if let Err(error) = shown {
+            tracing::warn!(%error, "an answer was not shown while it was written");
+        }
+        answered
+    }
+
+    /// Asks, and says in a group that the answer takes a while, in the message that the answer will take the place of.
+    async fn ask_behind_placeholder(
+        &self,
+        (job, question): (&Job, &Question),
+        ask: Ask<'_>,
+    ) -> Result<(Completion, Bill), AskError> {
+        let stop = CancellationToken::new();
+        let asking = async {
+            let answered = self.parts.gateway.ask_within_budget(ask).await;
+            stop.cancel();
+            answered
+        };
+        if question.chat.chat.kind == ChatKind::Private {
+            return asking.await;
+        }
+        // Never dropped half-way, as above.
+        let (answered, shown) = tokio::join!(asking, self.hold_place(job, question, &stop));
+        if let Err(error) = shown {
+            tracing::warn!(%error, "no message held the place of an answer");
+        }
+        answered
+    }
+
+    /// Sends a short message in place of an answer that takes a while, unless there is one or `stop` comes first.
+    async fn hold_place(&self, job: &Job, question: &Question, stop: &CancellationToken) -> chime_store::Result<()> {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = self.parts.clock.sleep(PLACEHOLDER_AFTER) => {}
+        }
+        let (key, now) = (job.payload.reply_key(), self.parts.clock.now());
+        let Some(Place::NewMessage) = self.place(question, &key).await? else { return Ok(()) };
+        if !may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
+            return Ok(());
+        }
+        let words = &texts(question.chat.speaks().code()).one_moment;
+        if let Some(content) = format_own(words).into_iter().next() {
+            self.open(&key, question, content).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the answer to `question` is shown while it is written.
+    fn streams(&self, question: &Question) -> bool {
+        // Which statements have no source is known at the end.
+        let is_open = question.grounding == Grounding::Open;
+        is_open && question.streams.unwrap_or_else(|| self.parts.streaming.in_chats_of(question.chat.chat.kind))
+    }
+
+    /// Shows what `progress` brings until `stop`.
+    async fn show(
+        &self,
+        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        (progress, masks): (&Progress, &Masks),
+        stop: &CancellationToken,
+    ) -> chime_store::Result<()> {
+        let key = job.payload.reply_key();
+        let Some(mut place) = self.place(question, &key).await? else { return Ok(()) };
+        let watch = self.parts.clock.stopwatch();
+        let (mut words, mut is_first) = (progress.watch(), true);
+        // What came before this was set up counts too.
+        words.mark_changed();
+        let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
+        if matches!(place, Place::Message(_)) {
+            // It may have been edited a moment ago, before the model looked something up.
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = self.parts.clock.sleep(every(place)) => {}
+            }
+        }
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                changed = words.changed() => if changed.is_err() { return Ok(()) },
+            }
+            let text = masks.unmask(settled(&words.borrow_and_update()));
+            let Some(content) = self.preview(question, built, &given, &text) else { continue };
+            let now = self.parts.clock.now();
+            let shown = if may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
+                progress.note_shown();
+                self.show_once((&key, question), place, content).await?
+            } else {
+                Shown::Skipped
+            };
+            match shown {
+                Shown::Yes(next) => {
+                    if std::mem::take(&mut is_first) {
+                        log::first_shown(watch.elapsed());
+                    }
+                    place = next;
+                }
+                Shown::Skipped => {}
+                Shown::Never => return Ok(()),
+            }
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = self.parts.clock.sleep(every(place)) => {}
+            }
+        }
+    }
+
+    /// Where the answer is shown; none where a message of it may be in the chat that nobody can name any more.
+    async fn place(&self, question: &Question, key: &str) -> chime_store::Result<Option<Place>> {
+        let reply = key.to_owned();
+        Ok(match self.parts.store.read(move |conn| reply_streams::find(conn, &reply)).await? {
+            Some(stream) => stream.message.map(Place::Message),
+            None if question.chat.chat.kind == ChatKind::Private && self.drafts.are_known() => Some(Place::Draft),
+            None => Some(Place::NewMessage),
+        })
+    }
+
+    /// How `text` is shown, the settled beginning of an answer; none where that is too little, or where it repeats the prompt.
+    fn preview(
+        &self,
+        question: &Question,
+        built: &BuiltPrompt,
+        given: &[Citable],
+        text: &str,
+    ) -> Option<FormattedText> {
+        if estimate_tokens(text) < FIRST_TOKENS {
+            return None;
+        }
+        let (text, _) = uncertainty::split(text);
+        let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
+        let text = without_echo(&text, &built.instructions, &built.fence)?;
+        let linked = citations::linked(&text, built.material(given, question.trigger()));
+        let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
+        let parts = format_parts(&format!("{linked}{MORE_COMES}"), &links, &question.names(&self.parts.bot));
+        parts.into_iter().next()
+    }
+
+    async fn show_once(
+        &self,
+        (key, question): (&str, &Question),
+        place: Place,
+        content: FormattedText,
+    ) -> chime_store::Result<Shown> {
+        let message = &question.trigger().message;
+        let (chat, now) = (message.chat, self.parts.clock.now());
+        let shown = match place {
+            Place::Draft => {
+                let drafted = self.parts.telegram.draft(chat, message.thread, message.id, &content).await;
+                if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
+                    // A server from before there were drafts.
+                    self.drafts.forget();
+                    return Ok(Shown::Yes(Place::NewMessage));
+                }
+                drafted.map(|()| place)
+            }
+            Place::Message(id) => {
+                self.parts.lanes.note_sent(chat, now);
+                self.parts.telegram.edit(chat, id, &content, &[]).await.map(|()| place)
+            }
+            Place::NewMessage => return self.open(key, question, content).await,
+        };
+        Ok(match shown {
+            Ok(place) => Shown::Yes(place),
+            Err(TelegramError::Throttled { retry_after }) => {
+                self.parts.lanes.hold(chat, now, now.plus(retry_after));
+                Shown::Skipped
+            }
+            Err(error) if error.is_lasting() => {
+                tracing::info!(%error, "no more of the answer is shown before it is whole");
+                Shown::Never
+            }
+            Err(_) => Shown::Skipped,
+        })
+    }
+
+    /// Sends the message that the answer is shown in.
+    async fn open(&self, key: &str, question: &Question, content: FormattedText) -> chime_store::Result<Shown> {
+        let message = &question.trigger().message;
+        let (chat, reply, now) = (message.chat, key.to_owned(), self.parts.clock.now());
+        let noted = move |tx: &Writer<'_>| reply_streams::open(tx, &reply, chat, now);
+        self.parts.store.write(Priority::Answering, noted).await?;
+        self.parts.lanes.note_sent(chat, now);
+        let to = ReplyTarget { chat, thread: message.thread, reply_to: Some(message.id) };
+        let sent = self.parts.telegram.send(&Outgoing { to, content, buttons: Vec::new() }).await;
+        let reply = key.to_owned();
+        match sent {
+            Ok(sent) => {
+                let noted = move |tx: &Writer<'_>| reply_streams::set_message(tx, &reply, sent.id);
+                self.parts.store.write(Priority::Answering, noted).await?;
+                Ok(Shown::Yes(Place::Message(sent.id)))
+            }
+            // It may be in the chat.
+            Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(Shown::Never),
+            Err(error) => {
+                self.parts.store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await?;
+                match error {
+                    TelegramError::Throttled { retry_after } => {
+                        self.parts.lanes.hold(chat, now, now.plus(retry_after));
+                        Ok(Shown::Skipped)
+                    }
+                    TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(Shown::Skipped),
+                    _ => Ok(Shown::Never),
+                }
+            }
+        }
+    }
+
+    /// Takes a message away that shows the beginning of an answer which will not come.
+    pub(super) async fn take_back(&self, job: &Job) -> chime_store::Result<()> {
+        take_back(&self.parts.store, &self.parts.telegram, &job.payload.reply_key()).await
+    }
+}
+
+/// Takes the message away in which the reply `key` was shown, where there is one.
+pub async fn take_back(store: &Store, telegram: &Telegram, key: &str) -> chime_store::Result<()> {
+    let reply = key.to_owned();
+    let Some(stream) = store.read(move |conn| reply_streams::find(conn, &reply)).await? else { return Ok(()) };
+    if let Some(message) = stream.message
+        && let Err(error) = telegram.delete(stream.chat, message).await
+    {
+        tracing::info!(%error, "the beginning of an answer could not be taken back");
+    }
+    let reply = key.to_owned();
+    store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await
+}
+
+/// `prompt` without personal data.
+fn masked(prompt: &Prompt, masks: &mut Masks) -> Prompt {
+    let mut prompt = prompt.clone();
+    for message in &mut prompt.messages {
+        message.content = masks.mask(&message.content);
+    }
+    for round in &mut prompt.tools.rounds {
+        round.said = masks.mask(&round.said);
+        for result in &mut round.results {
+            *result = masks.mask(result);
+        }
+    }
+    prompt
+}
+
+fn every(place: Place) -> Duration {
+    match place {
+        Place::Draft => DRAFT_EVERY,
+        Place::Message(_) | Place::NewMessage => EDIT_EVERY,
+    }
+}

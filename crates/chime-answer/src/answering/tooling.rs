@@ -1,0 +1,312 @@
+//! Rounds of tools: the model asks for messages of the chat, gets them, and answers in the end.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::answering::ask::Answering;
+use crate::answering::log;
+use crate::answering::question::Question;
+use crate::answering::request::asked;
+use crate::job::{Asking, Choice, Failure, WindowSize};
+use crate::lines::Transcript;
+use crate::prompt::{BuiltPrompt, Style};
+use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence};
+use chime_access::Allowance;
+use chime_access::gateway::ask::Bill;
+use chime_core::trigger::Languages;
+use chime_core::{
+    Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
+    stems,
+};
+use chime_llm::{Completion, ToolRound};
+use chime_memory::members;
+use chime_memory::recall::{RecallRequest, Recaller};
+use chime_store::chats::ChatRow;
+use chime_store::{Reader, messages, summaries, topic_names};
+
+/// Links up and down from the message whose chain is asked for.
+const CHAIN: usize = 10;
+/// Sessions whose summaries are looked through, and given.
+const SESSIONS: u32 = 300;
+const MOST_SESSIONS: usize = 5;
+
+impl Answering {
+    /// Asks the model, and looks up what it wants looked up, until it answers.
+    pub(super) async fn converse(
+        &self,
+        job: &Job,
+        (question, built): (&mut Question, &mut BuiltPrompt),
+        asking: Asking,
+    ) -> Result<(Completion, Bill), Failure> {
+        let until = self.parts.clock.now().plus(self.parts.deadline);
+        let mut prompt = asked(built, &question.photos);
+        if asking.window == WindowSize::Plainest {
+            // At a low temperature the same unusable answer would come again.
+            prompt.temperature = None;
+        }
+        question.looked_up = LookedUp::default();
+        let mut spent = TokenUse::default();
+        loop {
+            let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
+                && self.parts.clock.now() < until
+                && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
+            prompt.tools.offered = if is_open { offered() } else { Vec::new() };
+            // Small models use tools badly, and where everything is shown there is nothing to look up.
+            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
+            let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
+            spent = TokenUse {
+                prompt: spent.prompt + completion.tokens.prompt,
+                completion: spent.completion + completion.tokens.completion,
+            };
+            if completion.calls.is_empty() {
+                return Ok((Completion { tokens: spent, ..completion }, bill));
+            }
+            question.bills.push(bill);
+            let Completion { text: said, calls, .. } = completion;
+            let results = self.look_up(question, built, &calls).await;
+            prompt.tools.rounds.push(ToolRound { said, calls, results });
+        }
+    }
+
+    /// What the model is told of each call. One that fails leaves the others be.
+    async fn look_up(
+        &self,
+        question: &mut Question,
+        built: &mut BuiltPrompt,
+        calls: &[chime_llm::ToolCall],
+    ) -> Vec<String> {
+        let mut transcript =
+            Transcript::resume(&self.parts.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
+        let mut results = Vec::new();
+        for (place, call) in calls.iter().enumerate() {
+            let lookup = match place {
+                ..MOST_CALLS => Lookup::parse(&call.name, &call.arguments, &built.labels),
+                _ => Err(BadCall::TooMany),
+            };
+            let result = match lookup {
+                Ok(lookup) => {
+                    let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
+                    let finding = self.find_for(question, lookup).await;
+                    let told =
+                        question.looked_up.take_in(&call.name, finding, &mut transcript, self.parts.params.estimate);
+                    let found = question.looked_up.uses.len() > found_before;
+                    question.looked_up.searched.extend(words.filter(|_| found));
+                    log::looked_up(&call.name, question.looked_up.messages.len());
+                    told
+                }
+                Err(bad) => bad.to_string(),
+            };
+            results.push(result);
+        }
+        built.labels = transcript.into_labels();
+        results
+    }
+
+    async fn find_for(&self, question: &Question, lookup: Lookup) -> Finding {
+        let place = Place {
+            trigger: question.trigger().clone(),
+            chat: question.chat.clone(),
+            zone: question.zone,
+            recaller: Arc::clone(&self.parts.recaller),
+        };
+        let found = self.parts.store.read(move |conn| place.find(conn, lookup)).await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a tool found nothing");
+            Finding::Messages(Vec::new())
+        })
+    }
+}
+
+/// Near the day's cap, and where the prompt was too long, the model answers from what it was given.
+fn may_look_up(asking: Asking, rounds: usize, most: usize) -> bool {
+    rounds < most && asking.choice == Choice::Best && asking.window == WindowSize::Full
+}
+
+fn after(spent: Spent, tokens: TokenUse) -> Spent {
+    let more = tokens.prompt + tokens.completion;
+    Spent { total: spent.total + more, of_chat: spent.of_chat + more, of_member: spent.of_member + more, ..spent }
+}
+
+fn offered() -> Vec<chime_llm::Tool> {
+    let tool = |tool: Tool| chime_llm::Tool {
+        name: tool.name(),
+        description: tool.description(),
+        parameters: tool.parameters(),
+    };
+    Tool::ALL.into_iter().map(tool).collect()
+}
+
+/// Where something is looked up: the chat of the trigger, and no further than what was said before it.
+struct Place {
+    trigger: StoredMessage,
+    chat: ChatRow,
+    /// Days that a search names are days there.
+    zone: Zone,
+    recaller: Arc<Recaller>,
+}
+
+impl Place {
+    fn find(&self, conn: &Reader, lookup: Lookup) -> chime_store::Result<Finding> {
+        let found = match lookup {
+            Lookup::Messages(ids) => self.messages(conn, &ids)?,
+            Lookup::ReplyChain(of) => self.reply_chain(conn, of)?,
+            Lookup::SmartContext { anchor, before, max_gap } => {
+                let (anchor, before) = (self.message(conn, anchor)?, self.message(conn, before)?);
+                self.smart_context(conn, anchor, before, max_gap)?
+            }
+            Lookup::Search { query } => return self.search(conn, &query),
+            Lookup::Summaries { about } => return self.summaries(conn, about.as_deref()),
+        };
+        let mut told = Vec::new();
+        for message in found.into_iter().filter(|stored| self.is_before(stored)) {
+            let topic = self.topic(conn, &message)?;
+            told.push(Found { message, topic });
+        }
+        Ok(Finding::Messages(told))
+    }
+
+    fn is_before(&self, stored: &StoredMessage) -> bool {
+        let moment = |stored: &StoredMessage| (stored.message.sent_at, stored.message.id);
+        moment(stored) < moment(&self.trigger)
+    }
+
+    fn topic(&self, conn: &Reader, stored: &StoredMessage) -> chime_store::Result<Option<String>> {
+        match stored.conversation() == self.trigger.conversation() {
+            true => Ok(None),
+            false => topic_names::find(conn, stored.conversation()),
+        }
+    }
+
+    fn message(&self, conn: &Reader, id: Option<Seq>) -> chime_store::Result<Option<StoredMessage>> {
+        id.map_or(Ok(None), |id| messages::by_seq(conn, self.chat.key, id))
+    }
+
+    fn messages(&self, conn: &Reader, ids: &[Seq]) -> chime_store::Result<Vec<StoredMessage>> {
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(messages::by_seq(conn, self.chat.key, *id)?);
+        }
+        Ok(found)
+    }
+
+    /// The message, what it replies to step by step, and what replies to it.
+    fn reply_chain(&self, conn: &Reader, of: Seq) -> chime_store::Result<Vec<StoredMessage>> {
+        let Some(start) = messages::by_seq(conn, self.chat.key, of)? else { return Ok(Vec::new()) };
+        let mut parent = start.message.reply_to;
+        let mut seen: HashSet<MessageId> = HashSet::from([start.message.id]);
+        let mut found = vec![start];
+        for _ in 0..CHAIN {
+            let Some(id) = parent.filter(|id| seen.insert(*id)) else { break };
+            let Some(above) = messages::find(conn, found[0].message.chat, id)? else { break };
+            parent = above.message.reply_to;
+            found.push(above);
+        }
+        let mut next = 0;
+        let mut below = vec![found[0].clone()];
+        while next < below.len() && below.len() <= MOST_MESSAGES {
+            let replies = messages::replies_to(conn, below[next].message.chat, below[next].message.id, CHAIN)?;
+            below.extend(replies.into_iter().filter(|stored| seen.insert(stored.message.id)));
+            next += 1;
+        }
+        found.extend(below.into_iter().skip(1));
+        Ok(found)
+    }
+
+    /// The run of messages around `anchor`, or that ends before `before`, or before the trigger.
+    fn smart_context(
+        &self,
+        conn: &Reader,
+        anchor: Option<StoredMessage>,
+        before: Option<StoredMessage>,
+        max_gap: std::time::Duration,
+    ) -> chime_store::Result<Vec<StoredMessage>> {
+        let start = anchor.as_ref().or(before.as_ref()).unwrap_or(&self.trigger);
+        let (conversation, moment) = (start.conversation(), (start.message.sent_at, start.message.id));
+        let mut earlier = messages::before(conn, conversation, moment, MOST_MESSAGES)?;
+        earlier.reverse();
+        // What is asked for stands before a silence too: the run is counted from its own last message.
+        let from = match (&anchor, &before) {
+            (None, Some(_)) => earlier.first().map_or(moment.0, |stored| stored.message.sent_at),
+            (Some(_), _) | (None, None) => moment.0,
+        };
+        let earlier = until_silence(from, earlier, max_gap);
+        let Some(anchor) = anchor else { return Ok(earlier) };
+        let later = until_silence(moment.0, messages::after(conn, conversation, moment, MOST_MESSAGES)?, max_gap);
+        let mut found = vec![anchor];
+        // By turns, so that what is nearest to the anchor is kept where room is short.
+        let (mut earlier, mut later) = (earlier.into_iter(), later.into_iter());
+        loop {
+            let pair = (earlier.next(), later.next());
+            if let (None, None) = pair {
+                return Ok(found);
+            }
+            found.extend(pair.0.into_iter().chain(pair.1));
+        }
+    }
+
+    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<Finding> {
+        let request = RecallRequest {
+            conversation: self.trigger.conversation(),
+            text: query,
+            now: self.trigger.message.sent_at,
+            utc_offset: self.zone.ahead_secs(self.trigger.message.sent_at),
+            by: self.trigger.message.sender.id,
+            before: self.trigger.seq,
+            vectors: &[],
+        };
+        let found = self.recaller.recall(conn, &request)?.messages;
+        let found = found.into_iter().map(|one| Found { message: one.message, topic: one.topic });
+        Ok(Finding::Messages(found.collect()))
+    }
+
+    /// Summaries of the newest sessions, or of those that say most of `about`.
+    fn summaries(&self, conn: &Reader, about: Option<&str>) -> chime_store::Result<Finding> {
+        let span = (Timestamp::from_secs(0), self.trigger.message.sent_at);
+        let minis = summaries::minis_between(conn, self.chat.key, span, SESSIONS)?;
+        let telling = |about: &str| {
+            let is_stop_word = |word: &str| Languages::shipped().is_stop_word_in(&word.to_lowercase(), about);
+            let words = about.split_whitespace().filter(|word| !is_stop_word(word));
+            self.stems(&words.collect::<Vec<_>>().join(" "))
+        };
+        let wanted: HashSet<String> = about.map(telling).unwrap_or_default();
+        let mut ranked: Vec<(usize, _)> = Vec::new();
+        for (_, summary) in minis {
+            let said: HashSet<String> = summary.bullets.iter().flat_map(|bullet| self.stems(&bullet.text)).collect();
+            let common = wanted.iter().filter(|stem| said.contains(*stem)).count();
+            if about.is_none() || common > 0 {
+                ranked.push((common, summary));
+            }
+        }
+        // Stable: of those that say as much the newest come first.
+        ranked.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
+        let names = summaries::member_names(conn, self.chat.key)?;
+        let mut lines = Vec::new();
+        for bullet in ranked.into_iter().take(MOST_SESSIONS).flat_map(|(_, summary)| summary.bullets) {
+            let text = members::named(&bullet.text, &names);
+            lines.extend(self.citable(conn, text, &bullet.sources)?);
+        }
+        Ok(Finding::Summaries(lines))
+    }
+
+    fn stems(&self, text: &str) -> HashSet<String> {
+        stems(text, self.chat.language).into_iter().collect()
+    }
+
+    /// A line of a summary as a source; none where the messages behind it are no longer kept.
+    fn citable(&self, conn: &Reader, text: String, sources: &[Seq]) -> chime_store::Result<Option<Citable>> {
+        let mut rests_on = Vec::new();
+        for seq in sources {
+            let Some(stored) = messages::by_seq(conn, self.chat.key, *seq)? else { continue };
+            rests_on.push(Grounds {
+                message: *seq,
+                name: stored.message.sender.name.clone(),
+                sent_at: stored.message.sent_at,
+                link: message_link(&self.chat.chat, &stored.message),
+            });
+        }
+        let Some(first) = rests_on.first() else { return Ok(None) };
+        // Numbered by the first message it rests on, as the lines of Recent and History are.
+        let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
+        Ok(Some(Citable { id, name: "Summary".to_owned(), sent_at, text, link: None, rests_on }))
+    }
+}

@@ -1,0 +1,64 @@
+//! What is spoken around a trigger is transcribed before it is answered.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use crate::answering::Answering;
+use crate::answering::open::{Found, Opened};
+use crate::answering::typing::keep_typing;
+use chime_core::{Job, MessageAt, ParsedTrigger, StoredMessage};
+use chime_store::{Reader, messages};
+
+/// Messages before a trigger among which spoken ones are transcribed, where they are not yet.
+const JUST_BEFORE: usize = 8;
+/// As many of them, at most: the newest.
+const MOST: usize = 3;
+
+impl Answering {
+    /// Has the trigger `at`, what it replies to and what was said just before it transcribed, where they are spoken and the
+    /// trigger is to be answered. It only enriches, and takes no longer than fetching a file and a call of the model.
+    pub(super) async fn transcribe_nearby(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) {
+        if !self.parts.voice.transcribes() {
+            return;
+        }
+        if let Err(error) = self.transcribe_around(job, at, parsed).await {
+            tracing::warn!(%error, "what was spoken before a question is not transcribed");
+        }
+    }
+
+    async fn transcribe_around(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
+        let (reading, parsed, matter) = (Arc::new(self.reading()), parsed.clone(), job.payload.matter());
+        let found = self.parts.store.read(move |conn| {
+            let Found::Ready(opened) = reading.open(conn, at, &parsed, matter)? else { return Ok(None) };
+            let spoken = untranscribed(conn, &opened.asked.trigger)?;
+            Ok((!spoken.is_empty()).then_some((opened, spoken)))
+        });
+        let Some((opened, spoken)) = found.await? else { return Ok(()) };
+        let Opened { chat, asked_by, asked, .. } = *opened;
+        if !self.may_ask(&chat, asked_by).await? {
+            return Ok(());
+        }
+        let transcribing = join_all(spoken.into_iter().map(|at| self.parts.voice.transcribe_for(asked_by, at)));
+        tokio::select! {
+            _ = transcribing => Ok(()),
+            never = keep_typing(&self.parts.telegram, &self.parts.clock, at.chat, asked.trigger.message.thread) => match never {},
+        }
+    }
+}
+
+/// What is still to be transcribed for a trigger: itself, what it replies to, the newest before it.
+fn untranscribed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<Vec<MessageAt>> {
+    let message = &trigger.message;
+    let parent = message.reply_to.map(|parent| messages::find(conn, message.chat, parent)).transpose()?.flatten();
+    let before = messages::before(conn, trigger.conversation(), (message.sent_at, message.id), JUST_BEFORE)?;
+    let near = [Some(trigger.clone()), parent].into_iter().flatten().chain(before.into_iter().rev());
+    let mut spoken: Vec<MessageAt> = Vec::new();
+    for at in near.filter(|stored| stored.message.lacks_transcript()).map(|stored| MessageAt::of(&stored)) {
+        if !spoken.contains(&at) {
+            spoken.push(at);
+        }
+    }
+    spoken.truncate(MOST);
+    Ok(spoken)
+}

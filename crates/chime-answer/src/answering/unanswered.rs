@@ -1,0 +1,57 @@
+//! Triggers that end without an answer: the day's tokens are used up, or they waited too long.
+
+use crate::answering::ask::Answering;
+use chime_access::{subject, tell};
+use chime_core::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
+use chime_store::{Priority, Writer, backlog, jobs, refusals};
+
+impl Answering {
+    /// Ends the job of a trigger that no tokens are left for; another one tells so.
+    pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, because: Because) -> chime_store::Result<()> {
+        tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
+        let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), self.parts.clock.now());
+        self.parts
+            .store
+            .write(Priority::Answering, move |tx| {
+                write_refusal(tx, &trigger, because, now)?;
+                jobs::finish(tx, kind, &key)
+            })
+            .await?;
+        self.parts.wake.wake();
+        Ok(())
+    }
+
+    /// A trigger that waited too long is told of in the one line about those.
+    pub(super) async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> chime_store::Result<()> {
+        let (kind, key) = (job.kind(), job.key());
+        let (chat, thread) = (trigger.message.chat, trigger.message.thread);
+        let due_at = self.parts.clock.now().plus(BACKLOG_SETTLES);
+        let counted = move |tx: &Writer<'_>| {
+            backlog::count_one(tx, chat, thread, due_at)?;
+            jobs::finish(tx, kind, &key)
+        };
+        self.parts.store.write(Priority::Answering, counted).await?;
+        self.parts.wake.wake();
+        Ok(())
+    }
+
+    pub(super) async fn close(&self, job: &Job) -> chime_store::Result<()> {
+        let (kind, key) = (job.kind(), job.key());
+        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
+    }
+}
+
+fn write_refusal(
+    tx: &Writer<'_>,
+    trigger: &StoredMessage,
+    because: Because,
+    now: Timestamp,
+) -> chime_store::Result<()> {
+    let message = &trigger.message;
+    let subject = subject(because, trigger.conversation(), message.sender.id, now);
+    let tell = tell(now, refusals::told(tx, &subject)?);
+    let (chat, id, thread, until) = (message.chat, message.id, message.thread, now.next_day());
+    refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, now)?;
+    jobs::add(tx, &JobPayload::Refusal { at: MessageAt::of(trigger) }, now)?;
+    Ok(())
+}

@@ -1,0 +1,566 @@
+//! Citations: what an answer rests on, as the model says and as its sentences show.
+//!
+//! A valid citation becomes a numbered link to the very message, an invalid one is removed and said to be removed, and
+//! one compact line at the end tells where the numbers lead. `tags` knows the forms in which models write them, `sources` adds
+//! those that the model left out and mends those that it got wrong.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use crate::bare;
+use crate::fences::closed;
+use crate::grounding::mark_unsourced;
+use crate::material::{Material, TAG, is_written};
+use crate::own_list;
+use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::sources::with_sources;
+use crate::support::Support;
+use crate::tags::{Piece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
+use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
+
+/// Characters of a source that are kept with the answer.
+const SOURCE_CHARS: usize = 160;
+/// Characters of a source that stand in the source line where there is no link to follow.
+const QUOTE_CHARS: usize = 60;
+/// An answer whose citations have been checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Markdown, with links and the source line.
+    pub text: String,
+    /// The valid citations, in the order of their numbers.
+    pub sources: Vec<SourceRef>,
+    /// Every id the model cited, in order, each once.
+    pub generated: Vec<String>,
+    /// Those that it was given.
+    pub valid: Vec<String>,
+    /// Those that it was not.
+    pub removed: Vec<String>,
+}
+
+/// Tags that stand together, with the blanks before them.
+static TAGS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
+static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
+/// An id inside tags, past the word `source:`.
+static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
+/// `answer` with its valid citations as numbered links and without the others, as [`check`] has it but without what stands
+/// below.
+pub fn linked(answer: &str, material: Material<'_>) -> String {
+    link(answer, material, None).0
+}
+
+/// The words around citations.
+#[derive(Debug, Clone, Copy)]
+pub struct CitationWords<'a> {
+    /// ISO 639-3 code of the answer's language.
+    pub language: &'a str,
+    /// Stands behind each statement without a source, in strict chats.
+    pub mark: Option<&'a str>,
+}
+
+/// Checks the citations of `answer` against what the model was given. With `support`, sentences that rest on a source get its
+/// link. `now` decides which times need their day.
+pub fn check(
+    answer: &str,
+    material: Material<'_>,
+    support: Option<&Support<'_>>,
+    (now, zone): (Timestamp, Zone),
+    words: CitationWords<'_>,
+) -> Checked {
+    let (linked, ledger) = link(answer, material, support);
+    let (sources_label, removed_note) = source_labels(words.language);
+    let mut parts = vec![words.mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
+    if !ledger.removed.is_empty() {
+        parts.push(removed_note.to_owned());
+    }
+    if !ledger.valid.is_empty() {
+        let sources: Vec<String> =
+            ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now, zone)).collect();
+        parts.push(format!("{sources_label}{}", sources.join(" · ")));
+    }
+    parts.retain(|part| !part.is_empty());
+    Checked {
+        text: parts.join("\n\n"),
+        sources: ledger.valid.iter().map(|source| source_ref(source)).collect(),
+        valid: ledger.valid.iter().map(|source| source.id.to_string()).collect(),
+        generated: ledger.generated,
+        removed: ledger.removed,
+    }
+}
+
+/// `answer` with its citations as links, and what was cited.
+fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
+    let (body, own_list) = own_list::split(answer);
+    let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
+    let body = closed(unfenced(&unticked(&body)));
+    let tagged: String = pieces(&body)
+        .map(|piece| match piece {
+            Piece::Prose(prose) => tagged_prose(prose, material),
+            Piece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
+        })
+        .collect();
+    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, material, support));
+    let linked: String = pieces(&tagged)
+        .map(|piece| match piece {
+            Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
+                tags if stays_as_written(material, tags) => found[0].to_owned(),
+                tags => ledger.render(&found["blanks"], tags),
+            }),
+            Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
+        })
+        .collect();
+    // What the model cites only in its own list is a citation all the same: it goes into ours.
+    let linked = linked.trim().to_owned();
+    ledger.enter(own_list.iter().map(String::as_str));
+    (linked, ledger)
+}
+
+/// `prose` with every citation in the one form.
+fn tagged_prose(prose: &str, material: Material<'_>) -> String {
+    let numbered = numbers_in_tags(prose, |token| stays_as_written(material, token));
+    let tagged = canonical(&numbered, |token| stays_as_written(material, token));
+    bare::in_tags(&tagged, material)
+}
+
+/// What `code` is, a block or a span of it, if it is nothing but citations or numbers of the prompt.
+fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
+    let is_written = |token: &str| stays_as_written(material, token);
+    let token = code.trim_matches('`').trim();
+    let is_source = SourceId::parse(token).is_some_and(|id| material.given.iter().any(|source| source.id == id));
+    if is_source && !is_written(token) {
+        return Some(format!("[source: {token}]"));
+    }
+    cited_as_code(code, is_written)
+}
+
+/// The addresses that citing `source` may lead to.
+pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
+    source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
+}
+
+/// Whether `token` stays because somebody in the talk wrote it just so, and means something else. What stands in square
+/// brackets and names what was given is a citation whoever wrote it before: nobody switches citations off.
+fn stays_as_written(material: Material<'_>, token: &str) -> bool {
+    let is_tag = token.starts_with(['[', '【']);
+    let was_given =
+        |id: &str| material.source_id(id).is_some_and(|id| material.given.iter().any(|source| source.id == id));
+    let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
+    !is_ours && is_written(material.given, token)
+}
+
+/// What has been cited so far.
+struct Ledger<'a> {
+    material: Material<'a>,
+    generated: Vec<String>,
+    /// A source's number is its place here, counted from 1.
+    valid: Vec<&'a Citable>,
+    removed: Vec<String>,
+}
+
+impl<'a> Ledger<'a> {
+    /// Neighbouring `tags` as numbered links, after the blanks that were before them; nothing when none is valid.
+    fn render(&mut self, blanks: &str, tags: &str) -> String {
+        let numbers = self.enter(ids(tags, self.material).into_iter());
+        if numbers.is_empty() {
+            return String::new();
+        }
+        let links: String = numbers.into_iter().map(|number| numbered(number, self.valid[number - 1])).collect();
+        format!("{blanks}{links}")
+    }
+
+    /// Notes `tags` where no link can stand.
+    fn note(&mut self, tags: &str) -> String {
+        self.enter(ids(tags, self.material).into_iter());
+        String::new()
+    }
+
+    /// Notes every id and gives the numbers of the valid ones, each once.
+    fn enter<'t>(&mut self, ids: impl Iterator<Item = &'t str>) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        for id in ids.map(str::to_lowercase) {
+            if let Some(number) = self.number(&id).filter(|number| !numbers.contains(number)) {
+                numbers.push(number);
+            }
+            push_new(&mut self.generated, id);
+        }
+        numbers
+    }
+
+    fn number(&mut self, id: &str) -> Option<usize> {
+        let parsed = self.material.source_id(id);
+        if parsed.is_some() && parsed == self.material.ask {
+            return None;
+        }
+        if let Some(known) = self.valid.iter().position(|source| Some(source.id) == parsed) {
+            return Some(known + 1);
+        }
+        let Some(source) = self.material.given.iter().find(|source| Some(source.id) == parsed) else {
+            push_new(&mut self.removed, id.to_owned());
+            return None;
+        };
+        self.valid.push(source);
+        Some(self.valid.len())
+    }
+}
+
+/// The ids in `tags`. Beside one of ours, a word may be the name of who wrote it.
+pub(super) fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
+    let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+    let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
+    let is_name = |id: &str| {
+        has_ours
+            && SourceId::parse(id).is_none()
+            && material.labels.names().any(|name| name.split_whitespace().any(|word| word == id))
+    };
+    cited.into_iter().filter(|id| !is_name(id)).collect()
+}
+
+fn numbered(number: usize, source: &Citable) -> String {
+    match links(source).next() {
+        Some(link) => format!(r"[\[{number}\]]({link})"),
+        None => format!(r"\[{number}\]"),
+    }
+}
+
+/// `[1] Ana 14:02`, with the day where that is not today's, and with a quote where no link leads there. A summary or a
+/// note names the messages it rests on.
+fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> String {
+    /// More would hide the answer behind its sources.
+    const MOST_GROUNDS: usize = 3;
+    let number = numbered(number, source);
+    let name = escape_markdown(&clean_name(&source.name));
+    let when = zone.short_time(source.sent_at, now);
+    if !source.rests_on.is_empty() {
+        let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
+            let told =
+                format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
+            grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
+        });
+        let told = format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", "));
+        return match links(source).next() {
+            Some(_) => told,
+            None => format!("{told} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+        };
+    }
+    match &source.link {
+        Some(_) => format!("{number} {name} {when}"),
+        None => format!("{number} {name} {when} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+    }
+}
+
+fn source_ref(source: &Citable) -> SourceRef {
+    SourceRef { id: source.id.to_string(), text: one_line(&source.text, SOURCE_CHARS) }
+}
+
+fn push_new(list: &mut Vec<String>, id: String) {
+    if !list.contains(&id) {
+        list.push(id);
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them all")]
+fn pattern(raw: &str) -> Regex {
+    Regex::new(raw).expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None };
+    use crate::lines::Labels;
+    use chime_core::testkit::{here, moment};
+    use chime_core::{Grounds, Seq};
+
+    fn given() -> Vec<Citable> {
+        let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
+            id: SourceId::parse(id).expect("an id"),
+            name: name.to_owned(),
+            sent_at: moment(at),
+            text: text.to_owned(),
+            link: Some(format!("https://t.me/c/1/{}", &id[1..])),
+            rests_on: Vec::new(),
+        };
+        vec![
+            citable("m1", "Ana", "14:02", "We should look at the restaurant"),
+            citable("m2", "Bob [x]", "-3d 14:05", "The *thai* one?\nOn 10th Ave"),
+            Citable {
+                link: None,
+                ..citable("m3", "Cat", "14:07", "Closed on Mondays, as far as I know, and on Sundays too")
+            },
+        ]
+    }
+
+    /// The prompt calls them 1, 2 and 3.
+    fn labels() -> Labels {
+        let mut labels = Labels::default();
+        for (seq, name) in [(1, "Ana"), (2, "Bob"), (3, "Cat")] {
+            labels.assign(Seq(seq), name.to_owned());
+        }
+        labels
+    }
+
+    #[track_caller]
+    fn check_text(answer: &str, expected: Expect) {
+        expected.assert_eq(&checked(answer, &given()).text);
+    }
+
+    fn checked(answer: &str, given: &[Citable]) -> Checked {
+        check(answer, Material { given, labels: &labels(), ask: None }, None, (moment("15:00"), here()), ENGLISH)
+    }
+
+    #[test]
+    fn a_citation_becomes_a_numbered_link_and_a_source() {
+        check_text(
+            "It is Thai [source: m2], she said [source:m1].",
+            expect![[r#"
+            It is Thai [\[1\]](https://t.me/c/1/2), she said [\[2\]](https://t.me/c/1/1).
+
+            Sources: [\[1\]](https://t.me/c/1/2) Bob x 2 Jan 14:05 · [\[2\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
+    }
+
+    #[test]
+    fn numbers_follow_the_first_mention_and_stay() {
+        check_text(
+            "A [source: m1]. B [source: m2]. C [source: m1].",
+            expect![[r#"
+            A [\[1\]](https://t.me/c/1/1). B [\[2\]](https://t.me/c/1/2). C [\[1\]](https://t.me/c/1/1).
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+    }
+
+    #[test]
+    fn lists_and_neighbouring_tags_are_one_group_without_repeats() {
+        check_text(
+            "A [source: m1, m2]. B [source: m1][source: m2] [source: m1]. C [Sources: m2; source: m1]",
+            expect![[r#"
+                A [\[1\]](https://t.me/c/1/1)[\[2\]](https://t.me/c/1/2). B [\[1\]](https://t.me/c/1/1)[\[2\]](https://t.me/c/1/2). C [\[2\]](https://t.me/c/1/2)[\[1\]](https://t.me/c/1/1)
+
+                Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+    }
+
+    #[test]
+    fn every_way_in_which_models_write_a_citation_is_read() {
+        let first = r"[\[1\]](https://t.me/c/1/1)";
+        for tag in
+            ["[m1]", "(m1)", "【m1】", "[source: 1]", "[source:m1;m1]", "[m1, m1]", "[M1]", "【source: m1】", "m1"]
+        {
+            let text = checked(&format!("Thai {tag}."), &given()).text;
+            assert!(text.starts_with(&format!("Thai {first}.")), "{tag}: {text}");
+        }
+        for tag in ["[m9]", "(m9)", "【m9】", "[source: 9]", "[m9; m8]", "[s4]", "[n2]"] {
+            let found = checked(&format!("Thai {tag}."), &given());
+            assert_eq!(found.text, "Thai.\n\n(Removed invalid citation)", "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_no_citation() {
+        let mut given = given();
+        given[0].text = "the bolts are m2, and room (m3) is free".to_owned();
+        let text = "Take m2 bolts to (m3).";
+        assert_eq!(checked(text, &given).text, text);
+    }
+
+    #[test]
+    fn nobody_switches_citations_off_by_writing_them() {
+        let mut given = given();
+        given[1].text = "the format is [source: 1] and [m3] you know".to_owned();
+        let text = checked("Nine [source: 1]. Parking [m3]. More [m9].", &given).text;
+        assert!(text.starts_with(r"Nine [\[1\]](https://t.me/c/1/1). Parking \[2\]. More."), "{text}");
+    }
+
+    #[test]
+    fn no_number_of_the_prompt_is_left() {
+        let (given, labels) = (given(), labels());
+        let material = Material { given: &given, labels: &labels, ask: SourceId::parse("m7") };
+        for (answer, text) in [
+            ("Thai [3].", r"Thai \[1\]."),
+            ("Thai [source: 3; 9].", r"Thai \[1\]."),
+            ("Thai [^3] [messages 3 and 1].", r"Thai \[1\][\[2\]]"),
+            ("Thai [9].", "Thai.\n\n(Removed invalid citation)"),
+            ("Thai [3](https://example.org).", "Thai [3](https://example.org)."),
+            ("Thai, as m99 says.", "Thai, as says.\n\n(Removed invalid citation)"),
+            ("Thai [m3 · Ana · 14:02].", r"Thai \[1\]."),
+            ("Thai [source: m3, Ana].", r"Thai \[1\]."),
+            ("Thai [source: `m3`].", r"Thai \[1\]."),
+            ("You ask for Thai [source: m7].", "You ask for Thai."),
+            ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
+        ] {
+            let found = check(answer, material, None, (moment("15:00"), here()), ENGLISH).text;
+            assert!(found.starts_with(text), "{answer}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_stands_below_an_open_block_of_code_is_not_in_it() {
+        check_text(
+            "Look [source: m1]:\n```python\ndef f():",
+            expect![[r#"
+                Look [\[1\]](https://t.me/c/1/1):
+                ```python
+                def f():
+                ```
+
+                Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
+    }
+
+    #[test]
+    fn a_citation_in_code_is_taken_out_of_it() {
+        check_text(
+            "Run `ls -l [source: m3]`:\n```\nls [source: m3]\n```",
+            expect![[r#"
+                Run `ls -l`:
+                ```
+                ls
+                ```
+
+                Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
+        );
+    }
+
+    #[test]
+    fn code_stays_what_it_is() {
+        let (given, labels) = (given(), labels());
+        let material = Material { given: &given, labels: &labels, ask: None };
+        for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
+            let text = format!("Write {code} there.");
+            assert_eq!(check(&text, material, None, (moment("15:00"), here()), ENGLISH).text, text);
+        }
+        for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]")] {
+            let text = check(&format!("So {code} says."), material, None, (moment("15:00"), here()), ENGLISH).text;
+            assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_summary_leads_to_the_messages_it_rests_on() {
+        let grounds = |name: &str, id: u32| Grounds {
+            message: Seq(id),
+            name: name.to_owned(),
+            sent_at: moment("-3d 10:00"),
+            link: Some(format!("https://t.me/c/1/{id}")),
+        };
+        let summary = Citable {
+            id: SourceId::summary(5),
+            name: "Summary".to_owned(),
+            sent_at: moment("-3d 11:00"),
+            text: "They chose the lake.".to_owned(),
+            link: None,
+            rests_on: vec![grounds("Ana", 41), grounds("Bob", 42)],
+        };
+        expect![[r#"
+            The lake [\[1\]](https://t.me/c/1/41).
+
+            Sources: [\[1\]](https://t.me/c/1/41) Summary ([Ana 2 Jan 10:00](https://t.me/c/1/41), [Bob 2 Jan 10:00](https://t.me/c/1/42))"#]]
+        .assert_eq(&checked("The lake [source: s5].", &[summary]).text);
+    }
+
+    #[test]
+    fn a_source_without_a_link_is_named_and_quoted() {
+        check_text(
+            "Closed today [source: m3].",
+            expect![[r#"
+            Closed today \[1\].
+
+            Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
+        );
+    }
+
+    #[test]
+    fn invalid_citations_are_removed_and_that_is_said_once() {
+        check_text(
+            "A [source: m9]. B [source: x-1, m1]. C [source: m8].",
+            expect![[r#"
+            A. B [\[1\]](https://t.me/c/1/1). C.
+
+            (Removed invalid citation)
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
+    }
+
+    #[test]
+    fn an_answer_without_citations_stays_as_it_is() {
+        check_text(
+            "Nothing to cite [1], not even [sources].",
+            expect![[r#"
+            Nothing to cite [\[1\]](https://t.me/c/1/1), not even [sources].
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
+    }
+
+    #[test]
+    fn a_list_of_sources_made_by_the_model_is_replaced_by_ours() {
+        check_text(
+            "A [source: m1].\n\nSources: m1, m2",
+            expect![[r#"
+            A [\[1\]](https://t.me/c/1/1).
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+        check_text(
+            "A [source: m1].\n\n**Sources:**\n- [source: m1]\n- [m2]\n",
+            expect![[r#"
+                A [\[1\]](https://t.me/c/1/1).
+
+                Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+        check_text(
+            "Sources: [source: m3]",
+            expect![[r#"Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
+        );
+    }
+
+    #[test]
+    fn a_last_line_that_only_begins_like_a_list_stays() {
+        check_text(
+            "A.\nSources: the town hall says so",
+            expect![[r#"
+            A.
+            Sources: the town hall says so"#]],
+        );
+        check_text(
+            "A.\nSources:",
+            expect![[r#"
+            A.
+            Sources:"#]],
+        );
+    }
+
+    #[test]
+    fn the_log_gets_generated_valid_and_removed_ids_and_the_row_gets_short_texts() {
+        let mut given = given();
+        given[1].text = "long ".repeat(100);
+        let found = checked("A [source: M2, m9] [source: m1] [source: m2]", &given);
+        assert_eq!(found.generated, ["m2", "m9", "m1"]);
+        assert_eq!(found.valid, ["m2", "m1"]);
+        assert_eq!(found.removed, ["m9"]);
+        assert_eq!(
+            found.sources[1],
+            SourceRef { id: "m1".to_owned(), text: "We should look at the restaurant".to_owned() }
+        );
+        assert!(found.sources[0].text.chars().count() <= 160 && found.sources[0].text.ends_with('…'));
+    }
+
+    proptest! {
+        #[test]
+        fn only_what_was_given_is_ever_a_source(answer in r"(A |\[source: m[0-9]\]|\[source: m1, m[0-9]\]|\n|Sources: m[0-9]){0,12}") {
+            let found = checked(&answer, &given());
+            prop_assert!(found.valid.iter().all(|id| ["m1", "m2", "m3"].contains(&id.as_str())));
+            prop_assert!(found.removed.iter().all(|id| !["m1", "m2", "m3"].contains(&id.as_str())));
+            prop_assert!(!TAGS.is_match(&found.text), "{}", found.text);
+            prop_assert_eq!(found.text.matches(source_labels("eng").1).count(), usize::from(!found.removed.is_empty()));
+            prop_assert_eq!(found.generated.len(), found.valid.len() + found.removed.len());
+        }
+    }
+}

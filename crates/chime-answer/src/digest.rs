@@ -1,0 +1,198 @@
+//! The answer without a model: a list of the messages that best fit the ask.
+
+use crate::telling::{Query, bullets, most_telling};
+use chime_core::texts::{DigestTexts, Texts, filled};
+use chime_core::{Timestamp, Zone};
+use chime_relevance::context::ContextWindow;
+
+/// Messages that a digest shows at most. More is no digest, and the chat is right there.
+const DIGEST_MESSAGES: usize = 6;
+
+/// Markdown that shows the most telling messages of `window`, with citations still to be checked.
+///
+/// `earliest` is since when the bot can read the chat: said when there is nothing to show.
+pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
+    let DigestTexts { messages, withheld, .. } = &texts.digest;
+    let shown = most_telling(window, query, DIGEST_MESSAGES);
+    if window.anchor_withheld {
+        return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown)) };
+    }
+    if shown.is_empty() {
+        return nothing_earlier(earliest, texts);
+    }
+    format!("{messages}\n\n{}", bullets(&shown))
+}
+
+/// That there is nothing to go by, and since when the bot reads.
+fn nothing_earlier(earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
+    let Some((at, zone)) = earliest else { return texts.digest.from_now_on.clone() };
+    let (day, month, year) = zone.day(at);
+    let since = format!("{} {year}, {}", texts.day_of((day, month)), zone.told_time(at));
+    filled(&texts.digest.nothing, &[("since", &since)])
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use chime_core::testkit::{moment, transcript};
+    use chime_core::texts::texts;
+    use chime_core::{BotIdentity, Reason, UserId};
+    use chime_relevance::context::{History, Params, get_smart_context};
+
+    fn identity() -> BotIdentity {
+        BotIdentity {
+            id: UserId(1),
+            usernames: vec!["bot".to_owned()],
+            name: "Bot".to_owned(),
+            reads_all_group_messages: true,
+        }
+    }
+
+    #[track_caller]
+    fn check(chat: &str, expected: Expect) {
+        let mut recent = transcript(chat);
+        let trigger = recent.pop().expect("a trigger");
+        let history = History::new(trigger, recent, Vec::new());
+        let mut window = get_smart_context(&history, &Params::new(str::len));
+        // As if all were about the matter, the newer the surer.
+        let others = window.entries.iter_mut().rev().filter(|entry| !entry.reason.is_anchor());
+        for (entry, age) in others.zip(0..) {
+            (entry.reason, entry.score) = (Reason::Strand, 0.85 * 0.95_f64.powi(age));
+        }
+        let bot = identity();
+        let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
+        expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC)), texts("eng")));
+    }
+
+    #[test]
+    fn where_the_matter_is_only_tags_what_was_said_around_them_is_shown() {
+        let mut recent = transcript(
+            "10:00 ann#1 the boat leaks\n10:01 bob#2 I have tar\n10:02 cat#3 @bot hm\n10:03 cat#4 @bot and hers",
+        );
+        let trigger = recent.pop().expect("a trigger");
+        let history = History::new(trigger, recent, Vec::new());
+        let mut window = get_smart_context(&history, &Params::new(str::len));
+        for entry in &mut window.entries {
+            let is_tag = entry.message.message.text.starts_with("@bot");
+            entry.reason = if is_tag { Reason::Strand } else { Reason::Nearby };
+        }
+        let bot = identity();
+        let told = digest(&window, Query { ask: "and hers", bot: &bot }, None, texts("eng"));
+        assert!(told.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{told}");
+    }
+
+    #[test]
+    fn a_short_window_is_shown_whole_in_order_of_time() {
+        check(
+            "
+            10:00 ann#1 who can drive to the *lake*?
+            10:01 bob#2>1 I can
+                | two seats
+            10:02 cat#3 [voice 0:12]
+            10:03 dan#4 @bot
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “who can drive to the \*lake\*?” [source: m1]
+                - **bob**: “I can two seats” [source: m2]
+                - **cat**: “\[voice 0:12\]” [source: m3]"#]],
+        );
+    }
+
+    #[test]
+    fn of_a_long_window_the_most_telling_six_are_shown() {
+        check(
+            "
+            10:00 ann#1 who can drive to the lake?
+            10:01 eve#2 hm
+            10:02 bob#3>1 I can, but I have only two seats, and one of them is broken since the trip in the summer
+            10:03 eve#4 ok
+            10:04 cat#5>1 me too
+            10:05 eve#6 nice
+            10:06 chime#7 [assistant] You asked me this before.
+            10:07 ann#8 when do we leave?
+            10:08 eve#9 ah
+            10:09 cat#10 the weather is said to turn on Saturday afternoon
+            10:10 bob#11 then early
+            10:11 dan#12>4 @bot
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **bob**: “I can, but I have only two seats, and one of them is broken since the trip in the summer” [source: m3]
+                - **eve**: “ok” [source: m4]
+                - **ann**: “when do we leave?” [source: m8]
+                - **eve**: “ah” [source: m9]
+                - **cat**: “the weather is said to turn on Saturday afternoon” [source: m10]
+                - **bob**: “then early” [source: m11]"#]],
+        );
+    }
+
+    #[test]
+    fn an_earlier_answer_of_the_bot_is_shown_only_where_it_is_replied_to() {
+        check(
+            "
+            10:00 chime#1 [assistant] At *noon* [1].
+                |
+                | Sources: [1] ann 09:00
+            10:01 chime#2 [assistant] Or later.
+            10:02 bob#3>1 @bot sure?
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **I**: “At \*noon\*.” [source: m1]"#]],
+        );
+    }
+
+    #[test]
+    fn the_answer_to_what_is_asked_comes_with_its_question_and_earlier_tags_do_not() {
+        check(
+            "
+            10:00 dina#1 Who has the key to the cupboard? Somebody locked it
+            10:02 ben#2>1 Under the plant. As always
+            10:03 ann#3 @bot where is the key?
+            10:04 ann#4 Good morning everyone
+            10:05 carl#5 The thai restaurant on 10th Ave?
+            10:06 ann#6 They have a garden
+            10:07 carl#7 @bot where is the key?
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **dina**: “Who has the key to the cupboard? Somebody locked it” [source: m1]
+                - **ben**: “Under the plant. As always” [source: m2]"#]],
+        );
+    }
+
+    #[test]
+    fn an_ask_that_goes_on_with_another_is_not_shown_and_the_one_it_goes_on_with_is() {
+        check(
+            "
+            10:00 ann#1 @bot suggest books under 20 euros for a birthday of my brother
+            10:01 dina#2 something with dragons or spaceships
+            10:02 ann#3 @bot cheaper
+            10:03 ann#4 @bot something by the same author
+            10:04 ann#5 @bot more
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “@bot suggest books under 20 euros for a birthday of my brother” [source: m1]
+                - **dina**: “something with dragons or spaceships” [source: m2]"#]],
+        );
+    }
+
+    #[test]
+    fn with_nothing_to_show_it_says_so_and_since_when_it_reads() {
+        check(
+            "10:00 ann#1 @bot hello",
+            expect![
+                "No model is configured, and I found no earlier message this could be about. I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
+            ],
+        );
+    }
+}

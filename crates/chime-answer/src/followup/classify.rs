@@ -1,0 +1,401 @@
+//! What an ask wants, by patterns alone: intent, signals, and what it refers to.
+
+use crate::followup::entities::named_in;
+use crate::followup::item_question::has_question_mark;
+use crate::followup::signals::{Signals, signals};
+use crate::followup::tables::{Names, Row, RowSpans, Span, Table, Tables};
+use crate::followup::words::{Token, tokens};
+use chime_core::{Frame, Intent, NamedEntity};
+
+/// From this confidence on the patterns are sure.
+pub const SURE: f64 = 0.7;
+/// Words of an ask that are read. What follows them is a text that came along.
+const MAX_WORDS: usize = 80;
+/// Words that no table knows: up to so many are a subject, more are a sentence to be understood.
+const SUBJECT_WORDS: usize = 6;
+/// The same beside "more", which then is no ask of its own.
+const MORE_WORDS: usize = 4;
+
+/// An ask to read.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    pub text: &'a str,
+    /// Whether it only points: nothing is read into it but what goes on with a suggestion beyond doubt.
+    pub generic: bool,
+    /// Whether items were suggested that it may go on with.
+    pub in_play: bool,
+    /// Two-letter code of the chat's language.
+    pub language: Option<&'a str>,
+}
+
+/// A place in the list of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// From 1.
+    Nth(usize),
+    Last,
+}
+
+/// Words that stand for something shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mentions {
+    pub places: Vec<(String, Place)>,
+    /// "he", "the same author".
+    pub person: Option<String>,
+    /// "that one", "it".
+    pub item: Option<String>,
+    /// Whether `item` is said in so many words that nothing else can be meant.
+    pub item_is_plain: bool,
+    /// Names that the ask gives itself.
+    pub names: Vec<String>,
+}
+
+/// An ask, read by patterns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    pub intent: Intent,
+    /// 0 to 1.
+    pub confidence: f64,
+    pub language: Option<String>,
+    pub signals: Signals,
+    pub mentions: Mentions,
+    /// What is left of the ask: the member's words for what they want.
+    pub subject: Option<String>,
+    pub is_question: bool,
+    /// Whether it asks for other things than those shown.
+    pub searches: bool,
+    /// Words that no pattern takes and that say something.
+    pub unknown: usize,
+}
+
+impl Reading {
+    /// Whether the patterns are sure.
+    pub fn is_decided(&self) -> bool {
+        self.confidence >= SURE
+    }
+
+    /// The frame as the ask itself gives it.
+    pub fn frame(&self) -> Frame {
+        Frame {
+            intent: self.intent,
+            confidence: self.confidence,
+            language: self.language.clone(),
+            subject: self.subject.clone(),
+            kind: self.signals.kinds.first().cloned(),
+            recipient: self.signals.recipient.clone(),
+            occasion: self.signals.occasion.clone(),
+            entities: self.mentions.names.iter().map(NamedEntity::person).collect(),
+            popular: self.signals.popular,
+            ..Frame::default()
+        }
+    }
+}
+
+/// Reads an ask in the language whose table knows most of its words.
+pub fn classify(ask: &Ask<'_>) -> Reading {
+    let mut found = tokens(ask.text);
+    found.truncate(MAX_WORDS);
+    let plain = || Reading { confidence: 1.0, is_question: has_question_mark(ask.text), ..Reading::default() };
+    if found.is_empty() || ask.generic && !ask.in_play {
+        return plain();
+    }
+    let mut best: Option<(Reading, (usize, bool))> = None;
+    for table in Tables::shipped().iter() {
+        let (reading, known) = Sight::new(ask, &found, table).read();
+        let score = (known, ask.language == Some(table.code()));
+        if best.as_ref().is_none_or(|(_, other)| score > *other) {
+            best = Some((reading, score));
+        }
+    }
+    let reading = best.map(|(reading, _)| reading).unwrap_or_default();
+    let goes_on = reading.is_decided() && (reading.intent.needs_suggestion() || reading.intent == Intent::EntitySearch);
+    if ask.generic && !goes_on { plain() } else { reading }
+}
+
+/// An ask in the eyes of one language.
+struct Sight<'a> {
+    ask: &'a Ask<'a>,
+    tokens: &'a [Token],
+    table: &'a Table,
+    rows: RowSpans,
+    signals: Signals,
+    of_signals: Vec<Span>,
+    names: Vec<String>,
+    of_names: Vec<Span>,
+    more: Vec<Span>,
+    places: Vec<(Span, Place)>,
+    person: Option<Span>,
+    item: Option<Span>,
+}
+
+impl<'a> Sight<'a> {
+    fn new(ask: &'a Ask<'a>, tokens: &'a [Token], table: &'a Table) -> Self {
+        let (signals, of_signals) = signals(ask.text, tokens, table);
+        let (names, of_names) = named_in(ask.text, tokens, table);
+        let rows = table.find_all(tokens);
+        // "Tell me more about it" is no more of it.
+        let longer: Vec<Span> =
+            [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
+        let more: Vec<Span> = rows.of(Row::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
+        // "Mõni teine" is another one, not the second.
+        let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, Place::Nth(nth)));
+        let last = rows.of(Row::Last).iter().map(|span| (*span, Place::Last));
+        let mut places: Vec<(Span, Place)> = nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
+        places.sort_by_key(|(span, _)| *span);
+        let person = rows.of(Row::PersonPronoun).first().copied();
+        let item = rows.of(Row::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
+        Self { ask, tokens, table, rows, signals, of_signals, names, of_names, more, places, person, item }
+    }
+
+    /// The reading, and how many words the table knows: a pattern's word counts twice.
+    fn read(self) -> (Reading, usize) {
+        let (intent, confidence) = self.intent();
+        let known = self.covered().len() * 2 + self.fillers();
+        let subject = self.subject(intent);
+        let said = |span: Span| span.written(self.ask.text, self.tokens);
+        let mentions = Mentions {
+            places: self.places.iter().map(|(span, place)| (said(*span), *place)).collect(),
+            person: self.person.map(said),
+            item: self.item.map(said),
+            item_is_plain: self.item.is_some_and(|span| span.to - span.from > 1),
+            names: self.names.clone(),
+        };
+        let reading = Reading {
+            intent,
+            confidence,
+            language: (known > 0).then(|| self.table.code().to_owned()),
+            is_question: self.is_question(),
+            unknown: self.unknown().len(),
+            searches: self.searches(),
+            subject,
+            mentions,
+            signals: self.signals,
+        };
+        (reading, known)
+    }
+
+    fn has(&self, row: Row) -> bool {
+        !self.rows.of(row).is_empty()
+    }
+
+    fn is_question(&self) -> bool {
+        has_question_mark(self.ask.text) || self.has(Row::Question)
+    }
+
+    fn searches(&self) -> bool {
+        !self.more.is_empty() || self.signals.cheaper || self.has(Row::Search)
+    }
+
+    /// Words that a pattern takes.
+    fn covered(&self) -> Vec<usize> {
+        let rows = Row::ALL.into_iter().filter(|row| {
+            !matches!(
+                row,
+                Row::Fillers
+                    | Row::NotName
+                    | Row::BySuffix
+                    | Row::NotMoney
+                    | Row::By
+                    | Row::Between
+                    | Row::BudgetMax
+                    | Row::BudgetMaxAfter
+                    | Row::BudgetMin
+                    | Row::BudgetMinAfter
+                    | Row::BudgetAbout
+                    | Row::Without
+            )
+        });
+        let of_rows = rows.flat_map(|row| self.rows.of(row)).copied();
+        let places = self.places.iter().map(|(span, _)| *span);
+        let spans: Vec<Span> =
+            of_rows.chain(places).chain(self.of_signals.iter().chain(&self.of_names).copied()).collect();
+        let is_covered = |at: &usize| spans.iter().any(|span| span.from <= *at && *at < span.to);
+        (0..self.tokens.len()).filter(is_covered).collect()
+    }
+
+    fn fillers(&self) -> usize {
+        self.rows.of(Row::Fillers).iter().map(|span| span.to - span.from).sum()
+    }
+
+    /// Words that neither a pattern takes nor say nothing.
+    fn unknown(&self) -> Vec<usize> {
+        let covered = self.covered();
+        let fillers = self.rows.of(Row::Fillers);
+        let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
+        (0..self.tokens.len()).filter(|at| !covered.contains(at) && !is_filler(*at)).collect()
+    }
+
+    fn intent(&self) -> (Intent, f64) {
+        let in_play = self.ask.in_play;
+        let unknown = self.unknown().len();
+        self.about_the_talk(unknown)
+            .or_else(|| self.about_shown().filter(|_| in_play))
+            .or_else(|| self.about_entity(unknown))
+            .or_else(|| self.going_on(unknown).filter(|_| in_play))
+            .or_else(|| self.suggestion(unknown))
+            .unwrap_or_else(|| (Intent::Ask, self.plain_confidence(unknown)))
+    }
+
+    /// Asks about the conversation itself.
+    fn about_the_talk(&self, unknown: usize) -> Option<(Intent, f64)> {
+        let smalltalk: usize = self.rows.of(Row::Smalltalk).iter().map(|span| span.to - span.from).sum();
+        if smalltalk > 0 && unknown == 0 && self.places.is_empty() && smalltalk + self.fillers() >= self.tokens.len() {
+            return Some((Intent::Smalltalk, 0.95));
+        }
+        let refers = self.ask.in_play && !self.places.is_empty();
+        let rows = [
+            (Row::Summarize, Intent::Summarize, 0.9),
+            (Row::Recap, Intent::Recap, 0.9),
+            (Row::Decide, Intent::Decide, 0.85),
+            (Row::Compare, Intent::Compare, 0.85),
+            (Row::Explain, Intent::Explain, 0.8),
+        ];
+        let found = rows.into_iter().find(|(row, intent, _)| self.has(*row) && !(refers && *intent == Intent::Explain));
+        found.map(|(_, intent, confidence)| (intent, confidence))
+    }
+
+    /// Asks about an item that was shown, or that refuse one.
+    fn about_shown(&self) -> Option<(Intent, f64)> {
+        if self.signals.not_that {
+            return Some((Intent::More, 0.85));
+        }
+        if self.signals.cheaper {
+            return Some((Intent::Cheaper, 0.9));
+        }
+        let is_about = self.is_question() || self.has(Row::WhatAbout) || self.has(Row::Explain);
+        let refers = !self.places.is_empty() || self.item.is_some_and(|span| span.to - span.from > 1);
+        let searches = !self.more.is_empty() || self.has(Row::Search);
+        if !(is_about && refers) || searches || self.person_search() {
+            return None;
+        }
+        let unknown = self.unknown();
+        let is_of_other = self.places.iter().any(|(span, _)| unknown.contains(&span.to));
+        Some((Intent::ItemQuestion, if is_of_other { 0.6 } else { 0.9 }))
+    }
+
+    /// Whether more by a person is wanted that a pronoun stands for.
+    fn person_search(&self) -> bool {
+        let asks_for =
+            !self.more.is_empty() || self.has(Row::Something) || self.has(Row::Suggest) || self.has(Row::Show);
+        let plural_kind = !self.signals.kinds.is_empty() && self.person.is_some_and(|span| span.to - span.from > 1);
+        self.person.is_some() && (asks_for || plural_kind || self.has(Row::Search))
+    }
+
+    fn about_entity(&self, unknown: usize) -> Option<(Intent, f64)> {
+        if self.person_search() && self.ask.in_play {
+            return Some((Intent::EntitySearch, 0.9));
+        }
+        let asks_for = self.has(Row::Suggest) || self.has(Row::Show) || !self.signals.kinds.is_empty();
+        let asks_for = asks_for || self.has(Row::Something) || self.ask.in_play && !self.more.is_empty();
+        let is_alone = self.ask.in_play && unknown == 0 && !self.is_question();
+        if self.names.is_empty() || !(asks_for || is_alone) || unknown > SUBJECT_WORDS {
+            return None;
+        }
+        Some((Intent::EntitySearch, if unknown > 2 { 0.65 } else { 0.85 }))
+    }
+
+    /// "More", a budget alone, and what is not wanted alone.
+    fn going_on(&self, unknown: usize) -> Option<(Intent, f64)> {
+        let names_kind = !self.signals.kinds.is_empty();
+        let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
+        if !self.more.is_empty() && unknown <= MORE_WORDS && !is_question_of_own {
+            return Some((Intent::More, if unknown > 2 { 0.7 } else { 0.95 }));
+        }
+        let is_new = names_kind || self.has(Row::Suggest);
+        if self.signals.budget.is_some() && unknown == 0 && !is_new {
+            return Some((Intent::Budget, 0.9));
+        }
+        let is_refusal = self.begins_with(Row::Without) && !self.signals.constraints.is_empty();
+        (is_refusal && unknown == 0 && !is_new && !self.is_question()).then_some((Intent::More, 0.8))
+    }
+
+    /// Whether nothing but fillers comes before a phrase of this row.
+    fn begins_with(&self, row: Row) -> bool {
+        let fillers = self.rows.of(Row::Fillers);
+        let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
+        self.rows.of(row).first().is_some_and(|span| (0..span.from).all(is_filler))
+    }
+
+    fn suggestion(&self, unknown: usize) -> Option<(Intent, f64)> {
+        let by_words = if unknown > SUBJECT_WORDS { 0.6 } else { 0.85 };
+        if self.has(Row::Suggest) {
+            return Some((Intent::Suggest, by_words));
+        }
+        let Signals { kinds, budget, popular, constraints, recipient, occasion, item_language, .. } = &self.signals;
+        let is_detailed = budget.is_some()
+            || *popular
+            || !constraints.is_empty()
+            || recipient.is_some()
+            || occasion.is_some()
+            || item_language.is_some()
+            || self.has(Row::Show);
+        let wants = !kinds.is_empty() || self.has(Row::Something) && self.ask.in_play;
+        if wants && is_detailed && (self.has(Row::Show) || !self.is_question_of_facts()) {
+            return Some((Intent::Suggest, by_words.min(0.8)));
+        }
+        let is_kind_alone =
+            !kinds.is_empty() && unknown == 0 && (!self.is_question_of_facts() || self.has(Row::WhatAbout));
+        is_kind_alone.then_some((Intent::Suggest, 0.7))
+    }
+
+    /// "Which book did Ann bring?": a question word, and words of the matter.
+    fn is_question_of_facts(&self) -> bool {
+        self.has(Row::Question)
+    }
+
+    /// An ask that no pattern takes: sure where nothing is in play, or where it is a question of its own.
+    fn plain_confidence(&self, unknown: usize) -> f64 {
+        let may_point = self.item.is_some() || self.person.is_some() || !self.more.is_empty();
+        match () {
+            () if !self.ask.in_play || self.signals.start_over => 0.9,
+            () if may_point || !self.is_question() || unknown == 0 => 0.5,
+            () => 0.75,
+        }
+    }
+
+    /// The ask without what the other fields say and without fillers around it.
+    fn subject(&self, intent: Intent) -> Option<String> {
+        if !intent.suggests() {
+            return None;
+        }
+        let rows = [
+            Row::Suggest,
+            Row::Show,
+            Row::More,
+            Row::Cheaper,
+            Row::StartOver,
+            Row::NotThat,
+            Row::Search,
+            Row::PersonPronoun,
+        ];
+        let mut taken: Vec<Span> = rows.into_iter().flat_map(|row| self.rows.of(row)).copied().collect();
+        taken.extend(self.of_names.iter().chain(&self.of_details()).copied());
+        let fillers = self.rows.of(Row::Fillers);
+        let something = self.rows.of(Row::Something);
+        let by = self.rows.of(Row::By);
+        let kinds = self.table.named(Names::Kinds, self.tokens);
+        let within = |spans: &[Span], at: usize| spans.iter().any(|span| span.from <= at && at < span.to);
+        let is_empty = |at: usize| within(fillers, at) || within(something, at) || within(by, at);
+        let mut kept: Vec<usize> = (0..self.tokens.len()).filter(|at| !within(&taken, *at)).collect();
+        while kept.first().is_some_and(|at| is_empty(*at)) {
+            kept.remove(0);
+        }
+        while kept.last().is_some_and(|at| is_empty(*at)) {
+            kept.pop();
+        }
+        let says_more =
+            kept.iter().any(|at| !is_empty(*at) && !kinds.iter().any(|(span, _)| span.from <= *at && *at < span.to));
+        let words: Vec<&str> =
+            kept.iter().filter_map(|at| self.tokens.get(*at)).map(|token| token.written(self.ask.text)).collect();
+        says_more.then(|| words.join(" "))
+    }
+
+    /// Words of signals that have a field of their own; kinds stay part of the subject.
+    fn of_details(&self) -> Vec<Span> {
+        let kinds = self.table.named(Names::Kinds, self.tokens);
+        self.of_signals.iter().copied().filter(|span| !kinds.iter().any(|(kind, _)| kind == span)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

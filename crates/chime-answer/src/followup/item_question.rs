@@ -1,0 +1,115 @@
+//! Asks about one item that was shown: "is The Hobbit good for kids?"
+
+use crate::followup::words::{fold, tokens};
+use chime_core::Item;
+
+/// A title of one word must have more letters than this.
+const SINGLE_WORD_CHARS: usize = 4;
+/// A word of a title that tells it has more letters than this.
+const SIGNIFICANT_CHARS: usize = 3;
+
+/// The items whose titles the ask mentions, the best matches only.
+pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
+    let ask = fold(ask);
+    let mut best: Vec<(&Item, Strength)> = Vec::new();
+    for item in items {
+        let Some(strength) = mention(&ask, item.title()) else { continue };
+        let is_known = best.iter().any(|(other, _)| fold(other.title()) == fold(item.title()));
+        if !is_known {
+            best.push((item, strength));
+        }
+    }
+    let strongest = best.iter().map(|(_, strength)| *strength).max();
+    best.into_iter().filter(|(_, strength)| Some(*strength) == strongest).map(|(item, _)| item).collect()
+}
+
+/// Whether the ask has the title of one of the items, or most of it.
+pub fn names_items(ask: &str, items: &[Item]) -> bool {
+    !mentioned(ask, items).is_empty()
+}
+
+/// How surely a title is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    FirstTwo,
+    TwoWords,
+    SingleWord,
+    FullTitle,
+}
+
+fn mention(ask: &str, title: &str) -> Option<Strength> {
+    let title = fold(title);
+    let words: Vec<&str> = title.split(' ').filter(|word| !word.is_empty()).collect();
+    let significant: Vec<&str> =
+        words.iter().copied().filter(|word| word.chars().count() > SIGNIFICANT_CHARS).collect();
+    let asked: Vec<&str> = ask.split(' ').collect();
+    // Words bend: "Hobbiti", "the Hobbit's".
+    let has = |word: &str| {
+        asked.iter().any(|said| *said == word || word.chars().count() > SINGLE_WORD_CHARS && said.starts_with(word))
+    };
+    match words.as_slice() {
+        [] => None,
+        [word] if word.chars().count() > SINGLE_WORD_CHARS => has(word).then_some(Strength::SingleWord),
+        // "Dune" or "It" alone could be any word; beside a mark of a title it is none.
+        [_] => None,
+        _ if contains_run(&asked, &words) => Some(Strength::FullTitle),
+        _ => {
+            let hits = significant.iter().filter(|word| has(word)).count();
+            let needed = significant.len().min(2);
+            let telling = significant.len() > 1 || significant.iter().any(|it| it.chars().count() > SINGLE_WORD_CHARS);
+            if needed > 0 && telling && hits >= needed {
+                return Some(Strength::TwoWords);
+            }
+            let first_two = significant.get(..2)?;
+            contains_run(&asked, first_two).then_some(Strength::FirstTwo)
+        }
+    }
+}
+
+fn contains_run(asked: &[&str], run: &[&str]) -> bool {
+    asked.windows(run.len()).any(|window| window == run)
+}
+
+/// Whether the ask ends in a question mark or has one.
+pub fn has_question_mark(ask: &str) -> bool {
+    ask.contains(['?', '？', ';']) && !tokens(ask).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{AnswerId, ItemId, Suggested};
+
+    fn items(titles: &[&str]) -> Vec<Item> {
+        let id = |position| ItemId { answer: AnswerId(ulid::Ulid(1)), position };
+        let item = |(position, title): (u32, &&str)| Item {
+            id: id(position),
+            shown: Suggested { title: (*title).to_owned(), ..Suggested::default() },
+        };
+        (1..).zip(titles).map(item).collect()
+    }
+
+    fn check(ask: &str, titles: &[&str], expected: &[&str]) {
+        let items = items(titles);
+        let found: Vec<&str> = mentioned(ask, &items).into_iter().map(Item::title).collect();
+        assert_eq!(found, expected, "{ask}");
+    }
+
+    #[test]
+    fn titles_are_found_as_the_seed_says() {
+        let shelf = ["Hobbit", "The Name of the Wind", "Dune", "Sõrmuste isand", "Kevade", "Café Noir"];
+        check("Kas Hobbit sobib lapsele?", &shelf, &["Hobbit"]);
+        check("kas hobbiti keel on raske?", &shelf, &["Hobbit"]);
+        check("is the name of the wind long?", &shelf, &["The Name of the Wind"]);
+        check("is that wind name thing finished?", &shelf, &["The Name of the Wind"]);
+        check("kas sormuste isand on eesti keeles?", &shelf, &["Sõrmuste isand"]);
+        check("how is cafe noir?", &shelf, &["Café Noir"]);
+        check("is dune long?", &shelf, &[]);
+        check("which day?", &shelf, &[]);
+    }
+
+    #[test]
+    fn a_full_title_beats_shared_words() {
+        check("is Blue Moon Rising good?", &["Blue Moon Rising", "Blue Moon Setting"], &["Blue Moon Rising"]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The items that an answer suggests, read from its text: numbered and bulleted lists, tables, bold names, prose.
+
+mod line;
+mod prose;
+
+use crate::followup::items::line::{Line, Marker, read_lines};
+use crate::followup::words::fold;
+use chime_core::Suggested;
+
+/// Items of one answer.
+const MAX_ITEMS: usize = 20;
+
+/// What an answer suggests, in its order, each title once. `kind` is what was asked for.
+pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    let answer = line::without_citations(answer);
+    let found = [listed, tabled, prose::bold, prose::quoted, prose::offered]
+        .into_iter()
+        .map(|read| read(&answer, kind))
+        .find(|found| !found.is_empty());
+    let mut items: Vec<Suggested> = Vec::new();
+    for item in found.unwrap_or_default() {
+        if !items.iter().any(|other| fold(&other.title) == fold(&item.title)) {
+            items.push(Suggested { kind: kind.map(str::to_owned), ..item });
+        }
+    }
+    items.truncate(MAX_ITEMS);
+    items
+}
+
+/// Whether an answer is a list of two or more things with short names, whatever was asked.
+pub fn lists_things(answer: &str) -> bool {
+    /// Characters of a name.
+    const NAME: usize = 60;
+    let found = listed(&line::without_citations(answer), None);
+    found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
+}
+
+/// Whether an answer suggests a title again that it was not to.
+pub fn repeats_title(item: &Suggested, mut titles: impl Iterator<Item = impl AsRef<str>>) -> bool {
+    let title = fold(&item.title);
+    titles.any(|other| fold(other.as_ref()) == title)
+}
+
+/// The entries of the first list. Numbers go before bullets, which may be details of the numbered entries.
+fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    let lines = read_lines(answer);
+    let numbered = entries(&lines, |line| matches!(line.marker, Marker::Number(_)));
+    let chosen = if numbered.is_empty() { entries(&lines, |line| line.marker == Marker::Bullet) } else { numbered };
+    chosen.into_iter().filter_map(|entry| line::item(&entry, kind)).collect()
+}
+
+/// The entries of the first list that `is_entry` marks, with the deeper lines below each.
+fn entries(lines: &[Line<'_>], is_entry: impl Fn(&Line<'_>) -> bool) -> Vec<String> {
+    let Some(level) = lines.iter().filter(|line| is_entry(line)).map(|line| line.indent).min() else {
+        return Vec::new();
+    };
+    let mut found: Vec<String> = Vec::new();
+    let mut last_number = 0;
+    for line in lines {
+        if is_entry(line) && line.indent == level {
+            if let Marker::Number(number) = line.marker {
+                if number <= last_number {
+                    break;
+                }
+                last_number = number;
+            }
+            found.push(line.text.to_owned());
+        } else if let Some(entry) = found.last_mut() {
+            if line.marker == Marker::None && line.indent == 0 && last_number == 0 && !line.is_heading() {
+                break;
+            }
+            if !line.is_heading() {
+                entry.push('\n');
+                entry.push_str(line.text);
+            }
+        }
+    }
+    found
+}
+
+/// The first column of a table, or the second where the first counts.
+fn tabled(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    let rows = answer.lines().map(str::trim).filter(|line| line.starts_with('|'));
+    let cells = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
+    let is_rule =
+        |cells: &Vec<&str>| cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| "-: ".contains(c)));
+    let body = cells.skip_while(move |cells| !is_rule(cells)).skip(1);
+    let read = |cells: Vec<&str>| {
+        let counts = |cell: &&&str| cell.trim_end_matches('.').parse::<u32>().is_ok();
+        let kept: Vec<&str> = cells.iter().skip(usize::from(cells.first().filter(counts).is_some())).copied().collect();
+        line::item(&kept.join(" | "), kind)
+    };
+    body.filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! One entry of a list: its title, and the people, price and address beside it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::followup::budget::number;
+use crate::followup::entities::{clean_name, is_valid_name};
+use crate::followup::tables::{Names, Tables};
+use crate::followup::words::tokens;
+use chime_core::{Price, Suggested};
+
+/// Words of a title: more is a sentence.
+const TITLE_WORDS: usize = 12;
+const TITLE_CHARS: usize = 100;
+/// Kinds whose items are made by somebody who is named with them.
+const MADE_BY: [&str; 6] = ["book", "film", "series", "song", "podcast", "game"];
+
+/// What stands before a line's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marker {
+    None,
+    Bullet,
+    Number(u32),
+}
+
+/// A line without its marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    pub indent: usize,
+    pub marker: Marker,
+    pub text: &'a str,
+}
+
+impl Line<'_> {
+    /// A line that heads what follows: "**Fantasy**", "Cheaper ones:".
+    pub fn is_heading(&self) -> bool {
+        let text = self.text;
+        self.marker == Marker::None
+            && (text.ends_with(':') || text.starts_with('#') || text.starts_with("**") && text.ends_with("**"))
+    }
+}
+
+macro_rules! pattern {
+    ($name:ident, $pattern:literal) => {
+        fn $name() -> Option<&'static Regex> {
+            static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($pattern).ok());
+            PATTERN.as_ref()
+        }
+    };
+}
+// A pattern that does not compile finds nothing, which the tests rule out.
+pattern!(citation, r"\s*\[(?:source:[^\]]*|\d+)\]");
+pattern!(numbered, r"^(?:#{1,6}\s+)?(\*\*|__)?(\d{1,2})[.)]\s+(.+)$");
+pattern!(bulleted, r"^(?:[-*•‣▪–—]|\p{Extended_Pictographic}\x{FE0F}?)\s+(.+)$");
+pattern!(
+    opening,
+    r#"^(?:\*\*|__)?(?:\[(?P<link>[^\]]+)\]\((?P<url>[^)\s]+)\)|\*\*(?P<bold>.+?)\*\*|__(?P<under>.+?)__|[“"„](?P<quote>[^”“"]+)[”“"]|«(?P<guillemets>[^»]+)»|\*(?P<italic>[^*]+)\*|_(?P<low>[^_]+)_)"#
+);
+pattern!(
+    separator,
+    r#"(?:\s+[–—-]\s+|:\s|\s\(|\s\[|;\s|,?\s+by\s+\p{Lu}|,\s+(?:\p{Ll}|[\d€$£~])|[.!?]\s|\s+\|\s+|\s[“„«]|\s+->\s+|\s+→\s+)"#
+);
+pattern!(address, r"https?://[^\s)>\]]+");
+pattern!(
+    by_line,
+    r"^[\s,:(–—-]*(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+(?P<name>.+)$"
+);
+pattern!(beside, r"^\s*(?:[–—-]|,|\(|\|)\s*(?P<name>[^–—,(|)]+?)\s*(?:[–—,(|)]|$|\s-\s)");
+pattern!(name_end, r"(?:\s+[–—-]\s+|\s*[,;:(|\n]|\s*\)|\.\s|\.$|\s+[\p{Ll}&]\p{L}*\s?)");
+
+pub fn without_citations(answer: &str) -> String {
+    citation().map_or_else(|| answer.to_owned(), |pattern| pattern.replace_all(answer, "").into_owned())
+}
+
+pub fn read_lines(answer: &str) -> Vec<Line<'_>> {
+    answer.lines().filter(|line| !line.trim().is_empty()).map(read_line).collect()
+}
+
+fn read_line(raw: &str) -> Line<'_> {
+    let text = raw.trim();
+    let indent = raw.len() - raw.trim_start().len();
+    let (marker, text) = if let Some(found) = numbered().and_then(|pattern| pattern.captures(text)) {
+        let number = found.get(2).and_then(|number| number.as_str().parse().ok()).unwrap_or(0);
+        let rest = found.get(3).map_or("", |rest| rest.as_str());
+        // "**1. Title** …": what closes the bold stays behind.
+        (Marker::Number(number), rest)
+    } else if let Some(rest) = bulleted().and_then(|pattern| pattern.captures(text)?.get(1)) {
+        (Marker::Bullet, rest.as_str())
+    } else {
+        (Marker::None, text)
+    };
+    Line { indent, marker, text }
+}
+
+/// The item that an entry names; none where it is a sentence.
+pub fn item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
+    let first = entry.lines().next()?.trim_start_matches(|c: char| !c.is_alphanumeric() && !"*_[“\"„«(".contains(c));
+    let (title, url, rest) = opened(first).or_else(|| author_first(first)).unwrap_or_else(|| cut(first));
+    let (title, within) = split_maker(&title, kind);
+    let rest = format!("{within}{rest}");
+    let title = clean_title(&title)?;
+    let below: String = entry.lines().skip(1).map(|line| format!("\n{line}")).collect();
+    let whole = format!("{rest}{below}");
+    let people = makers(&rest, &below, kind);
+    let url =
+        url.or_else(|| address()?.find(&whole).map(|found| found.as_str().trim_end_matches(['.', ',']).to_owned()));
+    Some(Suggested { title, kind: None, people, price: price(&whole), url })
+}
+
+type Parts = (String, Option<String>, String);
+
+/// A title in bold, quotes, italics or a link at the start of the entry.
+fn opened(text: &str) -> Option<Parts> {
+    let found = opening()?.captures(text)?;
+    let end = found.get(0)?.end();
+    let title =
+        ["link", "bold", "under", "quote", "guillemets", "italic", "low"].iter().find_map(|name| found.name(name))?;
+    let url = found.name("url").map(|url| url.as_str().to_owned());
+    // Bold round a link or quotes.
+    if let Some((inner, inner_url, rest)) = opened(title.as_str()) {
+        return Some((inner, url.or(inner_url), format!("{rest}{}", text.get(end..)?)));
+    }
+    Some((title.as_str().to_owned(), url, text.get(end..)?.to_owned()))
+}
+
+/// "J. R. R. Tolkien „Kääbik“".
+fn author_first(text: &str) -> Option<Parts> {
+    let at = text.find(['“', '„', '«', '"'])?;
+    let name = clean_name(text.get(..at)?.trim_end_matches([' ', ',', ':', '–', '—', '-']));
+    if !looks_like_name(&name) {
+        return None;
+    }
+    let (title, url, rest) = opened(text.get(at..)?)?;
+    Some((title, url, format!(" by {name},{rest}")))
+}
+
+/// The text up to what parts a title from its description.
+fn cut(text: &str) -> Parts {
+    let end = separator()
+        .into_iter()
+        .flat_map(|pattern| pattern.find_iter(text))
+        .find(|found| !ends_short(text, found.start()));
+    let at = end.map_or(text.len(), |found| found.start());
+    let (title, rest) = text.split_at(at);
+    (title.to_owned(), None, rest.to_owned())
+}
+
+/// Whether the full stop at `at` belongs to "J." or "St.".
+fn ends_short(text: &str, at: usize) -> bool {
+    let word = text.get(..at).and_then(|before| before.split_whitespace().last()).unwrap_or_default();
+    text.get(at..).is_some_and(|rest| rest.starts_with('.'))
+        && (word.chars().count() == 1 || matches!(word, "St" | "Mr" | "Mrs" | "Dr" | "No" | "Vol" | "vs"))
+}
+
+/// "The Hobbit by J.R.R. Tolkien" in one pair of marks: the title, and what goes with the rest.
+fn split_maker(title: &str, kind: Option<&str>) -> (String, String) {
+    let words: &[&str] = if is_made(kind) { &[" by ", " von ", " autorilt ", ", by "] } else { &[" by ", ", by "] };
+    for word in words {
+        if let Some((before, after)) = title.split_once(word)
+            && looks_like_name(after.trim())
+        {
+            return (before.to_owned(), format!(" by {after},"));
+        }
+    }
+    if let Some((before, after)) = title.split_once(" – ").or_else(|| title.split_once(" — "))
+        && is_made(kind)
+        && looks_like_name(after.trim())
+    {
+        return (before.to_owned(), format!(" by {after},"));
+    }
+    (title.to_owned(), String::new())
+}
+
+fn is_made(kind: Option<&str>) -> bool {
+    kind.is_none_or(|kind| MADE_BY.contains(&kind))
+}
+
+/// The title alone: without marks, years and trailing signs. None where it is empty or a sentence.
+pub fn clean_title(raw: &str) -> Option<String> {
+    let plain = raw.replace(['*', '`'], "");
+    let mut title = plain.trim().trim_matches(['"', '“', '”', '„', '«', '»', '_']).trim();
+    // "The Hobbit (1937)"
+    if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| within.ends_with(')')) {
+        title = before;
+    }
+    let title = title.trim_end_matches([':', '.', ',', ';', '–', '—', '-', ' ']).trim();
+    let words = title.split_whitespace().count();
+    let has_letter = title.chars().any(char::is_alphanumeric);
+    (has_letter && words <= TITLE_WORDS && title.chars().count() <= TITLE_CHARS).then(|| title.to_owned())
+}
+
+/// Who made it, as the rest of the entry says.
+fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
+    let named = by_line().into_iter().flat_map(|pattern| {
+        let lines =
+            std::iter::once(rest).chain(below.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•', ' '])));
+        lines.filter_map(|line| pattern.captures(line)?.name("name")).collect::<Vec<_>>()
+    });
+    let is_by = rest.trim_start_matches([' ', ',', '(', ':']).to_lowercase().starts_with("by ") || is_made(kind);
+    for found in named.filter(|_| is_by) {
+        let people = split_names(found.as_str());
+        if !people.is_empty() {
+            return people;
+        }
+    }
+    let beside =
+        beside().filter(|_| is_made(kind) && kind.is_some()).and_then(|pattern| pattern.captures(rest)?.name("name"));
+    beside.map(|name| split_names(name.as_str())).unwrap_or_default()
+}
+
+/// "Neil Gaiman and Terry Pratchett – a comedy": the names at the start.
+fn split_names(text: &str) -> Vec<String> {
+    let mut people = Vec::new();
+    let mut rest = text;
+    loop {
+        let found = name_end()
+            .and_then(|pattern| pattern.find_iter(rest).find(|it| !is_inside_name(rest, it.start(), it.as_str())));
+        let end = found.map_or(rest.len(), |it| it.start());
+        let name = clean_name(&rest.get(..end).unwrap_or_default().replace(['*', '_', '“', '”', '„'], ""))
+            .trim_end_matches('.')
+            .to_owned();
+        if !looks_like_name(&name) {
+            break;
+        }
+        people.push(name);
+        let joined =
+            found.filter(|it| matches!(it.as_str().trim(), "and" | "&" | "et" | "y" | "und" | "ja" | "и" | "і"));
+        match joined.and_then(|it| rest.get(it.end()..)) {
+            Some(next) => rest = next,
+            None => break,
+        }
+    }
+    people
+}
+
+/// "J. R." and "Ludwig van" go on.
+fn is_inside_name(text: &str, at: usize, found: &str) -> bool {
+    let word = text.get(..at).and_then(|before| before.split([' ', '.']).next_back()).unwrap_or_default();
+    is_particle(found.trim()) || found.starts_with('.') && word.chars().count() == 1
+}
+
+fn is_particle(word: &str) -> bool {
+    matches!(word, "de" | "van" | "von" | "der" | "le" | "la" | "du" | "del" | "da" | "di" | "den" | "ter")
+}
+
+/// Up to five capitalised words or initials, no number, and two words or one of five letters.
+fn looks_like_name(name: &str) -> bool {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let is_word = |word: &&str| {
+        word.starts_with(char::is_uppercase) && !word.chars().any(|c| c.is_ascii_digit()) || is_particle(word)
+    };
+    (1..=5).contains(&words.len())
+        && words.iter().all(is_word)
+        && words.first().is_some_and(|word| word.starts_with(char::is_uppercase))
+        && (words.len() > 1 || name.chars().count() > 3)
+        && is_valid_name(name)
+}
+
+/// The first sum of money in a text.
+pub fn price(text: &str) -> Option<Price> {
+    let found = tokens(text);
+    let code = |at: usize| {
+        let token = found.get(at)?;
+        // A lone letter is a currency in an ask, and too little here.
+        let is_telling = token.word.chars().count() > 1 || !token.word.chars().all(char::is_alphabetic);
+        is_telling.then(|| Tables::shipped().name_of(Names::Currencies, &token.word)).flatten()
+    };
+    found.iter().enumerate().find_map(|(at, token)| {
+        let (amount, letters) = number(&token.word)?;
+        let of_letters = Some(letters).filter(|it| !it.is_empty());
+        let currency = match of_letters {
+            Some(letters) => Tables::shipped().name_of(Names::Currencies, letters),
+            // "15–20 €": the currency stands after the second number.
+            None => code(at + 1).or_else(|| at.checked_sub(1).and_then(code)).or_else(|| {
+                let second = found.get(at + 1)?;
+                let gap = text.get(token.end..second.start)?;
+                number(&second.word).filter(|_| matches!(gap.trim(), "-" | "–" | "—")).and_then(|_| code(at + 2))
+            }),
+        };
+        currency.map(|currency| Price { amount, currency: Some(currency.to_owned()) })
+    })
+}

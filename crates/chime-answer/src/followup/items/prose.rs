@@ -1,0 +1,125 @@
+//! Items outside lists: names in bold, in quotes, or after words such as "try".
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::followup::items::line::{clean_title, item, price};
+use crate::followup::tables::{Row, Span, Table, Tables};
+use crate::followup::words::{Token, tokens};
+use chime_core::Suggested;
+
+/// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
+const INSIDE: [&str; 20] = [
+    "of", "the", "a", "in", "on", "at", "for", "to", "de", "del", "la", "le", "les", "du", "des", "der", "die", "das",
+    "ja", "&",
+];
+/// Words of a name in quotes.
+const QUOTED_WORDS: usize = 10;
+
+/// Names in bold, with what is said up to the next one.
+pub fn bold(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    static BOLD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\*\*|__)([^*\n]+?)(?:\*\*|__)").ok());
+    let Some(pattern) = BOLD.as_ref() else { return Vec::new() };
+    marked(answer, pattern, kind, |text| !text.ends_with(':') && starts_like_name(text))
+}
+
+/// Names in quotes or italics.
+pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    static QUOTED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#).ok());
+    let Some(pattern) = QUOTED.as_ref() else { return Vec::new() };
+    let is_name = |text: &str| starts_like_name(text) && text.split_whitespace().count() <= QUOTED_WORDS;
+    marked(answer, pattern, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
+}
+
+fn starts_like_name(text: &str) -> bool {
+    text.trim_start_matches(['“', '„', '"', '«', '*']).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
+}
+
+/// What `pattern` marks in the answer.
+fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&str) -> bool) -> Vec<Suggested> {
+    let found: Vec<regex::Captures<'_>> = pattern.captures_iter(answer).collect();
+    let inner =
+        |captures: &regex::Captures<'_>| captures.iter().skip(1).flatten().next().map(|it| it.as_str().to_owned());
+    let starts: Vec<(usize, usize)> =
+        found.iter().filter_map(|it| it.get(0)).map(|whole| (whole.start(), whole.end())).collect();
+    let mut items = Vec::new();
+    for (at, captures) in found.iter().enumerate() {
+        let Some(name) = inner(captures).filter(|name| is_name(name.trim())) else { continue };
+        let end = starts.get(at).map_or(0, |(_, end)| *end);
+        let until = starts.get(at + 1).map_or(answer.len(), |(start, _)| *start);
+        let rest = answer.get(end..until).unwrap_or_default().lines().next().unwrap_or_default();
+        items.extend(item(&format!("**{}**{rest}", name.trim()), kind));
+    }
+    items
+}
+
+/// Names after words such as "try" or "I recommend", in the sentences that have them.
+pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
+    let mut items: Vec<Suggested> = Vec::new();
+    for sentence in sentences(answer) {
+        let found = tokens(sentence);
+        let offering =
+            Tables::shipped().iter().find_map(|table| Some((table, *table.find(Row::Offers, &found).first()?)));
+        let Some((table, offer)) = offering else { continue };
+        let names = names_after(sentence, &found, table, offer);
+        for (at, name) in names.iter().enumerate() {
+            let end = found.get(name.to - 1).map_or(0, |last| last.end);
+            let until =
+                names.get(at + 1).and_then(|next| found.get(next.from)).map_or(sentence.len(), |next| next.start);
+            if let Some(title) = clean_title(&name.written(sentence, &found)) {
+                let price = price(sentence.get(end..until).unwrap_or_default());
+                items.push(Suggested { title, price, ..Suggested::default() });
+            }
+        }
+    }
+    items
+}
+
+fn sentences(answer: &str) -> impl Iterator<Item = &str> {
+    static END: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.!?]\s+|\n").ok());
+    let mut cuts = vec![0];
+    cuts.extend(END.as_ref().into_iter().flat_map(|end| end.find_iter(answer).map(|it| it.end())));
+    cuts.push(answer.len());
+    let pairs: Vec<(usize, usize)> = cuts.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect();
+    pairs.into_iter().filter_map(|(from, to)| answer.get(from..to))
+}
+
+/// Runs of capitalised words after `offer`, without those that say where, when or by whom.
+fn names_after(sentence: &str, found: &[Token], table: &Table, offer: Span) -> Vec<Span> {
+    let is_big = |at: usize| {
+        let written = found.get(at).map(|token| token.written(sentence)).unwrap_or_default();
+        written.starts_with(|c: char| c.is_uppercase())
+    };
+    let ends = |at: usize| found.get(at).is_none_or(|token| token.ends_clause);
+    let mut names = Vec::new();
+    let mut at = offer.to;
+    while at < found.len() {
+        if !is_big(at) {
+            at += 1;
+            continue;
+        }
+        let from = at;
+        let mut to = at + 1;
+        loop {
+            let inside = found.get(to).is_some_and(|token| INSIDE.contains(&token.word.as_str()));
+            let number = found.get(to).is_some_and(|token| token.word.chars().all(|c| c.is_ascii_digit()));
+            match () {
+                () if ends(to - 1) => break,
+                () if is_big(to) || number => to += 1,
+                () if inside && is_big(to + 1) && !ends(to) => to += 2,
+                () if inside && to + 2 < found.len() && is_big(to + 2) => to += 3,
+                () => break,
+            }
+        }
+        let before = from.checked_sub(1).and_then(|before| found.get(before)).map(|token| token.word.clone());
+        let is_aside = before.is_some_and(|word| from > offer.to && table.has(Row::Prepositions, &word));
+        let is_known = to - from == 1 && found.get(from).is_some_and(|token| table.has(Row::NotName, &token.word));
+        if !is_aside && !is_known {
+            names.push(Span { from, to });
+        }
+        at = to;
+    }
+    names
+}

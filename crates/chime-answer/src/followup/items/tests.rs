@@ -1,0 +1,101 @@
+//! Recorded answers, and the items read from them.
+
+use serde::Deserialize;
+
+use super::*;
+
+#[derive(Deserialize)]
+struct File {
+    answer: Vec<Recorded>,
+}
+
+#[derive(Deserialize)]
+struct Recorded {
+    style: String,
+    kind: String,
+    text: String,
+    titles: Vec<String>,
+    people: Option<Vec<String>>,
+    /// `12.99 EUR`, empty where the item has none.
+    prices: Option<Vec<String>>,
+}
+
+fn recorded() -> Vec<Recorded> {
+    toml::from_str::<File>(include_str!("../../../../../tests/data/follow_ups/answers.toml"))
+        .expect("valid data")
+        .answer
+}
+
+fn titles(items: &[Suggested]) -> Vec<&str> {
+    items.iter().map(|item| item.title.as_str()).collect()
+}
+
+#[test]
+fn at_least_95_percent_of_the_titles_are_read_and_next_to_nothing_else() {
+    let answers = recorded();
+    assert!(answers.len() >= 40);
+    for style in ["numbered", "bulleted", "bold", "prose"] {
+        assert!(answers.iter().filter(|answer| answer.style == style).count() >= 8, "{style}");
+    }
+    let (mut known, mut found, mut spare, mut wrong) = (0, 0, 0, Vec::new());
+    for answer in &answers {
+        let items = items(&answer.text, Some(&answer.kind));
+        let hits = answer.titles.iter().filter(|title| items.iter().any(|item| item.title == **title)).count();
+        known += answer.titles.len();
+        found += hits;
+        spare += items.len() - hits;
+        if titles(&items) != answer.titles {
+            wrong.push(format!("{:?}\n  -> {:?}", answer.titles, titles(&items)));
+        }
+    }
+    assert!(
+        found * 100 >= known * 95 && spare * 100 <= known * 5,
+        "{found}/{known}, {spare} spare\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn people_and_prices_come_with_the_titles() {
+    let mut wrong = Vec::new();
+    for answer in recorded() {
+        let items = items(&answer.text, Some(&answer.kind));
+        if let Some(expected) = answer.people {
+            let people: Vec<String> = items.iter().flat_map(|item| item.people.clone()).collect();
+            if !expected.iter().all(|name| people.contains(name)) || people.len() > expected.len() + 1 {
+                wrong.push(format!("{expected:?}\n  -> {people:?}"));
+            }
+        }
+        if let Some(expected) = answer.prices {
+            let told =
+                |price: &chime_core::Price| format!("{} {}", price.amount, price.currency.as_deref().unwrap_or("?"));
+            let prices: Vec<String> =
+                items.iter().map(|item| item.price.as_ref().map(told).unwrap_or_default()).collect();
+            if prices != expected {
+                wrong.push(format!("{expected:?}\n  -> {prices:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn addresses_are_kept_and_citations_are_not() {
+    let items = items("1. [Kumu](https://kumu.example/) – art [source: m3]\n2. Noa [source: m4, m5]", None);
+    assert_eq!(titles(&items), ["Kumu", "Noa"]);
+    assert_eq!(items[0].url.as_deref(), Some("https://kumu.example/"));
+}
+
+#[test]
+fn plain_talk_suggests_nothing() {
+    for text in ["Ana brings the tent on Friday.", "", "Yes.", "I do not know. Ask Ben, he was there.", "1. \n- \n**"] {
+        assert_eq!(items(text, None), [], "{text:?}");
+    }
+}
+
+#[test]
+fn a_title_is_the_same_without_case_and_diacritics() {
+    let item = Suggested { title: "Café Noir".to_owned(), ..Suggested::default() };
+    assert!(repeats_title(&item, ["cafe noir"].iter()));
+    assert!(!repeats_title(&item, ["Café Blanc"].iter()));
+}

@@ -1,0 +1,137 @@
+//! Which earlier suggestion an ask goes on with.
+
+use std::collections::BTreeSet;
+
+use chime_core::{AnswerId, FoundBy, Seq, UserId};
+
+/// An earlier suggestion of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    pub answer: AnswerId,
+    /// The answer with which its run of suggestions began.
+    pub chain: AnswerId,
+    pub asked_by: UserId,
+    /// Its trigger and the messages that carry it.
+    pub messages: BTreeSet<Seq>,
+    /// Whether no silence has ended the session since.
+    pub in_session: bool,
+}
+
+/// Where an ask stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standpoint<'a> {
+    pub member: UserId,
+    pub reply: ReplyTo,
+    /// The messages of the strand that the ask belongs to.
+    pub strand: &'a BTreeSet<Seq>,
+}
+
+/// What an ask replies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyTo {
+    Nothing,
+    /// A suggestion, or an answer that went on with one.
+    Suggestion(AnswerId),
+    /// Another answer of the bot: then the ask is about that.
+    OtherAnswer,
+    Member,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    Nothing,
+    Found(AnswerId, FoundBy),
+    /// Others' suggestions of this session, the newest first: the ask may mean any of them, or none.
+    Open(Vec<AnswerId>),
+}
+
+/// The suggestion that the ask replies to, else the newest of its strand, else the member's own of this session.
+/// `earlier` has the newest first.
+pub fn origin(earlier: &[Earlier], from: &Standpoint<'_>) -> Origin {
+    match from.reply {
+        ReplyTo::Suggestion(answer) => return Origin::Found(answer, FoundBy::Reply),
+        ReplyTo::OtherAnswer => return Origin::Nothing,
+        ReplyTo::Nothing | ReplyTo::Member => {}
+    }
+    let in_strand: Vec<&Earlier> = earlier.iter().filter(|it| !it.messages.is_disjoint(from.strand)).collect();
+    // Where members ask at once, a strand may hold several runs: a member goes on with the one they took part in.
+    let own_chain = in_strand.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
+    if let Some(found) = in_strand.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
+        return Origin::Found(found.answer, FoundBy::Strand);
+    }
+    if from.reply == ReplyTo::Member {
+        return Origin::Nothing;
+    }
+    let mut in_session = earlier.iter().filter(|it| it.in_session);
+    if let Some(own) = in_session.clone().find(|it| it.asked_by == from.member) {
+        return Origin::Found(own.answer, FoundBy::Member);
+    }
+    match in_session.next() {
+        None => Origin::Nothing,
+        Some(first) => Origin::Open(std::iter::once(first).chain(in_session).map(|it| it.answer).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(number: u128) -> AnswerId {
+        AnswerId(ulid::Ulid(number))
+    }
+
+    fn earlier(number: u128, asked_by: i64, messages: &[u32], in_session: bool) -> Earlier {
+        let messages = messages.iter().map(|seq| Seq(*seq)).collect();
+        Earlier { answer: answer(number), chain: answer(number), asked_by: UserId(asked_by), messages, in_session }
+    }
+
+    fn decide(earlier: &[Earlier], member: i64, replied_to: Option<u128>, strand: &[u32]) -> Origin {
+        let strand: BTreeSet<Seq> = strand.iter().map(|seq| Seq(*seq)).collect();
+        let reply = replied_to.map_or(ReplyTo::Nothing, |number| ReplyTo::Suggestion(answer(number)));
+        origin(earlier, &Standpoint { member: UserId(member), reply, strand: &strand })
+    }
+
+    #[test]
+    fn a_reply_goes_before_the_strand_and_the_strand_before_the_member() {
+        let all = [earlier(3, 30, &[31, 32], true), earlier(2, 20, &[21, 22], true), earlier(1, 10, &[11, 12], true)];
+        assert_eq!(decide(&all, 30, Some(1), &[21]), Origin::Found(answer(1), FoundBy::Reply));
+        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), Origin::Found(answer(2), FoundBy::Strand));
+        assert_eq!(decide(&all, 10, None, &[50]), Origin::Found(answer(1), FoundBy::Member));
+    }
+
+    #[test]
+    fn somebody_elses_suggestion_is_never_taken_without_asking() {
+        let all = [earlier(2, 20, &[21], true), earlier(1, 20, &[11], false)];
+        assert_eq!(decide(&all, 10, None, &[]), Origin::Open(vec![answer(2)]));
+        assert_eq!(decide(&all[1..], 10, None, &[]), Origin::Nothing);
+    }
+
+    #[test]
+    fn where_members_ask_at_once_each_goes_on_with_the_own_run() {
+        let ann = earlier(1, 10, &[11], true);
+        let ben = earlier(2, 20, &[21], true);
+        let cheaper = Earlier { chain: answer(1), ..earlier(3, 30, &[31], true) };
+        let all = [cheaper, ben, ann];
+        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), Origin::Found(answer(3), FoundBy::Strand));
+        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), Origin::Found(answer(2), FoundBy::Strand));
+        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), Origin::Found(answer(3), FoundBy::Strand));
+    }
+
+    #[test]
+    fn after_the_session_ended_only_a_reply_or_the_strand_leads_back() {
+        let old = [earlier(1, 10, &[11], false)];
+        assert_eq!(decide(&old, 10, None, &[]), Origin::Nothing);
+        assert_eq!(decide(&old, 10, None, &[11]), Origin::Found(answer(1), FoundBy::Strand));
+        assert_eq!(decide(&old, 10, Some(1), &[]), Origin::Found(answer(1), FoundBy::Reply));
+    }
+
+    #[test]
+    fn a_reply_to_something_else_is_about_that() {
+        let (strand, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
+        let from = |reply, strand| Standpoint { member: UserId(10), reply, strand };
+        let all = [earlier(1, 10, &[11], true)];
+        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &strand)), Origin::Nothing);
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), Origin::Nothing);
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &strand)), Origin::Found(answer(1), FoundBy::Strand));
+    }
+}

@@ -1,0 +1,153 @@
+//! What "he", "the same author", "that one" and "the second" stand for.
+
+use crate::followup::classify::Place;
+use crate::followup::entities::is_same_name;
+use chime_core::{Evidence, Frame, Item, NamedEntity, Reference};
+
+const SURE: f64 = 0.95;
+/// The newest of several: likely, no more.
+const LIKELY: f64 = 0.7;
+
+/// What a reference comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pointed<T> {
+    /// Nothing is known that it could mean.
+    Nothing,
+    Resolved(T, Evidence, f64),
+    /// Several are as likely.
+    Undecided(Vec<T>),
+}
+
+/// People that a pronoun may mean: those that the original ask names go first, then who made the item that was asked about
+/// last, then the people of the items.
+pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> Pointed<String> {
+    let candidates = people(stored, shown);
+    match (candidates.as_slice(), stored.entities.first()) {
+        ([], _) => Pointed::Nothing,
+        ([only], _) => Pointed::Resolved(only.clone(), Evidence::Only, SURE),
+        (_, Some(primary)) => Pointed::Resolved(primary.name.clone(), Evidence::Primary, SURE),
+        (_, None) => match last.and_then(only_person).or_else(|| newest_person(shown)) {
+            Some(newest) => Pointed::Resolved(newest, Evidence::Last, LIKELY),
+            None => Pointed::Undecided(candidates),
+        },
+    }
+}
+
+/// Everybody that is known, in the order of their first appearance.
+pub fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
+    let named = stored.entities.iter().map(|NamedEntity { name, .. }| name);
+    let mut found: Vec<String> = Vec::new();
+    for name in named.chain(shown.iter().flat_map(|item| &item.shown.people)) {
+        if !found.iter().any(|other| is_same_name(other, name)) {
+            found.push(name.clone());
+        }
+    }
+    found
+}
+
+fn only_person(item: &Item) -> Option<String> {
+    let [person] = item.shown.people.as_slice() else { return None };
+    Some(person.clone())
+}
+
+/// The one person of the newest answer that shows any, where earlier answers show others.
+fn newest_person(shown: &[Item]) -> Option<String> {
+    let newest = shown.iter().rev().find(|item| !item.shown.people.is_empty())?.id.answer;
+    let of_newest: Vec<&String> =
+        shown.iter().filter(|item| item.id.answer == newest).flat_map(|item| &item.shown.people).collect();
+    let (first, rest) = of_newest.split_first()?;
+    rest.iter().all(|other| is_same_name(first, other)).then(|| (*first).clone())
+}
+
+/// Items at places of the newest list. A place that the list does not have means nothing.
+pub fn at_places(places: &[(String, Place)], listed: &[Item]) -> Vec<(Item, Reference)> {
+    let found = places.iter().filter_map(|(said, place)| {
+        let item = match place {
+            Place::Nth(nth) => listed.get(nth.checked_sub(1)?)?,
+            Place::Last => listed.last()?,
+        };
+        Some((item.clone(), reference(said, item.title(), Evidence::Position, SURE)))
+    });
+    found.collect()
+}
+
+/// The item that "it" or "that one" means: the one that was asked about last, else the only one.
+pub fn item(listed: &[Item], last: Option<&Item>) -> Pointed<Item> {
+    match (listed, last) {
+        (_, Some(last)) => Pointed::Resolved(last.clone(), Evidence::Last, LIKELY),
+        ([], None) => Pointed::Nothing,
+        ([only], None) => Pointed::Resolved(only.clone(), Evidence::Only, SURE),
+        (several, None) => Pointed::Undecided(several.to_vec()),
+    }
+}
+
+pub fn reference(said: &str, means: &str, by: Evidence, confidence: f64) -> Reference {
+    Reference { said: said.to_owned(), means: means.to_owned(), by, confidence }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{AnswerId, ItemId, Suggested};
+
+    fn shown(answers: &[&[(&str, &str)]]) -> Vec<Item> {
+        let item = |answer: u128, position: u32, (title, person): (&str, &str)| Item {
+            id: ItemId { answer: AnswerId(ulid::Ulid(answer)), position },
+            shown: Suggested {
+                title: title.to_owned(),
+                people: if person.is_empty() { vec![] } else { vec![person.to_owned()] },
+                ..Suggested::default()
+            },
+        };
+        let of_answer = |(answer, items): (u128, &&[(&str, &str)])| {
+            (1..).zip(*items).map(|(position, it)| item(answer, position, *it)).collect::<Vec<_>>()
+        };
+        (1..).zip(answers).flat_map(of_answer).collect()
+    }
+
+    #[test]
+    fn one_author_is_meant_at_once() {
+        let books = shown(&[&[("The Hobbit", "J.R.R. Tolkien"), ("Roverandom", "j.r.r. tolkien")]]);
+        let found = person(&Frame::default(), &books, None);
+        assert_eq!(found, Pointed::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Only, 0.95));
+    }
+
+    #[test]
+    fn the_one_that_the_original_ask_names_goes_first() {
+        let books = shown(&[&[("Narnia", "C.S. Lewis"), ("The Hobbit", "J.R.R. Tolkien")]]);
+        let stored = Frame { entities: vec![NamedEntity::person("J.R.R. Tolkien")], ..Frame::default() };
+        let found = person(&stored, &books, None);
+        assert_eq!(found, Pointed::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Primary, 0.95));
+    }
+
+    #[test]
+    fn the_last_is_taken_only_where_it_is_newer_than_the_others() {
+        let one_by_one = shown(&[&[("The Hobbit", "Tolkien")], &[("Narnia", "Lewis")]]);
+        assert_eq!(
+            person(&Frame::default(), &one_by_one, None),
+            Pointed::Resolved("Lewis".to_owned(), Evidence::Last, 0.7)
+        );
+        let at_once = shown(&[&[("The Hobbit", "Tolkien"), ("Narnia", "Lewis")]]);
+        let both = vec!["Tolkien".to_owned(), "Lewis".to_owned()];
+        assert_eq!(person(&Frame::default(), &at_once, None), Pointed::Undecided(both));
+        assert_eq!(person(&Frame::default(), &[], None), Pointed::Nothing);
+    }
+
+    #[test]
+    fn a_place_that_the_list_does_not_have_means_nothing() {
+        let books = shown(&[&[("A", ""), ("B", "")]]);
+        let places = [("the second".to_owned(), Place::Nth(2)), ("the fifth".to_owned(), Place::Nth(5))];
+        let found: Vec<String> = at_places(&places, &books).into_iter().map(|(_, it)| it.means).collect();
+        assert_eq!(found, ["B"]);
+        let last = [("the last one".to_owned(), Place::Last)];
+        assert_eq!(at_places(&last, &books)[0].1.means, "B");
+    }
+
+    #[test]
+    fn that_one_is_the_one_just_asked_about_or_the_only_one() {
+        let books = shown(&[&[("A", ""), ("B", "")]]);
+        assert!(matches!(item(&books, books.first()), Pointed::Resolved(it, Evidence::Last, _) if it.title() == "A"));
+        assert!(matches!(item(&books[..1], None), Pointed::Resolved(_, Evidence::Only, _)));
+        assert!(matches!(item(&books, None), Pointed::Undecided(both) if both.len() == 2));
+    }
+}

@@ -1,0 +1,334 @@
+//! The whole of a follow-up in its fixed order: extract, stored, reset, preserve, refine, item question, entities.
+
+use crate::followup::classify::Reading;
+use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
+use crate::followup::item_question::mentioned;
+use crate::followup::preserve::{excluded, preserve, reset, restore};
+use crate::followup::references::{self, Pointed, reference};
+use crate::followup::signals::{is_generic_kind, refine};
+use crate::followup::words::{Token, tokens};
+use chime_core::{
+    AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, NamedEntity, Price, Reset, Unclear,
+    UsedSearch,
+};
+
+/// The only name in the text of an answer is likely, not sure.
+const IN_TEXT_CONFIDENCE: f64 = 0.8;
+const NAMED_CONFIDENCE: f64 = 0.95;
+
+/// The suggestion that an ask may go on with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    pub answer: AnswerId,
+    pub found_by: FoundBy,
+    pub frame: Frame,
+    pub used: Option<UsedSearch>,
+    /// Items of this very answer, in its order.
+    pub listed: Vec<Item>,
+    /// All items suggested since the exclude list began, oldest first.
+    pub shown: Vec<Item>,
+    /// The item that was asked about last.
+    pub last_item: Option<Item>,
+    /// What the answer said: read for names where nothing else has any.
+    pub text: String,
+}
+
+/// What a follow-up is resolved from.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    pub ask: &'a str,
+    pub reading: &'a Reading,
+    pub stored: Option<&'a Stored>,
+}
+
+/// A follow-up, and what of it is still open.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    pub follow_up: FollowUp,
+    pub undecided: Option<Undecided>,
+}
+
+/// A reference with several candidates, of which the member is asked to choose one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undecided {
+    pub about: Unclear,
+    /// As the member said it.
+    pub said: String,
+    pub candidates: Vec<String>,
+    items: Vec<Item>,
+}
+
+pub fn resolve(turn: &Turn<'_>) -> Outcome {
+    let mut steps = Steps::extract(turn);
+    steps.stored();
+    steps.reset();
+    steps.preserve();
+    steps.refine();
+    steps.item_question();
+    steps.entities();
+    Outcome { follow_up: steps.follow_up, undecided: steps.undecided }
+}
+
+impl Outcome {
+    /// Leaves the choice to the member.
+    #[must_use]
+    pub fn asked_back(mut self) -> Self {
+        if let Some(open) = self.undecided.take() {
+            let Undecided { about, candidates, said, items } = open;
+            let clarification = Clarification { about, candidates, answers: Vec::new(), ask: said };
+            self.follow_up.frame.clarification = Some(clarification);
+            self.follow_up.items = items;
+        }
+        self
+    }
+
+    fn chosen(mut self, candidate: usize, by: Evidence, confidence: f64) -> Self {
+        let Some(open) = self.undecided.take() else { return self };
+        let Some(name) = open.candidates.get(candidate) else { return Self { undecided: Some(open), ..self } };
+        self.follow_up.references.push(reference(&open.said, name, by, confidence));
+        match open.about {
+            Unclear::Person => self.follow_up.frame.entities = vec![NamedEntity::person(name)],
+            Unclear::Item => self.follow_up.items = open.items.get(candidate).cloned().into_iter().collect(),
+            Unclear::Suggestion => {}
+        }
+        self
+    }
+}
+
+/// What a member's reply to a clarifying question chooses: the number of the candidate. `pending` asked the question.
+pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<usize> {
+    let found = tokens(ask);
+    let named = |name: &String| {
+        let name = tokens(name);
+        let telling = |token: &Token| token.word.chars().count() > 2;
+        name.iter().any(|word| telling(word) && found.iter().any(|said| said.word == word.word))
+    };
+    let mut hits = pending.candidates.iter().enumerate().filter(|(_, name)| named(name));
+    if let (Some((at, _)), None) = (hits.next(), hits.next()) {
+        return Some(at);
+    }
+    let nth = reading.mentions.places.first().map(|(_, place)| match place {
+        crate::followup::classify::Place::Nth(nth) => nth.saturating_sub(1),
+        crate::followup::classify::Place::Last => pending.candidates.len().saturating_sub(1),
+    });
+    let number = || found.first()?.word.parse::<usize>().ok()?.checked_sub(1);
+    nth.or_else(number).filter(|at| *at < pending.candidates.len())
+}
+
+/// What a clarifying question was asked for, with the member's choice.
+pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
+    let Some(open) = follow_up.frame.clarification.take() else { return follow_up };
+    let undecided = Undecided {
+        about: open.about,
+        said: open.ask,
+        candidates: open.candidates,
+        items: std::mem::take(&mut follow_up.items),
+    };
+    Outcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
+}
+
+/// The follow-up while it is worked out.
+struct Steps<'a> {
+    turn: &'a Turn<'a>,
+    /// None once the member starts over.
+    stored: Option<&'a Stored>,
+    follow_up: FollowUp,
+    undecided: Option<Undecided>,
+}
+
+impl<'a> Steps<'a> {
+    /// 1. What the ask itself says.
+    fn extract(turn: &'a Turn<'a>) -> Self {
+        let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
+        Self { turn, stored: turn.stored, follow_up, undecided: None }
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        &mut self.follow_up.frame
+    }
+
+    /// 2. What every ask keeps. Without a suggestion nothing can be gone on with.
+    fn stored(&mut self) {
+        let Some(stored) = self.stored else {
+            if self.follow_up.frame.intent.needs_suggestion() && self.follow_up.frame.intent != Intent::Compare {
+                self.frame().intent = Intent::Ask;
+            }
+            return;
+        };
+        // "More films" after books asks for something new.
+        let named = self.turn.reading.signals.kinds.first().filter(|kind| !is_generic_kind(kind));
+        let differs = stored.frame.kind.as_ref().is_some_and(|kind| !is_generic_kind(kind) && Some(kind) != named);
+        if self.follow_up.frame.intent == Intent::More && named.is_some() && differs {
+            self.frame().intent = Intent::Suggest;
+        }
+        self.follow_up.follows = Some(stored.answer);
+        self.follow_up.found_by = Some(stored.found_by);
+    }
+
+    /// 3. The exclude list, judged before anything is taken over.
+    fn reset(&mut self) {
+        let Some(stored) = self.stored else { return };
+        self.follow_up.reset = reset(&self.follow_up.frame, &stored.frame, &self.turn.reading.signals);
+        match self.follow_up.reset {
+            None => self.follow_up.excluded = excluded(&stored.shown),
+            Some(Reset::StartOver) => self.stored = None,
+            Some(Reset::KindChanged | Reset::RecipientChanged | Reset::OccasionChanged) => {}
+        }
+    }
+
+    /// 4. What the ask takes over.
+    fn preserve(&mut self) {
+        let Some(stored) = self.stored else { return };
+        let mut taken = restore(&mut self.follow_up.frame, &stored.frame);
+        taken.extend(preserve(&mut self.follow_up.frame, &stored.frame, stored.used.as_ref()));
+        self.follow_up.inherited = taken.into_iter().map(str::to_owned).collect();
+    }
+
+    /// 5. What patterns change.
+    fn refine(&mut self) {
+        let cheapest = self.stored.and_then(|stored| cheapest(&stored.shown));
+        let forced = self.follow_up.frame.intent == Intent::More && self.follow_up.frame.kind.is_some();
+        let mut signals = self.turn.reading.signals.clone();
+        if forced {
+            // The kind was settled with the intent.
+            signals.kinds.clear();
+        }
+        refine(&mut self.follow_up.frame, &signals, cheapest);
+    }
+
+    /// 6. Asks about items that were shown.
+    fn item_question(&mut self) {
+        let Some(stored) = self.stored else { return };
+        let reading = self.turn.reading;
+        let refuses = reading.signals.not_that;
+        let places = references::at_places(&reading.mentions.places, &stored.listed);
+        let mut found: Vec<(Item, chime_core::Reference)> = mentioned(self.turn.ask, &stored.shown)
+            .into_iter()
+            .map(|item| (item.clone(), reference(item.title(), item.title(), Evidence::Named, NAMED_CONFIDENCE)))
+            .collect();
+        if found.is_empty() {
+            found = places;
+        }
+        let intent = self.follow_up.frame.intent;
+        let asks = reading.is_question || intent == Intent::ItemQuestion;
+        let is_about =
+            asks && !reading.searches && !matches!(intent, Intent::Suggest | Intent::EntitySearch | Intent::Budget);
+        if found.is_empty() && is_about && !refuses {
+            return self.pronoun_of_item(stored);
+        }
+        let titles: Vec<String> = found.iter().map(|(item, _)| item.title().to_owned()).collect();
+        if refuses {
+            let refused = titles.iter().map(|title| format!("not \"{title}\""));
+            self.follow_up.frame.constraints.extend(refused);
+        } else if intent == Intent::Compare || is_about {
+            if intent != Intent::Compare && !found.is_empty() {
+                self.frame().intent = Intent::ItemQuestion;
+            }
+            self.follow_up.items = found.iter().map(|(item, _)| item.clone()).collect();
+        } else {
+            return;
+        }
+        self.follow_up.references.extend(found.into_iter().map(|(_, reference)| reference));
+    }
+
+    /// "Is that one open on Mondays?"
+    fn pronoun_of_item(&mut self, stored: &Stored) {
+        let mentions = &self.turn.reading.mentions;
+        let Some(said) = mentions.item.as_deref() else { return self.without_item() };
+        match references::item(&stored.listed, stored.last_item.as_ref()) {
+            Pointed::Resolved(item, by, confidence) => {
+                self.follow_up.references.push(reference(said, item.title(), by, confidence));
+                self.follow_up.items = vec![item];
+                self.frame().intent = Intent::ItemQuestion;
+            }
+            // "It" alone may be anything that the talk is about.
+            Pointed::Undecided(items) if mentions.item_is_plain => {
+                let candidates = items.iter().map(|item| item.title().to_owned()).collect();
+                self.frame().intent = Intent::ItemQuestion;
+                self.undecided = Some(Undecided { about: Unclear::Item, said: said.to_owned(), candidates, items });
+            }
+            Pointed::Undecided(_) | Pointed::Nothing => self.without_item(),
+        }
+    }
+
+    fn without_item(&mut self) {
+        if self.follow_up.frame.intent == Intent::ItemQuestion {
+            self.frame().intent = Intent::Ask;
+        }
+    }
+
+    /// 7. Names: those of the ask, those of shown items, and what pronouns stand for.
+    fn entities(&mut self) {
+        self.follow_up.frame.entities.retain(|entity| is_valid_name(&entity.name));
+        let intent = self.follow_up.frame.intent;
+        if !intent.suggests() {
+            return;
+        }
+        if !self.turn.reading.mentions.names.is_empty() {
+            self.name_fully();
+            self.frame().intent = Intent::EntitySearch;
+            return;
+        }
+        let Some(stored) = self.stored else { return };
+        let shown = shown_people(&tokens(self.turn.ask), &stored.shown);
+        if !shown.is_empty() {
+            for (name, span) in &shown {
+                let said = span.written(self.turn.ask, &tokens(self.turn.ask));
+                self.follow_up.references.push(reference(&said, name, Evidence::Named, NAMED_CONFIDENCE));
+            }
+            self.follow_up.frame.entities = shown.into_iter().map(|(name, _)| NamedEntity::person(name)).collect();
+            self.search_by_entity(stored);
+        } else if let Some(said) = self.turn.reading.mentions.person.clone() {
+            self.pronoun_of_person(stored, &said);
+        }
+    }
+
+    /// A name that the ask gives in part is taken as the items give it.
+    fn name_fully(&mut self) {
+        let Some(stored) = self.stored else { return };
+        for entity in &mut self.follow_up.frame.entities {
+            let known = shown_people(&tokens(&entity.name), &stored.shown);
+            if let Some((name, _)) = known.first().filter(|(name, _)| *name != entity.name) {
+                entity.name.clone_from(name);
+            }
+        }
+    }
+
+    fn pronoun_of_person(&mut self, stored: &Stored, said: &str) {
+        let mut known = references::person(&stored.frame, &stored.shown, stored.last_item.as_ref());
+        if known == Pointed::Nothing {
+            known = match named_in_answer(&stored.text).as_slice() {
+                [] => Pointed::Nothing,
+                [only] => Pointed::Resolved(only.clone(), Evidence::Only, IN_TEXT_CONFIDENCE),
+                several => Pointed::Undecided(several.to_vec()),
+            };
+        }
+        match known {
+            Pointed::Nothing => return,
+            Pointed::Resolved(name, by, confidence) => {
+                self.follow_up.references.push(reference(said, &name, by, confidence));
+                self.follow_up.frame.entities = vec![NamedEntity::person(name)];
+            }
+            Pointed::Undecided(candidates) => {
+                self.follow_up.frame.entities.clear();
+                let said = said.to_owned();
+                self.undecided = Some(Undecided { about: Unclear::Person, said, candidates, items: Vec::new() });
+            }
+        }
+        self.search_by_entity(stored);
+    }
+
+    fn search_by_entity(&mut self, stored: &Stored) {
+        self.frame().intent = Intent::EntitySearch;
+        if self.follow_up.frame.kind.as_deref().is_none_or(is_generic_kind) {
+            self.follow_up.frame.kind.clone_from(&stored.frame.kind);
+        }
+    }
+}
+
+fn cheapest(shown: &[Item]) -> Option<&Price> {
+    shown.iter().filter_map(|item| item.shown.price.as_ref()).min_by_key(|price| price.amount)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! Refinement signals: what an ask changes about a search, told by patterns. They never touch the intent.
+
+use crate::followup::budget::budget;
+use crate::followup::tables::{Names, Row, Span, Table};
+use crate::followup::words::Token;
+use chime_core::{Amount, Budget, Frame, Price};
+
+/// Kinds that say that something is wanted, and not what.
+const GENERIC_KINDS: [&str; 3] = ["gift", "place", "activity"];
+/// Words of a constraint: "no raw onions at all".
+const CONSTRAINT_WORDS: usize = 4;
+/// Constraints that a frame keeps, the newest.
+const MAX_CONSTRAINTS: usize = 8;
+
+pub fn is_generic_kind(kind: &str) -> bool {
+    GENERIC_KINDS.contains(&kind)
+}
+
+/// What patterns find in one ask.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Signals {
+    pub cheaper: bool,
+    pub popular: bool,
+    /// The member asks to start over.
+    pub start_over: bool,
+    /// A shown item is refused.
+    pub not_that: bool,
+    pub budget: Option<Budget>,
+    /// Canonical, in the order of the ask.
+    pub kinds: Vec<String>,
+    pub item_language: Option<String>,
+    /// What is not wanted, in the member's words: "without onions".
+    pub constraints: Vec<String>,
+    pub recipient: Option<String>,
+    pub occasion: Option<String>,
+}
+
+/// The signals of an ask and the words that say them.
+pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Span>) {
+    let mut spans = Vec::new();
+    let mut found = |row: Row| {
+        let here = table.find(row, tokens);
+        spans.extend(&here);
+        !here.is_empty()
+    };
+    let (start_over, not_that, popular) = (found(Row::StartOver), found(Row::NotThat), found(Row::Popular));
+    let money = budget(text, tokens, table);
+    // "Cheaper than 20" is a limit.
+    let of_money = money.as_ref().map(|(_, spans)| spans.clone()).unwrap_or_default();
+    let cheaper = table.find(Row::Cheaper, tokens);
+    let cheaper: Vec<Span> = cheaper.into_iter().filter(|span| !of_money.iter().any(|it| it.overlaps(*span))).collect();
+    let mut named = |names: Names| {
+        let here: Vec<(Span, &str)> = table.named(names, tokens);
+        spans.extend(here.iter().map(|(span, _)| *span));
+        here.into_iter().map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+    };
+    let recipient = named(Names::Recipients).into_iter().next();
+    let occasion = named(Names::Occasions).into_iter().next();
+    let item_language = named(Names::ItemLanguages).into_iter().next();
+    let taken: Vec<Span> = spans.iter().chain(&of_money).chain(&cheaper).copied().collect();
+    let (constraints, of_constraints) = constraints(text, tokens, table, &taken);
+    // "Without loud music" asks for no music.
+    let is_refused = |span: &Span| of_constraints.iter().any(|it| it.overlaps(*span));
+    let of_kinds: Vec<(Span, &str)> =
+        table.named(Names::Kinds, tokens).into_iter().filter(|(span, _)| !is_refused(span)).collect();
+    spans.extend(of_kinds.iter().map(|(span, _)| *span));
+    let mut kinds: Vec<String> = of_kinds.into_iter().map(|(_, kind)| kind.to_owned()).collect();
+    kinds.dedup();
+    // A specific kind says more than a generic one.
+    kinds.sort_by_key(|kind| is_generic_kind(kind));
+    spans.extend(of_money);
+    spans.extend(&cheaper);
+    spans.extend(of_constraints);
+    let signals = Signals {
+        cheaper: !cheaper.is_empty(),
+        popular,
+        start_over,
+        not_that,
+        budget: money.map(|(budget, _)| budget),
+        kinds,
+        item_language,
+        constraints,
+        recipient,
+        occasion,
+    };
+    (signals, spans)
+}
+
+/// "No X", "without X": the marker and the words up to the end of the clause.
+fn constraints(text: &str, tokens: &[Token], table: &Table, taken: &[Span]) -> (Vec<String>, Vec<Span>) {
+    let (mut said, mut spans) = (Vec::new(), Vec::new());
+    for marker in table.find(Row::Without, tokens) {
+        let is_taken = taken.iter().any(|span| span.overlaps(marker));
+        let ends_at_once = tokens.get(marker.to - 1).is_none_or(|token| token.ends_clause);
+        if is_taken || ends_at_once {
+            continue;
+        }
+        let mut to = marker.to;
+        while to < tokens.len() && to - marker.to < CONSTRAINT_WORDS {
+            to += 1;
+            let next_is_taken = taken.iter().any(|span| span.from == to);
+            if next_is_taken || tokens.get(to - 1).is_some_and(|token| token.ends_clause) {
+                break;
+            }
+        }
+        let span = Span { from: marker.from, to };
+        if to > marker.to && !spans.iter().any(|other: &Span| other.overlaps(span)) {
+            said.push(span.written(text, tokens));
+            spans.push(span);
+        }
+    }
+    (said, spans)
+}
+
+/// Adjusts constraints, kind, item language and budget of a frame; its intent, recipient, occasion and entities stay.
+/// `cheapest` is the lowest price among the items shown.
+pub fn refine(frame: &mut Frame, signals: &Signals, cheapest: Option<&Price>) {
+    for constraint in &signals.constraints {
+        if !frame.constraints.contains(constraint) {
+            frame.constraints.push(constraint.clone());
+        }
+    }
+    let surplus = frame.constraints.len().saturating_sub(MAX_CONSTRAINTS);
+    frame.constraints.drain(..surplus);
+    if let Some(kind) = signals.kinds.first()
+        && (!is_generic_kind(kind) || frame.kind.as_deref().is_none_or(is_generic_kind))
+    {
+        frame.kind = Some(kind.clone());
+    }
+    if let Some(language) = &signals.item_language {
+        frame.item_language = Some(language.clone());
+    }
+    frame.popular |= signals.popular;
+    if let Some(new) = &signals.budget {
+        let currency = new.currency.clone().or_else(|| frame.budget.take().and_then(|old| old.currency));
+        frame.budget = Some(Budget { currency, ..new.clone() });
+    } else if signals.cheaper {
+        frame.budget = cheaper(frame.budget.take(), cheapest);
+    }
+}
+
+/// 70 % of the limit; below the cheapest item shown where there is no limit.
+fn cheaper(budget: Option<Budget>, cheapest: Option<&Price>) -> Option<Budget> {
+    let max = budget.as_ref().and_then(|budget| budget.max);
+    let max = max.map(Amount::cheaper).or_else(|| cheapest.map(|price| price.amount.just_below()));
+    let Some(max) = max else { return budget };
+    let old = budget.unwrap_or_default();
+    let currency = old.currency.or_else(|| cheapest.and_then(|price| price.currency.clone()));
+    // A floor above the new limit would leave nothing.
+    let min = old.min.filter(|min| *min < max);
+    Some(Budget { min, max: Some(max), currency, hint: old.hint })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::followup::tables::Tables;
+    use crate::followup::words::tokens;
+    use chime_core::Intent;
+
+    fn read(code: &str, ask: &str) -> Signals {
+        signals(ask, &tokens(ask), Tables::shipped().get(code).expect("a table")).0
+    }
+
+    #[test]
+    fn what_is_not_wanted_becomes_a_constraint_up_to_the_end_of_its_clause() {
+        assert_eq!(
+            read("en", "more, but no seafood, and without loud music").constraints,
+            ["no seafood", "without loud music"]
+        );
+        assert_eq!(read("et", "näita veel, ilma kalata").constraints, ["ilma kalata"]);
+        assert_eq!(read("en", "no, thanks").constraints, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn kinds_language_recipient_and_occasion_are_named_canonically() {
+        let found = read("et", "näita inglisekeelseid raamatuid emale sünnipäevaks");
+        assert_eq!(found.kinds, ["book"]);
+        assert_eq!(found.item_language.as_deref(), Some("en"));
+        assert_eq!((found.recipient.as_deref(), found.occasion.as_deref()), (Some("mother"), Some("birthday")));
+        assert_eq!(read("en", "gift ideas, books maybe").kinds, ["book", "gift"]);
+    }
+
+    #[test]
+    fn cheaper_takes_thirty_percent_off_and_never_touches_the_intent() {
+        let budget = Budget { max: Some(Amount::units(50)), ..Budget::default() };
+        let mut frame = Frame { intent: Intent::Compare, budget: Some(budget), ..Frame::default() };
+        refine(&mut frame, &read("et", "odavamaid"), None);
+        assert_eq!(frame.budget.as_ref().and_then(|budget| budget.max), Some(Amount::units(35)));
+        assert_eq!(frame.intent, Intent::Compare);
+    }
+
+    #[test]
+    fn cheaper_without_a_budget_means_below_the_cheapest_shown() {
+        let mut frame = Frame::default();
+        let cheapest = Price { amount: Amount(1299), currency: Some("EUR".to_owned()) };
+        refine(&mut frame, &read("en", "cheaper please"), Some(&cheapest));
+        let budget = frame.budget.expect("a budget");
+        assert_eq!((budget.max, budget.currency.as_deref()), (Some(Amount(1298)), Some("EUR")));
+        let mut unknown = Frame::default();
+        refine(&mut unknown, &read("en", "cheaper please"), None);
+        assert_eq!(unknown.budget, None);
+    }
+
+    #[test]
+    fn a_named_limit_wins_over_cheaper() {
+        let budget = Budget { max: Some(Amount::units(50)), currency: Some("EUR".to_owned()), ..Budget::default() };
+        let mut frame = Frame { budget: Some(budget), ..Frame::default() };
+        refine(&mut frame, &read("en", "cheaper, under 40"), None);
+        let budget = frame.budget.expect("a budget");
+        assert_eq!((budget.max, budget.currency.as_deref()), (Some(Amount::units(40)), Some("EUR")));
+    }
+}

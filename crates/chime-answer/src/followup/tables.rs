@@ -1,0 +1,395 @@
+//! Phrase tables for follow-ups, one data file a language. A language is added by adding a file and a line here.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::followup::words::{Token, fold, tokens};
+
+const FILES: [&str; 8] = [
+    include_str!("languages/en.toml"),
+    include_str!("languages/et.toml"),
+    include_str!("languages/de.toml"),
+    include_str!("languages/es.toml"),
+    include_str!("languages/fr.toml"),
+    include_str!("languages/pt.toml"),
+    include_str!("languages/ru.toml"),
+    include_str!("languages/uk.toml"),
+];
+
+/// What the phrases of a row mean. `languages/en.toml` explains each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    More,
+    Cheaper,
+    Suggest,
+    Show,
+    Summarize,
+    Recap,
+    Decide,
+    Compare,
+    Explain,
+    Smalltalk,
+    StartOver,
+    NotThat,
+    Popular,
+    Question,
+    WhatAbout,
+    Search,
+    Without,
+    BudgetMax,
+    BudgetMaxAfter,
+    BudgetMin,
+    BudgetMinAfter,
+    BudgetAbout,
+    Between,
+    NotMoney,
+    PersonPronoun,
+    ItemPronoun,
+    Last,
+    By,
+    BySuffix,
+    NotName,
+    Something,
+    /// Words by which an answer suggests: read in answers, not in asks.
+    Offers,
+    /// Words before a place, a time or a person, so that what follows is no item of an answer.
+    Prepositions,
+    Fillers,
+}
+
+impl Row {
+    pub const ALL: [Self; 34] = [
+        Self::More,
+        Self::Cheaper,
+        Self::Suggest,
+        Self::Show,
+        Self::Summarize,
+        Self::Recap,
+        Self::Decide,
+        Self::Compare,
+        Self::Explain,
+        Self::Smalltalk,
+        Self::StartOver,
+        Self::NotThat,
+        Self::Popular,
+        Self::Question,
+        Self::WhatAbout,
+        Self::Search,
+        Self::Without,
+        Self::BudgetMax,
+        Self::BudgetMaxAfter,
+        Self::BudgetMin,
+        Self::BudgetMinAfter,
+        Self::BudgetAbout,
+        Self::Between,
+        Self::NotMoney,
+        Self::PersonPronoun,
+        Self::ItemPronoun,
+        Self::Last,
+        Self::By,
+        Self::BySuffix,
+        Self::NotName,
+        Self::Something,
+        Self::Offers,
+        Self::Prepositions,
+        Self::Fillers,
+    ];
+}
+
+/// Rows that map words to one name for the thing they mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Names {
+    Kinds,
+    Recipients,
+    Occasions,
+    ItemLanguages,
+    Currencies,
+}
+
+impl Names {
+    pub const ALL: [Self; 5] = [Self::Kinds, Self::Recipients, Self::Occasions, Self::ItemLanguages, Self::Currencies];
+}
+
+/// A run of words, `from` included, `to` not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    pub from: usize,
+    pub to: usize,
+}
+
+impl Span {
+    pub fn overlaps(self, other: Self) -> bool {
+        self.from < other.to && other.from < self.to
+    }
+
+    /// Whether a longer one of these takes some of its words.
+    pub fn is_part_of_any(self, others: &[Self]) -> bool {
+        others.iter().any(|other| other.overlaps(self) && other.to - other.from > self.to - self.from)
+    }
+
+    /// The text of the run, as it was written.
+    pub fn written(self, text: &str, tokens: &[Token]) -> String {
+        let start = tokens.get(self.from).map_or(0, |token| token.start);
+        let end = self.to.checked_sub(1).and_then(|last| tokens.get(last)).map_or(start, |token| token.end);
+        text.get(start..end).unwrap_or_default().to_owned()
+    }
+}
+
+/// Every shipped table.
+#[derive(Debug)]
+pub struct Tables {
+    tables: Vec<Table>,
+}
+
+/// The phrases of one language.
+#[derive(Debug)]
+pub struct Table {
+    code: String,
+    rows: BTreeMap<Row, Phrases<()>>,
+    names: BTreeMap<Names, Phrases<String>>,
+    /// The words for first, second, and so on, and the place that each means.
+    ordinals: Phrases<usize>,
+}
+
+/// Where the phrases of each row stand in one text, as [`Table::find`] gives them.
+#[derive(Debug)]
+pub struct RowSpans(BTreeMap<Row, Vec<Span>>);
+
+/// Phrases and what they mean, by the letter that they begin with: most are passed over at once.
+#[derive(Debug)]
+struct Phrases<T>(BTreeMap<char, Vec<(Phrase, T)>>);
+
+/// The words of a phrase. A word that ends in `*` stands for all words that begin so.
+#[derive(Debug, PartialEq, Eq)]
+struct Phrase(Vec<(String, bool)>);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    language: String,
+    #[serde(default)]
+    ordinals: Vec<Vec<String>>,
+    phrases: BTreeMap<Row, Vec<String>>,
+    #[serde(default)]
+    names: BTreeMap<Names, BTreeMap<String, Vec<String>>>,
+}
+
+impl Tables {
+    /// The tables inside the binary. A file that does not parse is left out, which a test rules out.
+    pub fn shipped() -> &'static Self {
+        static SHIPPED: LazyLock<Tables> =
+            LazyLock::new(|| Tables { tables: FILES.iter().filter_map(|file| Table::parse(file).ok()).collect() });
+        &SHIPPED
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter()
+    }
+
+    pub fn get(&self, code: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.code == code)
+    }
+
+    /// The thing that `word` names in any language.
+    pub fn name_of(&self, names: Names, word: &str) -> Option<&str> {
+        let found = tokens(word);
+        let whole = Span { from: 0, to: found.len() };
+        self.tables.iter().find_map(|table| {
+            table.named(names, &found).into_iter().find(|(span, _)| *span == whole).map(|(_, name)| name)
+        })
+    }
+}
+
+impl Table {
+    fn parse(toml: &str) -> Result<Self, toml::de::Error> {
+        let file: File = toml::from_str::<toml::Table>(toml)?.try_into()?;
+        let names = |map: BTreeMap<String, Vec<String>>| {
+            Phrases::of(
+                map.into_iter().flat_map(|(name, words)| words.into_iter().map(move |word| (word, name.clone()))),
+            )
+        };
+        let unnamed = |phrases: Vec<String>| Phrases::of(phrases.into_iter().map(|phrase| (phrase, ())));
+        let ordinals = (1..).zip(file.ordinals);
+        Ok(Self {
+            code: file.language,
+            rows: file.phrases.into_iter().map(|(row, phrases)| (row, unnamed(phrases))).collect(),
+            names: file.names.into_iter().map(|(kind, map)| (kind, names(map))).collect(),
+            ordinals: Phrases::of(ordinals.flat_map(|(place, words)| words.into_iter().map(move |word| (word, place)))),
+        })
+    }
+
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Where phrases of `row` stand, the longest at each place.
+    pub fn find(&self, row: Row, tokens: &[Token]) -> Vec<Span> {
+        let found = self.rows.get(&row).map(|phrases| phrases.find(tokens));
+        found.into_iter().flatten().map(|(span, ())| span).collect()
+    }
+
+    /// Where phrases of every row stand, for whoever asks for many of them.
+    pub fn find_all(&self, tokens: &[Token]) -> RowSpans {
+        RowSpans(self.rows.keys().map(|row| (*row, self.find(*row, tokens))).collect())
+    }
+
+    /// Whether `word` alone is a phrase of `row`.
+    pub fn has(&self, row: Row, word: &str) -> bool {
+        let token = Token { word: fold(word), start: 0, end: 0, ends_clause: false };
+        !self.find(row, std::slice::from_ref(&token)).is_empty()
+    }
+
+    /// The phrases of `row`, folded: for rows that hold suffixes.
+    pub fn suffixes(&self, row: Row) -> impl Iterator<Item = &str> {
+        let phrases = self.rows.get(&row).into_iter().flat_map(Phrases::iter);
+        phrases.filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
+    }
+
+    /// Where words of `names` stand, and what they name.
+    pub fn named(&self, names: Names, tokens: &[Token]) -> Vec<(Span, &str)> {
+        let found = self.names.get(&names).map(|phrases| phrases.find(tokens));
+        found.into_iter().flatten().map(|(span, name)| (span, name.as_str())).collect()
+    }
+
+    /// Where places in a list are named: 1 for the first.
+    pub fn ordinals(&self, tokens: &[Token]) -> Vec<(Span, usize)> {
+        self.ordinals.find(tokens).into_iter().map(|(span, place)| (span, *place)).collect()
+    }
+
+    /// Rows that have no phrase here.
+    pub fn lacks(&self) -> Vec<String> {
+        let rows = Row::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(Phrases::is_empty));
+        let names = Names::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(Phrases::is_empty));
+        let ordinals = self.ordinals.is_empty().then(|| "ordinals".to_owned());
+        rows.map(|row| format!("{row:?}")).chain(names.map(|names| format!("{names:?}"))).chain(ordinals).collect()
+    }
+}
+
+impl RowSpans {
+    pub fn of(&self, row: Row) -> &[Span] {
+        self.0.get(&row).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<T> Phrases<T> {
+    fn of(phrases: impl Iterator<Item = (String, T)>) -> Self {
+        let mut by_letter: BTreeMap<char, Vec<(Phrase, T)>> = BTreeMap::new();
+        for (text, meaning) in phrases {
+            let phrase = Phrase::of(&text);
+            by_letter.entry(phrase.letter()).or_default().push((phrase, meaning));
+        }
+        Self(by_letter)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Phrase> {
+        self.0.values().flatten().map(|(phrase, _)| phrase)
+    }
+
+    /// Where phrases stand, the longest at each place, without overlaps.
+    fn find(&self, tokens: &[Token]) -> Vec<(Span, &T)> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.longest(rest) {
+                Some((length, meaning)) => {
+                    found.push((Span { from: at, to: at + length }, meaning));
+                    at += length;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// The longest phrase at the start of `rest`, by the words it takes.
+    fn longest(&self, rest: &[Token]) -> Option<(usize, &T)> {
+        let letter = rest.first()?.word.chars().next()?;
+        let found =
+            self.0.get(&letter)?.iter().filter_map(|(phrase, meaning)| Some((phrase.length_at(rest)?, meaning)));
+        found.filter(|(length, _)| *length > 0).max_by_key(|(length, _)| *length)
+    }
+}
+
+impl Phrase {
+    fn of(text: &str) -> Self {
+        let mut words = Vec::new();
+        for raw in text.split_whitespace() {
+            let folded = fold(raw.trim_end_matches('*'));
+            words.extend(folded.split(' ').map(|word| (word.to_owned(), false)));
+            if let Some(last) = words.last_mut() {
+                last.1 = raw.ends_with('*');
+            }
+        }
+        Self(words)
+    }
+
+    /// What its first word begins with.
+    fn letter(&self) -> char {
+        self.0.first().and_then(|(word, _)| word.chars().next()).unwrap_or_default()
+    }
+
+    /// How many words it takes at the start of `rest`; none where it does not stand there.
+    fn length_at(&self, rest: &[Token]) -> Option<usize> {
+        let is_here = rest.len() >= self.0.len()
+            && self.0.iter().zip(rest).all(|((word, is_prefix), token)| {
+                if *is_prefix { token.word.starts_with(word.as_str()) } else { token.word == *word }
+            });
+        is_here.then_some(self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn every_file_parses_and_has_no_empty_phrase() {
+        for file in FILES {
+            let table = Table::parse(file).expect("a valid file");
+            let rows = table.rows.values().flat_map(Phrases::iter);
+            let names = table.names.values().flat_map(Phrases::iter);
+            for phrase in rows.chain(names).chain(table.ordinals.iter()) {
+                let is_sound = !phrase.0.is_empty() && phrase.0.iter().all(|(word, _)| !word.is_empty());
+                assert!(is_sound, "{}: {phrase:?}", table.code);
+            }
+        }
+        assert_eq!(Tables::shipped().iter().count(), FILES.len());
+    }
+
+    #[test]
+    fn a_table_says_which_rows_it_lacks() {
+        let lacking = |code: &str| Tables::shipped().get(code).expect("a table").lacks();
+        assert!(lacking("en").into_iter().eq(["BySuffix"]), "only Estonian says \"by\" with a suffix");
+        assert!(lacking("et").is_empty(), "{:?}", lacking("et"));
+        let told: Vec<String> =
+            Tables::shipped().iter().skip(2).map(|it| format!("{}: {}", it.code(), it.lacks().join(" "))).collect();
+        expect![[r#"
+            de: BudgetMinAfter BySuffix
+            es: BudgetMinAfter BySuffix
+            fr: BudgetMinAfter BySuffix
+            pt: BudgetMinAfter BySuffix ItemLanguages
+            ru: BudgetMinAfter BySuffix
+            uk: BudgetMaxAfter BudgetMinAfter BySuffix NotName"#]]
+        .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn the_longest_phrase_is_taken_and_stars_stand_for_endings() {
+        let table = Tables::shipped().get("et").expect("a table");
+        let found = tokens("näita veel populaarseid raamatuid");
+        assert_eq!(table.find(Row::Popular, &found), [Span { from: 2, to: 3 }]);
+        assert_eq!(table.named(Names::Kinds, &found), [(Span { from: 3, to: 4 }, "book")]);
+        assert_eq!(Tables::shipped().name_of(Names::Kinds, "Kinkekaardid"), Some("gift_card"));
+        assert_eq!(Tables::shipped().name_of(Names::Kinds, "dream"), None);
+    }
+}

@@ -1,0 +1,215 @@
+//! What a strict chat asks of an answer: that something known is about the ask, and that each statement names its source.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
+
+use chime_core::Reason;
+use chime_relevance::context::{ContextWindow, Entry};
+
+/// A strand that belongs to the ask with less than this probability is no ground for an answer by itself.
+const SURE_STRAND: f64 = 0.5;
+/// Similarity of an ask and a text of which one holds the answer of the other, by the embedding model that ships.
+/// Fitted on hand-labelled group chats: see `docs/evaluation.md`.
+const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
+/// The same for a static model that the operator brings, whose texts share a mean vector that is not taken off.
+const MIN_SIMILARITY_OTHER: f64 = 0.40;
+/// The same without an embedding model: the share of the ask's telling words that a text holds.
+const MIN_SHARED_WORDS: f64 = 0.25;
+/// Statements of fewer words are no claims: `Yes.`, `Not quite:`.
+const CLAIM_WORDS: usize = 3;
+
+/// How similarity is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// By the vectors of the model that ships.
+    Shipped,
+    /// By the vectors of another model.
+    OtherModel,
+    /// By the words in common.
+    Words,
+}
+
+/// What is known about an ask.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// The ask replies to a message, or a talk belongs to it.
+    pub has_anchor_or_strand: bool,
+    /// Between the ask and the text nearest to it; none where there is no text.
+    pub similarity: Option<f64>,
+    pub measure: Measure,
+}
+
+/// Why an ask is not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    NothingKnown,
+    LowSimilarity,
+}
+
+impl Guard {
+    /// For logs and counts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NothingKnown => "nothing_known",
+            Self::LowSimilarity => "low_similarity",
+        }
+    }
+}
+
+/// The least similarity at which a text counts as being about an ask.
+pub fn min_similarity(measure: Measure) -> f64 {
+    match measure {
+        Measure::Shipped => MIN_SIMILARITY_SHIPPED,
+        Measure::OtherModel => MIN_SIMILARITY_OTHER,
+        Measure::Words => MIN_SHARED_WORDS,
+    }
+}
+
+/// Why an ask with this evidence is not answered in a strict chat; none where it is.
+pub fn guard(evidence: Evidence) -> Option<Guard> {
+    match evidence.similarity {
+        _ if evidence.has_anchor_or_strand => None,
+        None => Some(Guard::NothingKnown),
+        Some(similarity) if similarity < min_similarity(evidence.measure) => Some(Guard::LowSimilarity),
+        Some(_) => None,
+    }
+}
+
+/// Whether `window` holds the message that the ask replies to, or a talk that belongs to the ask.
+pub fn has_anchor_or_strand(window: &ContextWindow) -> bool {
+    let belongs = |entry: &Entry| match entry.reason {
+        Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
+        Reason::Chain | Reason::Strand | Reason::Bridge => entry.score >= SURE_STRAND,
+        Reason::Cluster | Reason::Query | Reason::Nearby | Reason::Tool => false,
+    };
+    window.anchor.is_some() || window.entries.iter().any(belongs)
+}
+
+/// A checked citation, as Markdown: `\[1\]`.
+static CITED: LazyLock<Regex> = LazyLock::new(cited);
+
+/// `text`, whose citations were checked, with `mark` in brackets behind each statement that has none.
+pub fn mark_unsourced(text: &str, mark: &str) -> String {
+    if !CITED.is_match(text) {
+        return if text.is_empty() { String::new() } else { format!("{text} ({mark})") };
+    }
+    let mut in_code = false;
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let is_fence = line.trim_start().starts_with("```");
+            in_code ^= is_fence;
+            if in_code || is_fence { line.to_owned() } else { mark_line(line, mark) }
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn mark_line(line: &str, mark: &str) -> String {
+    let marked = |sentence: &String| match is_claim(sentence) && !CITED.is_match(sentence) {
+        true => {
+            let end = sentence.trim_end().len();
+            format!("{} ({mark}){}", &sentence[..end], &sentence[end..])
+        }
+        false => sentence.clone(),
+    };
+    sentences(line).iter().map(marked).collect()
+}
+
+/// The sentences of a line, each with the citations behind it.
+pub fn sentences(line: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for piece in line.split_sentence_bounds() {
+        match found.last_mut() {
+            Some(before) if goes_on(before, piece) => before.push_str(piece),
+            _ => found.push(piece.to_owned()),
+        }
+    }
+    found
+}
+
+/// Whether `piece` is still part of the sentence `before`: a citation of it, or what follows an abbreviation or a number.
+fn goes_on(before: &str, piece: &str) -> bool {
+    let last = before.trim_end().trim_end_matches('.').rsplit(char::is_whitespace).next().unwrap_or_default();
+    let is_short = last.chars().count() <= 2 || last.chars().all(|c| c.is_ascii_digit());
+    let starts_with_citation = CITED
+        .find(piece)
+        .is_some_and(|found| piece[..found.start()].chars().all(|c| c.is_whitespace() || matches!(c, '[' | '(' | '.')));
+    let is_continued = piece.chars().find(|c| c.is_alphabetic()).is_none_or(char::is_lowercase);
+    starts_with_citation || is_continued || before.trim_end().ends_with('.') && is_short
+}
+
+fn is_claim(sentence: &str) -> bool {
+    let end = sentence.trim_end().trim_end_matches(['*', '_', '"', '”', '»', ')']);
+    sentence.unicode_words().count() >= CLAIM_WORDS && !end.ends_with([':', '?', '？', '：'])
+}
+
+#[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
+fn cited() -> Regex {
+    Regex::new(r"\\\[[0-9]{1,3}\\\]").expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    const NOTHING: Evidence = Evidence { has_anchor_or_strand: false, similarity: None, measure: Measure::Shipped };
+
+    #[test]
+    fn an_ask_that_nothing_known_is_about_is_not_answered() {
+        assert_eq!(guard(NOTHING), Some(Guard::NothingKnown));
+        let similar = |similarity| guard(Evidence { similarity: Some(similarity), ..NOTHING });
+        assert_eq!(similar(MIN_SIMILARITY_SHIPPED - 0.01), Some(Guard::LowSimilarity));
+        assert_eq!(similar(MIN_SIMILARITY_SHIPPED), None);
+        assert_eq!(guard(Evidence { has_anchor_or_strand: true, ..NOTHING }), None);
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        expected.assert_eq(&mark_unsourced(text, "no source"));
+    }
+
+    #[test]
+    fn a_statement_without_a_source_is_marked() {
+        check(
+            r"The boat leaves at nine [\[1\]](https://t.me/c/1/1). It is a red boat. Who steers?",
+            expect![[
+                r"The boat leaves at nine [\[1\]](https://t.me/c/1/1). It is a red boat. (no source) Who steers?"
+            ]],
+        );
+    }
+
+    #[test]
+    fn a_citation_behind_the_full_stop_belongs_to_its_sentence() {
+        check(
+            r"It leaves at nine. \[1\] Ann steers it. \[2\]",
+            expect![[r"It leaves at nine. \[1\] Ann steers it. \[2\]"]],
+        );
+    }
+
+    #[test]
+    fn lists_abbreviations_lead_ins_and_code_are_read_as_they_are() {
+        check(
+            "They chose:\n\n1. The 3. Oct. trip, e.g. by boat \\[1\\]\n2. Bread and cheese for all\n\n```\nlet a = b; // no claim here\n```",
+            expect![[r#"
+                They chose:
+
+                1. The 3. Oct. trip, e.g. by boat \[1\]
+                2. Bread and cheese for all (no source)
+
+                ```
+                let a = b; // no claim here
+                ```"#]],
+        );
+    }
+
+    #[test]
+    fn an_answer_without_any_source_is_marked_once() {
+        check("It is a boat. It is red.", expect!["It is a boat. It is red. (no source)"]);
+        check("", expect![""]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Formats messages for the prompt: `[4] Ana (14:02): text`, one message a line, numbered from 1 in each prompt.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::plain::{clean_name, clean_text, without_fence};
+use crate::prompt::Style;
+use chime_core::{
+    ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
+    without_citations,
+};
+use chime_relevance::context::{ContextWindow, Entry};
+
+/// Silences from this length on are noted between two lines. Shorter ones show in the times.
+const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
+/// A time is shown again after this span: within a burst it tells nothing.
+const TIME_SHOWN_AFTER: Duration = Duration::from_secs(10 * 60);
+/// Characters of an earlier answer of the bot: the model repeats its own words when it sees them in full.
+const OWN_CHARS: usize = 160;
+/// The same where the question is about that answer.
+const OWN_FOCUS_CHARS: usize = 600;
+/// Before the later lines of a text, so that none of them passes for the beginning of a message.
+const INDENT: &str = "    ";
+
+/// The numbers and names that one prompt gives to messages and members.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The messages with the names of their authors, in the order of their numbers, which count from 1.
+    messages: Vec<(Seq, String)>,
+    names: BTreeMap<UserId, String>,
+}
+
+impl Labels {
+    /// The message that the prompt calls by `number`.
+    pub fn source(&self, number: usize) -> Option<SourceId> {
+        self.messages.get(number.checked_sub(1)?).map(|(seq, _)| SourceId::message(seq.0))
+    }
+
+    /// The number of a message, if the prompt shows it.
+    pub fn number_of(&self, seq: Seq) -> Option<usize> {
+        self.messages.iter().position(|(known, _)| *known == seq).map(|place| place + 1)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.values().map(String::as_str)
+    }
+
+    pub fn has_name(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
+    fn author_of(&self, seq: Seq) -> Option<&str> {
+        self.messages.iter().find(|(known, _)| *known == seq).map(|(_, name)| name.as_str())
+    }
+
+    /// The number of a message: the next one where it has none.
+    pub fn assign(&mut self, seq: Seq, author: String) -> usize {
+        self.number_of(seq).unwrap_or_else(|| {
+            self.messages.push((seq, author));
+            self.messages.len()
+        })
+    }
+
+    /// The member's name; a number tells a second member of the same name apart, and one who is called as the bot is.
+    fn name(&mut self, id: UserId, name: &str, bot_name: &str) -> String {
+        if let Some(known) = self.names.get(&id) {
+            return known.clone();
+        }
+        let name = clean_name(name);
+        let is_free = |name: &String| name != bot_name && !self.names.values().any(|known| known == name);
+        let name = std::iter::once(name.clone())
+            .chain((2..=99).map(|number| format!("{name} ({number})")))
+            .find(is_free)
+            .unwrap_or(name);
+        self.names.insert(id, name.clone());
+        name
+    }
+}
+
+/// Writes the lines of one prompt.
+pub struct Transcript<'a> {
+    bot_name: String,
+    fence: &'a str,
+    zone: Zone,
+    style: Style,
+    labels: Labels,
+    /// The time that was shown last.
+    shown_at: Option<Timestamp>,
+}
+
+impl<'a> Transcript<'a> {
+    pub fn new(bot_name: &str, fence: &'a str, zone: Zone, style: Style) -> Self {
+        Self { bot_name: clean_name(bot_name), fence, zone, style, labels: Labels::default(), shown_at: None }
+    }
+
+    /// Continues a prompt: what it has shown keeps its numbers and names.
+    pub fn resume(bot_name: &str, fence: &'a str, zone: Zone, style: Style, labels: Labels) -> Self {
+        Self { labels, ..Self::new(bot_name, fence, zone, style) }
+    }
+
+    /// Returns whether lines tell their days and times.
+    pub fn has_times(&self) -> bool {
+        self.style == Style::Numbered
+    }
+
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    pub fn into_labels(self) -> Labels {
+        self.labels
+    }
+
+    /// The entries of `window`, with notes of the days and of what lies between. For a trigger without a question
+    /// (`is_bare`), earlier answers of the bot are left out unless the trigger replies to one or follows it directly.
+    pub fn window(&mut self, window: &ContextWindow, is_bare: bool) -> String {
+        // Message ids start again when a chat becomes a supergroup.
+        let address = |entry: &Entry| (entry.message.message.chat, entry.message.message.id);
+        let shown: BTreeMap<(ChatId, MessageId), Seq> =
+            window.entries.iter().map(|entry| (address(entry), entry.message.seq)).collect();
+        let last = window.entries.last().map(|entry| entry.message.seq);
+        let is_shown = |entry: &&Entry| {
+            let is_own = entry.message.message.role == Role::Assistant;
+            !(is_own && is_bare) || entry.reason.is_anchor() || Some(entry.message.seq) == last
+        };
+        let mut lines = Vec::new();
+        let mut previous: Option<&StoredMessage> = None;
+        for entry in window.entries.iter().filter(is_shown) {
+            if self.style == Style::Numbered {
+                let left_out = (&window.left_out, window.known_from);
+                lines.extend(notes_between(previous, &entry.message, left_out, self.zone));
+            }
+            let message = &entry.message.message;
+            let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
+            let text = match (message.role, entry.part()) {
+                (Role::Assistant, _) if entry.reason.is_anchor() => Cow::Borrowed(entry.shown.as_str()),
+                (Role::Assistant, Part::Focus) => clip(&entry.shown, OWN_FOCUS_CHARS),
+                (Role::Assistant, Part::Surroundings) => clip(&entry.shown, OWN_CHARS),
+                (Role::User | Role::System | Role::SystemSummary, _) => Cow::Borrowed(entry.shown.as_str()),
+            };
+            lines.push(self.line(&entry.message, target, &text));
+            previous = Some(&entry.message);
+        }
+        lines.join("\n")
+    }
+
+    /// One message. `target` is the message it replies to, where this prompt shows that.
+    pub fn line(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
+        let author = self.author(stored);
+        let number = self.labels.assign(stored.seq, author);
+        let said = self.said(stored, target, text);
+        match self.style {
+            Style::Numbered => format!("[{number}] {said}"),
+            Style::Plain => said,
+        }
+    }
+
+    /// A message without a number: one that cannot be cited, as the question itself.
+    pub fn said(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
+        let is_own = stored.message.role == Role::Assistant;
+        let text = if is_own { Cow::Owned(without_citations(text)) } else { Cow::Borrowed(text) };
+        let sent_at = stored.message.sent_at;
+        let shows_time = self.shown_at.is_none_or(|shown_at| {
+            sent_at < shown_at || sent_at.since(shown_at) >= TIME_SHOWN_AFTER || !self.zone.same_day(shown_at, sent_at)
+        });
+        if shows_time {
+            self.shown_at = Some(sent_at);
+        }
+        // Times distract small models more than they help.
+        let shows_time = shows_time && self.style == Style::Numbered;
+        let notes = [
+            is_own.then(|| "you".to_owned()),
+            shows_time.then(|| self.zone.clock_time(sent_at)),
+            target.and_then(|target| self.target(target)),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+        without_fence(&format!("{}{notes}: {}", self.author(stored), indented(&text)), self.fence).into_owned()
+    }
+
+    /// `to [2]`, or `to Ana` where messages have no numbers.
+    fn target(&self, target: Seq) -> Option<String> {
+        match self.style {
+            Style::Numbered => self.labels.number_of(target).map(|number| format!("to [{number}]")),
+            Style::Plain => self.labels.author_of(target).map(|name| format!("to {name}")),
+        }
+    }
+
+    /// Member text that is no message of its own: the marked part of one, or what is known of one from elsewhere.
+    pub fn aside(&self, text: &str) -> String {
+        without_fence(&indented(text), self.fence).into_owned()
+    }
+
+    /// `Monday 5 January 2026`, where this prompt is read.
+    pub fn day(&self, at: Timestamp) -> String {
+        self.zone.day_in_words(at)
+    }
+
+    /// Lines of members between the marks of this prompt.
+    pub fn fenced(&self, lines: &str) -> String {
+        format!("<<<chat {fence}\n{lines}\n{fence} chat>>>", fence = self.fence)
+    }
+
+    /// The name that the prompt calls the author by.
+    pub fn author(&mut self, stored: &StoredMessage) -> String {
+        match stored.message.role {
+            Role::Assistant => self.bot_name.clone(),
+            Role::User | Role::System | Role::SystemSummary => {
+                self.labels.name(stored.message.sender.id, &stored.message.sender.name, &self.bot_name)
+            }
+        }
+    }
+}
+
+/// What the reader should know between two messages: what is not shown, how long it was quiet, that a day began.
+fn notes_between(
+    previous: Option<&StoredMessage>,
+    next: &StoredMessage,
+    (left_out, known_from): (&BTreeSet<Seq>, Option<Seq>),
+    zone: Zone,
+) -> Vec<String> {
+    let now = next.message.sent_at;
+    let Some(previous) = previous else {
+        return vec![format!("({})", zone.day_in_words(now))];
+    };
+    let before = previous.message.sent_at;
+    // Imported messages are numbered late: then the numbers say nothing about what lies between.
+    let hidden = if previous.seq < next.seq { left_out.range(previous.seq..next.seq).count() } else { 0 };
+    let more = if known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
+    let not_shown = match hidden {
+        0 => None,
+        1 => Some(format!("({more}1 message not shown)")),
+        many => Some(format!("({more}{many} messages not shown)")),
+    };
+    let silence = now.since(before);
+    let later = (silence >= NOTED_SILENCE).then(|| format!("({} later)", span_in_words(silence)));
+    let new_day = (!zone.same_day(before, now)).then(|| format!("({})", zone.day_in_words(now)));
+    [not_shown, later, new_day].into_iter().flatten().collect()
+}
+
+fn indented(text: &str) -> String {
+    let text = clean_text(text);
+    match text.trim() {
+        "" => "(no text)".to_owned(),
+        text => text.replace('\n', &format!("\n{INDENT}")),
+    }
+}

@@ -1,0 +1,131 @@
+//! Notes in a prompt: how a text becomes pieces, and which pieces bear on an ask.
+
+use crate::plain::{clean_name, one_line};
+use chime_core::clip;
+
+/// Characters of a piece: a paragraph or two.
+const PIECE_CHARS: usize = 900;
+/// Characters of a title.
+const TITLE_CHARS: usize = 60;
+/// Characters of a title in a line of sources.
+const SHORT_CHARS: usize = 26;
+/// Pieces that an ask is given.
+const TOP: usize = 3;
+/// The same where the best are about equally near, so that which of them counts cannot be told.
+const TOP_OF_EQUALS: usize = 5;
+/// Similarities that differ by less are about equal.
+const SPREAD: f64 = 0.05;
+
+/// The title of a note: the beginning of its text.
+pub fn title(text: &str) -> String {
+    let first = text.lines().find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or(text);
+    one_line(first.trim_start_matches(['#', '*', '-', ' ']), TITLE_CHARS)
+}
+
+/// As much of a title as stands in a line of sources, in whole words.
+pub fn short_title(title: &str) -> String {
+    if title.chars().count() <= SHORT_CHARS {
+        return title.to_owned();
+    }
+    let mut short = String::new();
+    for word in title.split_whitespace() {
+        if short.chars().count() + word.chars().count() + 2 > SHORT_CHARS {
+            break;
+        }
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.push_str(word);
+    }
+    match short.as_str() {
+        "" => one_line(title, SHORT_CHARS),
+        whole => format!("{}…", whole.trim_end_matches([',', ';', ':', '…'])),
+    }
+}
+
+/// `text` in pieces of whole paragraphs where they fit, else of whole words.
+pub fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for paragraph in text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
+        for part in parts(paragraph) {
+            match pieces.last_mut() {
+                Some(last) if last.chars().count() + part.chars().count() + 2 <= PIECE_CHARS => {
+                    last.push_str("\n\n");
+                    last.push_str(&part);
+                }
+                _ => pieces.push(part),
+            }
+        }
+    }
+    pieces
+}
+
+fn parts(paragraph: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for word in paragraph.split_inclusive(char::is_whitespace) {
+        // A word without an end is cut: no piece is longer than a prompt has room for.
+        let word = clip(word, PIECE_CHARS);
+        match parts.last_mut() {
+            Some(last) if last.chars().count() + word.chars().count() <= PIECE_CHARS => last.push_str(&word),
+            _ => parts.push(word.into_owned()),
+        }
+    }
+    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// The places of the nearest of `similarities`, best first: those that are not below `least`.
+pub fn nearest(similarities: &[f64], least: f64) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..similarities.len()).filter(|place| similarities[*place] >= least).collect();
+    places.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));
+    let spread = match (places.first(), places.get(TOP - 1)) {
+        (Some(first), Some(third)) => similarities[*first] - similarities[*third],
+        _ => f64::INFINITY,
+    };
+    places.truncate(if spread < SPREAD { TOP_OF_EQUALS } else { TOP });
+    places
+}
+
+/// `[n3 · Packing list · 14 October 2026] text`.
+pub fn line(number: u32, title: &str, saved_on: &str, text: &str) -> String {
+    format!("[n{number} · {} · {saved_on}] {text}", clean_name(title))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_paragraphs_and_words() {
+        let paragraph = "word ".repeat(100);
+        let text = format!("{paragraph}\n\n{paragraph}\n\nend");
+        let cut = pieces(&text);
+        assert_eq!(cut.iter().map(|piece| piece.chars().count()).collect::<Vec<_>>(), [499, 504]);
+        let long = pieces(&"word ".repeat(1000));
+        assert!(
+            long.len() == 6
+                && long.iter().all(|piece| piece.chars().count() <= PIECE_CHARS && piece.starts_with("word"))
+        );
+        assert!(pieces(" \n\n ").is_empty());
+        assert!(pieces(&"x".repeat(5000)).iter().all(|piece| piece.chars().count() <= PIECE_CHARS));
+    }
+
+    #[test]
+    fn more_pieces_are_taken_where_the_best_are_alike() {
+        assert_eq!(nearest(&[0.9, 0.2, 0.5, 0.4, 0.3], 0.25), [0, 2, 3]);
+        assert_eq!(nearest(&[0.50, 0.49, 0.48, 0.47, 0.46, 0.45], 0.25), [0, 1, 2, 3, 4]);
+        assert_eq!(nearest(&[0.1, 0.2], 0.25), [0_usize; 0]);
+    }
+
+    #[test]
+    fn a_long_title_is_cut_between_words() {
+        assert_eq!(short_title("The hut code is 7731"), "The hut code is 7731");
+        assert_eq!(short_title("The hut code is 7731, and the key is out"), "The hut code is 7731, and…");
+        assert_eq!(short_title(&"x".repeat(60)).chars().count(), SHORT_CHARS);
+    }
+
+    #[test]
+    fn a_title_is_the_first_line_with_words() {
+        assert_eq!(title("\n# Packing list\n- sail"), "Packing list");
+        assert_eq!(title(&"long ".repeat(40)).chars().count(), TITLE_CHARS);
+    }
+}

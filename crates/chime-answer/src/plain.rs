@@ -1,0 +1,143 @@
+//! Members' words, made safe to show: to the model, and in Markdown.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use chime_core::clip;
+
+/// Graphemes of a name that are shown.
+const NAME_GRAPHEMES: usize = 32;
+/// A grapheme may be built of any number of characters; a name of so many is no name.
+const NAME_CHARS: usize = 128;
+
+/// A name without what could be taken for the prompt's own marks: no brackets, separators, line breaks, control
+/// characters or bidi overrides, at most 32 graphemes.
+pub fn clean_name(raw: &str) -> String {
+    let kept: String = raw
+        .chars()
+        .map(|c| if c.is_whitespace() || is_line_break(c) { ' ' } else { c })
+        .filter(|c| !is_unsafe(*c) && !matches!(c, '[' | ']' | '(' | ')' | '{' | '}' | '<' | '>' | '·' | '→'))
+        .take(NAME_CHARS)
+        .collect();
+    let words = kept.split_whitespace().collect::<Vec<_>>().join(" ");
+    let name: String = words.graphemes(true).take(NAME_GRAPHEMES).collect();
+    match name.trim_end() {
+        "" => "somebody".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// A text with plain line breaks and without control characters and bidi overrides.
+pub fn clean_text(raw: &str) -> String {
+    raw.replace("\r\n", "\n")
+        .chars()
+        .map(|c| if is_line_break(c) { '\n' } else { c })
+        .filter(|c| matches!(c, '\n' | '\t') || !is_unsafe(*c))
+        .collect()
+}
+
+/// A text on one line, in at most `max_chars` characters.
+pub fn one_line(raw: &str, max_chars: usize) -> String {
+    let line = clean_text(raw).split_whitespace().collect::<Vec<_>>().join(" ");
+    clip(&line, max_chars).into_owned()
+}
+
+/// As [`one_line`], with words for a message without any.
+pub fn gist(text: &str, max_chars: usize) -> String {
+    match one_line(text, max_chars) {
+        line if line.is_empty() => "(no text)".to_owned(),
+        line => line,
+    }
+}
+
+/// Text that reads the same after Markdown has been through it.
+pub fn escape_markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '#' | '!' | '&') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// Breaks up every occurrence of `fence` in member text, so that nobody can close the fence from inside.
+pub fn without_fence<'t>(text: &'t str, fence: &str) -> Cow<'t, str> {
+    let mut text = Cow::Borrowed(text);
+    let Some(middle) = fence.char_indices().nth(fence.chars().count() / 2).map(|(index, _)| index) else {
+        return text;
+    };
+    let broken = format!("{} {}", &fence[..middle], &fence[middle..]);
+    // Breaking one occurrence may leave another that overlapped it.
+    while middle > 0 && text.contains(fence) {
+        text = Cow::Owned(text.replace(fence, &broken));
+    }
+    text
+}
+
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Control characters and those that turn the reading direction or hide: never part of what somebody meant to say.
+/// The joiners of emoji and of Persian stay.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_pass_for_a_line_of_the_prompt() {
+        assert_eq!(clean_name("Ana]\n[m1 · u0 Chime"), "Ana m1 u0 Chime");
+        assert_eq!(clean_name("\u{202e}Ana\u{0}\u{2066}"), "Ana");
+        assert_eq!(clean_name(" [] "), "somebody");
+        assert_eq!(clean_name(&"x".repeat(40)).len(), 32);
+        assert_eq!(clean_name("Zoë 👨‍👩‍👧"), "Zoë 👨‍👩‍👧");
+    }
+
+    #[test]
+    fn a_name_of_stacked_marks_stays_short() {
+        assert!(clean_name(&format!("Z{}", "\u{301}".repeat(5000))).chars().count() <= NAME_CHARS);
+    }
+
+    #[test]
+    fn every_kind_of_line_break_becomes_one_and_controls_go() {
+        assert_eq!(clean_text("a\r\nb\rc\u{2028}d\u{85}e\u{7}f\tg"), "a\nb\nc\nd\nef\tg");
+    }
+
+    #[test]
+    fn markdown_in_members_words_is_text() {
+        assert_eq!(escape_markdown("*a* [x](y) <b>"), r"\*a\* \[x\](y) \<b\>");
+    }
+
+    #[test]
+    fn the_fence_is_broken_up_even_where_it_overlaps_itself() {
+        assert_eq!(without_fence("say abab now", "abab"), "say ab ab now");
+        assert!(!without_fence("ababababab", "abab").contains("abab"));
+        assert_eq!(without_fence("anything", ""), "anything");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_holds_the_fence(text in "[ab ]{0,40}", fence in "[ab]{2,6}") {
+            prop_assert!(!without_fence(&text, &fence).contains(&fence));
+        }
+
+        #[test]
+        fn a_name_is_short_and_on_one_line(raw in "\\PC{0,80}|[\\[\\]\n\r\u{202e}a·→]{0,80}") {
+            let name = clean_name(&raw);
+            prop_assert!(!name.is_empty() && name.graphemes(true).count() <= NAME_GRAPHEMES);
+            let forbidden = ['[', ']', '\n', '\r', '\u{202e}', '·', '→'];
+            prop_assert!(!name.contains(forbidden));
+        }
+    }
+}

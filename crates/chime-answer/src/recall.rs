@@ -1,0 +1,199 @@
+//! The recall slot: old messages and summaries that bear on the ask, beside the window.
+
+use crate::lines::Transcript;
+use crate::plain::clean_name;
+use chime_core::{
+    Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Zone, clip,
+    message_link,
+};
+use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
+
+/// Characters of a recalled message that are shown.
+const SHOWN_CHARS: usize = 600;
+/// Tokens for the head of a line and the note of its day.
+const LINE_TOKENS: usize = 24;
+/// Tokens for the words of the slot around the lines.
+const FRAME_TOKENS: usize = 90;
+/// Of the slot, the share that summaries may take: messages are what an answer can be checked by.
+const SUMMARIES_SHARE: f64 = 0.4;
+
+/// As much of `found`, best first, as fits into `cap` tokens, oldest first.
+pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Recalled {
+    let room = cap.saturating_sub(FRAME_TOKENS);
+    let mut left = (room as f64 * SUMMARIES_SHARE) as usize;
+    let sessions_room = left;
+    let fits = |text: &str, left: &mut usize| {
+        let tokens = LINE_TOKENS + estimate(text);
+        let fits = tokens <= *left;
+        *left -= if fits { tokens } else { 0 };
+        fits
+    };
+    let mut sessions: Vec<RecalledSession> =
+        found.sessions.into_iter().filter(|one| fits(&told(one), &mut left)).collect();
+    let mut left = room - (sessions_room - left);
+    let mut messages: Vec<RecalledMessage> =
+        found.messages.into_iter().filter(|one| fits(&shown(one), &mut left)).collect();
+    messages.sort_by_key(|one| (one.message.message.sent_at, one.message.seq));
+    sessions.sort_by_key(|one| (one.started_at, one.id));
+    Recalled { messages, sessions }
+}
+
+fn shown(one: &RecalledMessage) -> String {
+    clip(&one.message.message.rendered(), SHOWN_CHARS).into_owned()
+}
+
+fn told(one: &RecalledSession) -> String {
+    one.bullets.iter().map(|bullet| format!("- {}", bullet.text)).collect::<Vec<_>>().join("\n")
+}
+
+/// The lines of the slot: what summaries say, then the messages, each under its day; what is of another topic names it.
+pub(super) fn lines(recalled: &Recalled, transcript: &mut Transcript<'_>) -> String {
+    let mut lines = Vec::new();
+    for one in &recalled.sessions {
+        let place = place(transcript.day(one.started_at), one.topic.as_deref());
+        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&told(one))));
+    }
+    let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
+    lines.push(dated(messages, transcript));
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// Messages in their order, each under its day; one of another topic names it. As many characters of each are shown as it
+/// comes with.
+pub(super) fn dated<'m>(
+    messages: impl Iterator<Item = (&'m StoredMessage, Option<&'m str>, usize)>,
+    transcript: &mut Transcript<'_>,
+) -> String {
+    let mut lines = Vec::new();
+    let mut heading = None;
+    for (stored, topic, chars) in messages {
+        let place = format!("({})", place(transcript.day(stored.message.sent_at), topic));
+        if heading.as_ref() != Some(&place) && transcript.has_times() {
+            lines.push(place.clone());
+            heading = Some(place);
+        }
+        lines.push(transcript.line(stored, None, &clip(&stored.message.rendered(), chars)));
+    }
+    lines.join("\n")
+}
+
+fn place(day: String, topic: Option<&str>) -> String {
+    match topic {
+        Some(topic) => format!("{day}, in the topic \"{}\"", clean_name(topic)),
+        None => day,
+    }
+}
+
+/// What the slot shows, as it may be cited.
+pub(super) fn sources(recalled: &Recalled) -> impl Iterator<Item = SourceId> + '_ {
+    let sessions = recalled.sessions.iter().map(|one| SourceId::summary(one.id.first.0));
+    sessions.chain(recalled.messages.iter().map(|one| SourceId::message(one.message.seq.0)))
+}
+
+/// The summaries among the recalled sources. Each leads to the messages it rests on.
+pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
+    let cite = |one: &RecalledSession| Citable {
+        id: SourceId::summary(one.id.first.0),
+        name: format!("Summary, {}", zone.day_in_words(one.started_at)),
+        sent_at: one.started_at,
+        text: told(one),
+        link: None,
+        rests_on: (one.grounds.iter())
+            .map(|stored| Grounds {
+                message: stored.seq,
+                name: stored.message.sender.name.clone(),
+                sent_at: stored.message.sent_at,
+                link: message_link(chat, &stored.message),
+            })
+            .collect(),
+    };
+    recalled.sessions.iter().map(cite).collect()
+}
+
+/// What was recalled, as it is kept with the answer.
+pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
+    let chosen = |one: &RecalledMessage| Chosen {
+        seq: one.message.seq,
+        id: one.message.message.id,
+        reason: Reason::Query,
+        score: one.features.wide_coverage.clamp(0.0, 1.0),
+    };
+    recalled.messages.iter().map(chosen).collect()
+}
+
+/// Notes with the slot why each of its sources was recalled.
+pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
+    let Some(slot) = slots.iter_mut().find(|slot| slot.name == Slot::Recall.name()) else { return };
+    let found = |id: SourceId, score: f64, legs: LegScores| FoundSource { id: id.to_string(), score, legs };
+    let sessions = recalled.sessions.iter().map(|one| found(SourceId::summary(one.id.first.0), one.score, one.legs));
+    let messages = recalled.messages.iter().map(|one| found(SourceId::message(one.message.seq.0), one.score, one.legs));
+    slot.found = sessions.chain(messages).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::Style;
+    use chime_core::testkit::{CHAT_KEY, DAY_ONE, transcript};
+    use chime_core::{Bullet, ChatKey, Seq, SessionId, estimate_tokens};
+    use chime_relevance::retrieval::Features;
+
+    fn recalled() -> Recalled {
+        let chat = transcript(
+            "
+            10:00 ann#1 the door code is 4711
+            10:01 ben#2 thanks
+            day 2
+            10:02 ann#3 the code changed, it is 4712 now
+            ",
+        );
+        let of = |message| RecalledMessage {
+            message,
+            topic: None,
+            score: 1.0,
+            features: Features::default(),
+            legs: LegScores { words: 2.0, ..LegScores::default() },
+        };
+        Recalled { messages: chat.into_iter().rev().map(of).collect(), sessions: Vec::new() }
+    }
+
+    fn session(chat: ChatKey) -> RecalledSession {
+        RecalledSession {
+            id: SessionId { chat, first: Seq(1) },
+            started_at: DAY_ONE,
+            topic: None,
+            bullets: vec![Bullet { text: "Ann told the code of the door.".to_owned(), sources: vec![Seq(1)] }],
+            grounds: Vec::new(),
+            score: 1.0,
+            legs: LegScores { summary: 0.5, ..LegScores::default() },
+        }
+    }
+
+    #[test]
+    fn what_fits_stands_in_order_of_time_under_its_day() {
+        let mut transcript = Transcript::new("Chime", "CODE", Zone::UTC, Style::Numbered);
+        let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut transcript);
+        let heads: Vec<&str> = shown.lines().map(|line| line.split(' ').next().unwrap_or(line)).collect();
+        assert_eq!(heads, ["(Monday", "[1]", "[2]", "(Tuesday", "[3]"], "{shown}");
+    }
+
+    #[test]
+    fn the_best_come_first_where_room_is_short() {
+        let fitting = fitting(recalled(), FRAME_TOKENS + LINE_TOKENS + 16, estimate_tokens);
+        assert_eq!(fitting.messages.iter().map(|one| one.message.seq.0).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn a_summary_stands_before_the_messages_and_each_source_keeps_its_legs() {
+        let found = Recalled { sessions: vec![session(CHAT_KEY)], ..recalled() };
+        let kept = fitting(found, 1_000, estimate_tokens);
+        let shown = lines(&kept, &mut Transcript::new("Chime", "CODE", Zone::UTC, Style::Numbered));
+        assert!(shown.starts_with("[s1] Summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
+        let mut slots =
+            [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];
+        note_found(&mut slots, &kept);
+        let legs: Vec<_> = slots[0].found.iter().map(|one| (one.id.as_str(), one.legs.found().next())).collect();
+        assert_eq!(legs[..2], [("s1", Some(("summary", 0.5))), ("m1", Some(("words", 2.0)))]);
+    }
+}

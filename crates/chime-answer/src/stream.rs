@@ -1,0 +1,160 @@
+//! What of an unfinished answer is shown, and when: pure.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use regex::Regex;
+
+use chime_core::Timestamp;
+
+/// Less than this says too little to be worth a message. In tokens, as they are estimated.
+pub const FIRST_TOKENS: usize = 20;
+/// In a group, a message holds the place of an answer that takes longer than this.
+pub const PLACEHOLDER_AFTER: Duration = Duration::from_secs(8);
+/// Between two edits of one message. Telegram slows down whoever edits faster.
+pub const EDIT_EVERY: Duration = Duration::from_secs(3);
+/// Between two drafts. They stand outside the limits on messages.
+pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
+/// Telegram takes 20 messages and edits a minute in a group. Edits leave the rest to whole answers.
+const EDITS_WITHIN: usize = 12;
+/// A bracket that has been open for longer is none of a citation.
+const TAG_CHARS: usize = 200;
+/// The same for a round one, which people use more.
+const ROUND_TAG_CHARS: usize = 40;
+
+/// What a chat was sent lately.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Telegram asked to leave it in peace until then.
+    pub held_until: Option<Timestamp>,
+    /// Messages and edits of the last minute.
+    pub within_minute: usize,
+}
+
+/// Whether an edit may go out that only shows more of an answer: it gives way to everything else.
+pub fn may_show(traffic: Traffic, now: Timestamp) -> bool {
+    traffic.held_until.is_none_or(|until| until <= now) && traffic.within_minute < EDITS_WITHIN
+}
+
+/// A list of sources that the model begins to write at the end.
+static OWN_LIST: LazyLock<Regex> = LazyLock::new(own_list);
+
+/// What may be shown of an answer whose end has not come: no half of a citation, a link or a word, and no list of sources.
+pub fn settled(answer: &str) -> &str {
+    let mut end = answer.len();
+    if let Some(open) = open_bracket(answer) {
+        end = open;
+    }
+    let text =
+        answer[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '<' | '^' | '#'));
+    let text = OWN_LIST.find(text).map_or(text, |list| &text[..list.start()]);
+    text.trim_end()
+}
+
+/// Where the last bracket begins that is still open and may be that of a tag or a link.
+fn open_bracket(answer: &str) -> Option<usize> {
+    let mut open: Vec<(usize, char)> = Vec::new();
+    let mut closed_square = None;
+    for (at, c) in answer.char_indices() {
+        match c {
+            '[' | '【' | '［' | '(' | '（' | '{' => {
+                // The address of a link belongs to its words.
+                let start = closed_square.filter(|(_, end)| c == '(' && *end == at).map_or(at, |(start, _)| start);
+                open.push((start, c));
+            }
+            ']' | '】' | '］' | ')' | '）' | '}' => {
+                let closed = open.pop();
+                closed_square = closed.filter(|_| c == ']').map(|(start, _)| (start, at + 1));
+            }
+            _ => {}
+        }
+    }
+    let is_recent = |(at, c): &&(usize, char)| {
+        let most =
+            if matches!(c, '(' | '（' | '{') && answer[*at..].starts_with(*c) { ROUND_TAG_CHARS } else { TAG_CHARS };
+        answer[*at..].chars().count() <= most
+    };
+    open.iter().find(is_recent).map(|(at, _)| *at)
+}
+
+#[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
+fn own_list() -> Regex {
+    let label = crate::own_list::LABEL;
+    Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))
+        .expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::citations::linked;
+    use crate::lines::Labels;
+    use crate::material::Material;
+
+    #[track_caller]
+    fn shows(answer: &str, shown: &str) {
+        assert_eq!(settled(answer), shown);
+    }
+
+    #[test]
+    fn half_a_citation_is_never_shown() {
+        for tail in [
+            "[",
+            "[sou",
+            "[source: m1",
+            "【m1",
+            "(m",
+            "m1",
+            "[m1, m",
+            "[source: m1][sou",
+            "(source: m1",
+            "{m1",
+            "［m1",
+            "^m1",
+        ] {
+            let shown = settled(&format!("The boat leaves at nine {tail}")).to_owned();
+            let whole =
+                if tail.contains("][") { "The boat leaves at nine [source: m1]" } else { "The boat leaves at nine" };
+            assert_eq!(shown, whole, "{tail}");
+        }
+        shows("The boat leaves [source: m1].", "The boat leaves [source: m1].");
+    }
+
+    #[test]
+    fn half_a_link_and_a_half_word_are_not_shown() {
+        shows("See [the plan](https://exa", "See");
+        shows("See [the plan](https://example.org) and", "See [the plan](https://example.org)");
+        shows(
+            "wait (what they said about the trip on the river last summer with",
+            "wait (what they said about the trip on the river last summer",
+        );
+        shows("Der Fährmann kommt, spä", "Der Fährmann kommt, spä");
+    }
+
+    #[test]
+    fn a_list_of_sources_is_not_shown() {
+        shows("At nine [source: m1].\n\nSources: m1, ", "At nine [source: m1].");
+        shows("At nine.\nSour", "At nine.");
+    }
+
+    #[test]
+    fn showing_more_gives_way_to_everything_else() {
+        let now = Timestamp::from_secs(100);
+        assert!(may_show(Traffic::default(), now));
+        assert!(!may_show(Traffic { within_minute: EDITS_WITHIN, ..Traffic::default() }, now));
+        assert!(!may_show(Traffic { held_until: Some(now.plus(EDIT_EVERY)), ..Traffic::default() }, now));
+        assert!(may_show(Traffic { held_until: Some(now), ..Traffic::default() }, now));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_a_beginning_and_holds_no_open_tag(answer in r"([a-z .]{0,9}(\[source: m[0-9]\]|\[m1|【m1】|\(m2\)|\[|\]\()?){0,6}") {
+            let shown = settled(&answer);
+            prop_assert!(answer.starts_with(shown));
+            let checked = linked(shown, Material { given: &[], labels: &Labels::default(), ask: None });
+            prop_assert!(!checked.contains("[source"), "{checked}");
+        }
+    }
+}

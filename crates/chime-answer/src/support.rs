@@ -1,0 +1,311 @@
+//! Finds the messages that a sentence of an answer rests on, whether or not the model cited them.
+//!
+//! A sentence is compared with each source by its words, weighted by how rare they are among the sources, by its numbers, and by
+//! embeddings where there is a model. `data/answers/support.jsonl` has labelled sentences; the test below holds the figures.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use chime_core::Citable;
+use chime_core::trigger::Languages;
+
+/// Characters that the forms of a word share, in most languages.
+const STEM_CHARS: usize = 5;
+/// Shorter words tell little, unless they are numbers or ideographs.
+const MIN_WORD_CHARS: usize = 3;
+/// Weight of a word that the question holds too: every answer repeats some of these.
+const ASKED: f64 = 0.3;
+/// From this probability on a source supports a sentence: precision .91 and recall .74 on sentences left out of the fit.
+pub const SUPPORTS: f64 = 0.6;
+/// From this probability on a source stands behind an answer in which no sentence has one.
+const LIKELY: f64 = 0.4;
+/// Below this probability a citation is taken for a mistake, if another source supports the sentence.
+pub const DOUBTFUL: f64 = 0.2;
+/// Below this probability nothing of the sentence stands in the source.
+pub const UNRELATED: f64 = 0.05;
+/// A constant, the share of the words, the share of names, the cosine, whether all numbers differ, the share of the numbers, and
+/// whether the source is a question.
+pub type Features = [f64; 7];
+/// Fitted by `cargo bench --bench fit -- --support` and rounded.
+pub const WEIGHTS: Features = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
+/// A word of the author's name, beside one of the text.
+const NAMES_COUNT: f64 = 0.5;
+/// A second source is named where it says this share of a sentence beyond what the first says.
+const ADDS: f64 = 0.35;
+
+/// Words for 2 to 12 in the languages that the bot speaks, a row a number.
+const NUMBER_WORDS: [(&str, &str); 11] = [
+    ("2", "two zwei dos deux due dois duas два две iki dwa dwie twee kaks дві"),
+    ("3", "three drei tres trois tre três три üç trzy drie kolm"),
+    ("4", "four vier cuatro quatre quattro quatro четыре dört cztery neli чотири"),
+    ("5", "five fünf cinco cinq cinque пять beş pięć vijf viis п'ять"),
+    ("6", "six sechs seis sei шесть altı sześć zes kuus шість"),
+    ("7", "seven sieben siete sept sette sete семь yedi siedem zeven seitse сім"),
+    ("8", "eight acht ocho huit otto oito восемь sekiz osiem kaheksa вісім"),
+    ("9", "nine neun nueve neuf nove девять dokuz dziewięć negen üheksa дев'ять"),
+    ("10", "ten zehn diez dix dieci dez десять dziesięć tien kümme"),
+    ("11", "eleven elf once onze undici одиннадцать jedenaście"),
+    ("12", "twelve zwölf doce douze dodici doze двенадцать dwanaście twaalf"),
+];
+
+static NUMBERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    NUMBER_WORDS.iter().flat_map(|(number, words)| words.split(' ').map(move |word| (word, *number))).collect()
+});
+
+/// Returns the words of a text that tell something, as stems. Numbers are whole and in digits: `8:00`, `8` and `eight` are the same.
+pub fn telling_words(text: &str) -> BTreeSet<String> {
+    let lower = text.to_lowercase();
+    let stem = |word: &str| {
+        if let Some(number) = NUMBERS.get(word) {
+            return Some((*number).to_owned());
+        }
+        let is_ideograph = word.chars().all(|c| ('\u{2e80}'..='\u{9fff}').contains(&c));
+        let is_telling = is_ideograph
+            || word.chars().count() >= MIN_WORD_CHARS && !Languages::shipped().is_stop_word_in(word, &lower);
+        is_telling.then(|| word.chars().take(STEM_CHARS).collect())
+    };
+    // Whom a text calls is no part of what it says.
+    let said = lower.split_whitespace().filter(|word| !word.starts_with('@'));
+    let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !is_number(word)).filter_map(stem);
+    words.chain(numbers(&lower)).collect()
+}
+
+/// Returns the numbers of a text: runs of digits with points, commas or colons inside, without `:00` behind.
+fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
+    let runs = text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':'));
+    runs.map(|run| run.trim_matches(['.', ',', ':']))
+        .map(|run| run.strip_suffix(":00").unwrap_or(run))
+        .filter(|run| run.starts_with(|c: char| c.is_ascii_digit()))
+        .map(|run| run.replace(',', "."))
+        .map(|run| if run.starts_with('0') { run.trim_start_matches('0').to_owned() } else { run })
+        .filter(|run| !run.is_empty())
+}
+
+/// Returns the vector of a text, or nothing without an embedding model.
+pub type Embed<'a> = &'a (dyn Fn(&str) -> Vec<f32> + Sync);
+
+/// Sources, prepared to be compared with sentences.
+pub struct Support<'a> {
+    sources: Vec<Prepared>,
+    question: String,
+    asked: BTreeSet<String>,
+    /// Words that stand in one source in two, and so on: the rarer, the heavier.
+    weights: HashMap<String, f64>,
+    embed: Embed<'a>,
+}
+
+struct Prepared {
+    words: BTreeSet<String>,
+    /// The author's name: "Ana brings the cake" may rest on Ana's "I bring the cake".
+    name: BTreeSet<String>,
+    is_question: bool,
+    /// The bot's own words are no source.
+    is_own: bool,
+    vector: Vec<f32>,
+}
+
+impl<'a> Support<'a> {
+    pub fn new(sources: &[Citable], question: &str, bot_name: &str, embed: Embed<'a>) -> Self {
+        let prepared: Vec<Prepared> = sources
+            .iter()
+            .map(|source| Prepared {
+                words: telling_words(&source.text),
+                name: telling_words(&source.name),
+                is_question: source.text.trim_end().ends_with(['?', '？', '؟']),
+                is_own: source.name == bot_name,
+                vector: embed(&source.text),
+            })
+            .collect();
+        let mut spread: HashMap<String, f64> = HashMap::new();
+        for word in prepared.iter().flat_map(|source| &source.words) {
+            *spread.entry(word.clone()).or_default() += 1.0;
+        }
+        let count = prepared.len() as f64;
+        let weights = spread.into_iter().map(|(word, times)| (word, (1.0 + count / times).ln())).collect();
+        Self { sources: prepared, question: question.to_owned(), asked: telling_words(question), weights, embed }
+    }
+
+    /// Returns the probability that each source supports `sentence`, in the order of the sources. All are 0 for a sentence
+    /// without telling words, and the bot's own words are no source.
+    pub fn scores(&self, sentence: &str) -> Vec<f64> {
+        let features = self.features(sentence);
+        let score = |(source, features): (&Prepared, &Features)| match source.is_own {
+            true => 0.0,
+            false => probability(features, &WEIGHTS),
+        };
+        match features.is_empty() {
+            true => vec![0.0; self.sources.len()],
+            false => self.sources.iter().zip(&features).map(score).collect(),
+        }
+    }
+
+    /// Returns the places of the sources that `sentence` rests on, the strongest first; none where it cannot be checked.
+    pub fn sources_of(&self, sentence: &str) -> Vec<usize> {
+        let scores = self.scores(sentence);
+        let Some(best) = best(&scores).filter(|best| scores[*best] >= SUPPORTS && self.is_checkable(sentence)) else {
+            return Vec::new();
+        };
+        std::iter::once(best).chain(self.second(sentence, best)).collect()
+    }
+
+    /// Returns the place of the source that an answer without any is likeliest to rest on. A short answer, such as a name, is
+    /// compared together with its question.
+    pub fn likely_source_of(&self, answer: &str) -> Option<usize> {
+        let scores = self.scores(&format!("{} {answer}", self.question));
+        let best = best(&scores)?;
+        (scores[best] >= LIKELY && self.is_checkable(answer)).then_some(best)
+    }
+
+    /// Returns another source that says a good part of what `first` does not say of `sentence`.
+    fn second(&self, sentence: &str, first: usize) -> Option<usize> {
+        let words = telling_words(sentence);
+        let total: f64 = words.iter().map(|word| self.weight(word)).sum();
+        let covered = &self.sources.get(first)?.words;
+        let rest: Vec<&String> = words.iter().filter(|word| !covered.contains(*word)).collect();
+        let adds = |source: &Prepared| -> f64 {
+            rest.iter().filter(|word| source.words.contains(**word)).map(|word| self.weight(word)).sum()
+        };
+        (self.sources.iter().enumerate())
+            .filter(|(place, source)| *place != first && !source.is_own && !source.is_question)
+            .map(|(place, source)| (place, adds(source)))
+            .filter(|(_, share)| *share >= ADDS * total)
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(place, _)| place)
+    }
+
+    /// Returns whether `sentence` has telling words beside those of the question.
+    pub fn is_checkable(&self, sentence: &str) -> bool {
+        telling_words(sentence).iter().filter(|word| !self.asked.contains(*word)).count() >= 1
+    }
+
+    /// Returns the features of each source with `sentence`, in the order of [`WEIGHTS`]; none for a sentence without telling
+    /// words.
+    pub fn features(&self, sentence: &str) -> Vec<Features> {
+        let words = telling_words(sentence);
+        let total: f64 = words.iter().map(|word| self.weight(word)).sum();
+        if total <= 0.0 {
+            return Vec::new();
+        }
+        let numbers: Vec<&String> = words.iter().filter(|word| is_number(word)).collect();
+        let vector = (self.embed)(sentence);
+        let share = |is_counted: &dyn Fn(&String) -> bool| -> f64 {
+            words.iter().filter(|word| is_counted(word)).map(|word| self.weight(word)).sum::<f64>() / total
+        };
+        let of_source = |source: &Prepared| {
+            let covered = share(&|word| source.words.contains(word));
+            let named = share(&|word| source.name.contains(word) && !source.words.contains(word));
+            let agreeing = numbers.iter().filter(|number| source.words.contains(**number)).count();
+            [
+                1.0,
+                covered,
+                // A name alone supports nothing.
+                if covered > 0.0 { named * NAMES_COUNT } else { 0.0 },
+                cosine(&source.vector, &vector),
+                flag(!numbers.is_empty() && agreeing == 0),
+                if numbers.is_empty() { 0.0 } else { agreeing as f64 / numbers.len() as f64 },
+                flag(source.is_question),
+            ]
+        };
+        self.sources.iter().map(of_source).collect()
+    }
+
+    fn weight(&self, word: &str) -> f64 {
+        let rarest = (1.0 + self.sources.len() as f64).ln();
+        let weight = self.weights.get(word).copied().unwrap_or(rarest);
+        if self.asked.contains(word) { weight * ASKED } else { weight }
+    }
+}
+
+/// Returns the place of the highest score.
+pub fn best(scores: &[f64]) -> Option<usize> {
+    (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))
+}
+
+/// Returns the probability that a source with these features supports the sentence.
+pub fn probability(features: &Features, weights: &Features) -> f64 {
+    let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
+    1.0 / (1.0 + (-sum).exp())
+}
+
+fn flag(is: bool) -> f64 {
+    if is { 1.0 } else { 0.0 }
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().any(|c| c.is_ascii_digit())
+}
+
+/// 0 without vectors.
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum()
+}
+
+#[cfg(test)]
+pub mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use chime_core::embed::Embedder;
+    use chime_core::{SourceId, Timestamp};
+
+    const LABELLED: &str = include_str!("../../../data/answers/support.jsonl");
+
+    /// A sentence of an answer, and which of the messages hold what it says.
+    #[derive(Debug, Deserialize)]
+    struct Labelled {
+        id: String,
+        sentence: String,
+        messages: Vec<String>,
+        supports: Vec<usize>,
+    }
+
+    /// Reads `Ana: text` lines as messages 1, 2, 3 …
+    pub fn sources(messages: &[String]) -> Vec<Citable> {
+        let cite = |(number, line): (u32, &String)| {
+            let (name, text) = line.split_once(": ").unwrap_or(("", line));
+            Citable {
+                id: SourceId::message(number),
+                name: name.to_owned(),
+                sent_at: Timestamp::default(),
+                text: text.to_owned(),
+                link: None,
+                rests_on: Vec::new(),
+            }
+        };
+        (1..).zip(messages).map(cite).collect()
+    }
+
+    /// Pairs found and right, found in all, and right in all.
+    fn judged(embed: Embed<'_>, mut show: impl FnMut(&Labelled, &[usize], &[f64])) -> (usize, usize, usize) {
+        let (mut hits, mut found, mut right) = (0, 0, 0);
+        for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {
+            let labelled: Labelled = serde_json::from_str(line).expect("a labelled sentence");
+            let sources = sources(&labelled.messages);
+            let support = Support::new(&sources, "", "Chime", embed);
+            let chosen = support.sources_of(&labelled.sentence);
+            hits += chosen.iter().filter(|place| labelled.supports.contains(place)).count();
+            found += chosen.len();
+            right += labelled.supports.len();
+            show(&labelled, &chosen, &support.scores(&labelled.sentence));
+        }
+        (hits, found, right)
+    }
+
+    #[test]
+    fn sources_are_found_as_the_labels_say() {
+        let embedder = Embedder::shipped().expect("the model that ships");
+        let (hits, found, right) = judged(&|text| embedder.embed(text), |labelled, chosen, scores| {
+            if chosen != labelled.supports {
+                println!(
+                    "{}: {} -> {chosen:?}, not {:?}; {scores:.2?}",
+                    labelled.id, labelled.sentence, labelled.supports
+                );
+            }
+        });
+        let (precision, recall) = (hits as f64 / found as f64, hits as f64 / right as f64);
+        println!("precision {precision:.3}, recall {recall:.3}");
+        assert!(precision >= 0.9 && recall >= 0.7, "precision {precision:.3}, recall {recall:.3}");
+    }
+}

@@ -1,0 +1,214 @@
+//! Ranks the messages of a window for an answer without a model.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::plain::{clean_name, escape_markdown, gist};
+use chime_core::trigger::{Languages, is_generic};
+use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
+use chime_relevance::context::{ContextWindow, Entry};
+
+/// Characters of each quoted message.
+const QUOTE_CHARS: usize = 200;
+/// The first letters of two forms of one word.
+const STEM_CHARS: usize = 4;
+/// Shorter words tell too little.
+const MIN_WORD_CHARS: usize = 3;
+/// Score of a message that holds all words of the ask; a message that is certain to be in the focus has 1.
+const WORDS_OF_ASK: f64 = 2.0;
+/// Share of a question's score that goes to the message that answers it.
+const OF_QUESTION: f64 = 0.9;
+/// Share of a remark's score that goes to a reply to it.
+const OF_REMARK: f64 = 0.5;
+/// An answer that replies to nothing comes within this time, as a rule.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
+/// So much of the ask's words is an answer.
+const ANSWER: f64 = 0.5;
+/// A message with so many telling words says something, which is worth so much.
+const ENOUGH_WORDS: usize = 6;
+const SAYS_SOMETHING: f64 = 0.3;
+/// An ask of the bot of fewer telling words ("@bot cheaper") goes on with another and tells nothing by itself.
+const TELLING_ASK: usize = 4;
+/// Less than this of the ask's words is a coincidence outside the focus.
+const COINCIDENCE: f64 = 0.3;
+
+/// What is asked, and of whom.
+#[derive(Clone, Copy)]
+pub struct Query<'a> {
+    /// Without the bot's name.
+    pub ask: &'a str,
+    pub bot: &'a BotIdentity,
+}
+
+/// The `most` entries that answer the ask best, in order of time: of the focus by its score, of all by the words of the
+/// ask, an answer with its question. Tags and the bot's own words only where the trigger replies to them.
+pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
+    // Whoever names a day or a member wants what was said then or by them, not messages with that word.
+    let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
+    let words = Words::of(window, if is_named { "" } else { query.ask });
+    let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
+    let matched: Vec<f64> =
+        (0..window.entries.len()).map(|place| words.matched(place).max(taken_over(window, &words, place))).collect();
+    // What holds the words of the ask answers it: the rest of the focus would hide that.
+    let found = (0..matched.len()).any(|place| matched[place] >= ANSWER && may_show(&window.entries[place]));
+    let has_focus = window.entries.iter().any(|entry| entry.part() == Part::Focus);
+    let answered = window.anchor_entry().and_then(|anchor| anchor.message.message.reply_to);
+    let mut ranked: Vec<(usize, f64)> = window
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| may_show(entry))
+        .filter_map(|(place, entry)| {
+            let matched = matched[place];
+            let base = match entry.part() {
+                Part::Focus => entry.score,
+                // Where nothing is in focus, what was said last is all there is to show.
+                Part::Surroundings if has_focus || !words.is_empty => 0.0,
+                Part::Surroundings => place as f64 / window.entries.len() as f64,
+            };
+            let is_in = match found {
+                true => matched >= COINCIDENCE || entry.reason.is_anchor(),
+                false => entry.part() == Part::Focus || matched >= COINCIDENCE || (words.is_empty && !has_focus),
+            };
+            let base = base + words.telling(place);
+            let anchor = if entry.reason.is_anchor() { f64::from(u8::MAX) } else { 0.0 };
+            // What the anchor answers makes it readable.
+            let anchor = if answered == Some(entry.message.message.id) { 1.0 } else { anchor };
+            is_in.then_some((place, anchor + base + WORDS_OF_ASK * matched))
+        })
+        .collect();
+    if ranked.is_empty() && has_focus {
+        // The matter is made of tags and answers that went before: what was said around them is all there is to show.
+        let shown = window.entries.iter().enumerate().filter(|(_, entry)| may_show(entry));
+        ranked = shown.map(|(place, _)| (place, place as f64)).collect();
+    }
+    ranked.sort_by(|(a, one), (b, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal).then(b.cmp(a)));
+    ranked.truncate(most);
+    ranked.sort_unstable_by_key(|(place, _)| *place);
+    ranked.into_iter().filter_map(|(place, _)| window.entries.get(place)).collect()
+}
+
+/// The words of the ask and where they stand.
+struct Words {
+    /// Of each entry, how much of the ask it says: 0 to 1, a rare word counting more than a common one.
+    matched: Vec<f64>,
+    is_empty: bool,
+    /// Of each entry, the number of its words that tell anything.
+    counts: Vec<usize>,
+}
+
+impl Words {
+    fn of(window: &ContextWindow, ask: &str) -> Self {
+        let asked = stems(ask);
+        let said: Vec<Vec<String>> = window.entries.iter().map(|entry| stems(&entry.message.message.text)).collect();
+        let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
+        for stem in &asked {
+            holders.insert(stem, said.iter().filter(|words| words.contains(stem)).count());
+        }
+        let weight = |stem: &str| match holders.get(stem) {
+            None | Some(0) => 0.0,
+            Some(count) => 1.0 / (*count as f64).sqrt(),
+        };
+        let all: f64 = asked.iter().map(|stem| weight(stem)).sum();
+        let share = |words: &Vec<String>| {
+            let held: f64 = asked.iter().filter(|stem| words.contains(stem)).map(|stem| weight(stem)).sum();
+            if all > 0.0 { held / all } else { 0.0 }
+        };
+        let counts = said.iter().map(Vec::len).collect();
+        Self { matched: said.iter().map(share).collect(), is_empty: asked.is_empty(), counts }
+    }
+
+    fn matched(&self, place: usize) -> f64 {
+        self.matched.get(place).copied().unwrap_or_default()
+    }
+
+    /// What an entry is worth for saying something at all.
+    fn telling(&self, place: usize) -> f64 {
+        let count = self.counts.get(place).copied().unwrap_or_default().min(ENOUGH_WORDS);
+        SAYS_SOMETHING * count as f64 / ENOUGH_WORDS as f64
+    }
+}
+
+/// The share of the telling words of `ask` that `text` holds, 0 to 1.
+pub fn shared_words(ask: &str, text: &str) -> f64 {
+    let (asked, said) = (stems(ask), stems(text));
+    match asked.len() {
+        0 => 0.0,
+        all => asked.iter().filter(|stem| said.binary_search(stem).is_ok()).count() as f64 / all as f64,
+    }
+}
+
+/// The beginnings of the words that say what a text is about, each once.
+fn stems(text: &str) -> Vec<String> {
+    let languages = Languages::shipped();
+    let lower = text.to_lowercase();
+    let telling = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= MIN_WORD_CHARS && !languages.is_stop_word_in(word, &lower));
+    let mut found: Vec<String> = telling.map(|word| word.chars().take(STEM_CHARS).collect()).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// How much of the ask the entry at `place` takes over from what it goes on from: the message it replies to, else what
+/// somebody else asked just before.
+fn taken_over(window: &ContextWindow, words: &Words, place: usize) -> f64 {
+    let Some(entry) = window.entries.get(place) else { return 0.0 };
+    let message = &entry.message.message;
+    let earlier = match message.reply_to {
+        Some(parent) => window.entries[..place].iter().rposition(|other| other.message.message.id == parent),
+        None => place.checked_sub(1).filter(|before| follows(&window.entries[*before].message.message, message)),
+    };
+    let Some(earlier) = earlier else { return 0.0 };
+    let is_question = Languages::shipped().is_question(&window.entries[earlier].message.message.text);
+    let share = match (is_question, message.reply_to) {
+        (true, _) => OF_QUESTION,
+        (false, Some(_)) => OF_REMARK,
+        (false, None) => 0.0,
+    };
+    share * words.matched(earlier)
+}
+
+/// Whether `later` is somebody else's next word on `earlier`.
+fn follows(earlier: &Message, later: &Message) -> bool {
+    earlier.sender.id != later.sender.id && later.sent_at.since(earlier.sent_at) <= ANSWERED_WITHIN
+}
+
+/// A bullet for each entry: who, what, and the citation.
+pub fn bullets(entries: &[&Entry]) -> String {
+    entries.iter().map(|entry| bullet(entry)).collect::<Vec<_>>().join("\n")
+}
+
+fn bullet(entry: &Entry) -> String {
+    let message = &entry.message.message;
+    let (name, text) = match message.role {
+        Role::Assistant => ("I".to_owned(), without_citations(&message.text)),
+        Role::User | Role::System | Role::SystemSummary => (clean_name(&message.sender.name), message.rendered()),
+    };
+    let quote = gist(&text, QUOTE_CHARS);
+    format!("- **{}**: “{}” [source: m{}]", escape_markdown(&name), escape_markdown(&quote), entry.message.seq)
+}
+
+/// Not the bot's own words, and not empty.
+fn says_something(entry: &Entry) -> bool {
+    entry.message.message.role == Role::User && !entry.message.message.rendered().trim().is_empty()
+}
+
+/// Whether a message does nothing but tag the bot, or asks it: neither answers anybody.
+fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
+    let message = &entry.message.message;
+    let names_us = message.entities.iter().any(|entity| match &entity.kind {
+        EntityKind::Mention => {
+            let shown = utf16_slice(&message.text, entity.offset, entity.length);
+            bot.is_called(shown.trim_start_matches('@'))
+        }
+        EntityKind::TextMention { user } => user.id == bot.id,
+        _ => false,
+    });
+    let languages = Languages::shipped();
+    let rest: Vec<&str> = message.text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
+    let rest = rest.join(" ");
+    names_us && (is_generic(&rest, languages) || languages.is_question(&rest) || stems(&rest).len() < TELLING_ASK)
+}

@@ -1,0 +1,362 @@
+//! What the model may look up in the chat before it answers, and how it is told what was found.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::lines::{Labels, Transcript};
+use crate::recall::dated;
+use chime_core::{Chosen, Citable, Reason, Seq, SlotUse, SourceId, StoredMessage, Timestamp, clip};
+
+/// Calls of one round that are followed.
+pub const MOST_CALLS: usize = 4;
+/// Messages that one call gives at most.
+pub const MOST_MESSAGES: usize = 20;
+/// Tokens of what one call gives.
+const RESULT_TOKENS: usize = 800;
+/// Tokens of everything that is looked up for one answer.
+const ALL_TOKENS: usize = 3000;
+/// Characters of a message that are shown.
+const SHOWN_CHARS: usize = 600;
+/// Tokens of what stands before the text of a message.
+const LINE_TOKENS: usize = 16;
+/// Silence that ends a cluster where the model names none.
+const MAX_GAP: Duration = Duration::from_secs(60 * 60);
+/// The longest that it may name.
+const LONGEST_GAP_MINUTES: u64 = 7 * 24 * 60;
+/// Characters of a query that are read.
+const QUERY_CHARS: usize = 400;
+
+/// A way of looking something up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    Messages,
+    ReplyChain,
+    SmartContext,
+    Search,
+    Summaries,
+}
+
+/// What is to be looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    Messages(Vec<Seq>),
+    ReplyChain(Seq),
+    SmartContext { anchor: Option<Seq>, before: Option<Seq>, max_gap: Duration },
+    Search { query: String },
+    Summaries { about: Option<String> },
+}
+
+/// Why a call cannot be followed, as the model is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadCall {
+    #[error("There is no such tool.")]
+    UnknownTool,
+    #[error("The arguments are not the JSON object that the tool takes.")]
+    BadArguments,
+    #[error("Too many calls at once; this one was left out.")]
+    TooMany,
+}
+
+impl Tool {
+    pub const ALL: [Self; 5] = [Self::Search, Self::SmartContext, Self::ReplyChain, Self::Messages, Self::Summaries];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "get_messages",
+            Self::ReplyChain => "get_reply_chain",
+            Self::SmartContext => "get_smart_context",
+            Self::Search => "search_messages",
+            Self::Summaries => "get_session_summaries",
+        }
+    }
+
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Messages => "Messages of this chat by their numbers.",
+            Self::ReplyChain => "What a message replies to, and what replies to it.",
+            Self::SmartContext => {
+                "The run of messages without a long silence: around anchor_id, right before the message `before`, or right \
+                 before the question."
+            }
+            Self::Search => {
+                "Searches all older messages of this chat. Use it when the answer is not among those shown."
+            }
+            Self::Summaries => "Summaries of this chat's earlier talks, the newest, or those about some words.",
+        }
+    }
+
+    /// JSON schema of its arguments.
+    pub fn parameters(self) -> Value {
+        let id = || json!({"type": "integer", "description": "the number of a message shown, like 17"});
+        let (properties, required) = match self {
+            Self::Messages => (json!({"ids": {"type": "array", "items": id()}}), json!(["ids"])),
+            Self::ReplyChain => (json!({"id": id()}), json!(["id"])),
+            Self::SmartContext => {
+                let gap = json!({"type": "integer", "description": "silence that ends the run; 60 if left out"});
+                (json!({"anchor_id": id(), "before": id(), "max_gap_minutes": gap}), json!([]))
+            }
+            Self::Search => (json!({"query": {"type": "string"}}), json!(["query"])),
+            Self::Summaries => (json!({"about": {"type": "string"}}), json!([])),
+        };
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+}
+
+impl Lookup {
+    /// The words that are looked for.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Self::Search { query } => Some(query),
+            Self::Summaries { about } => about.as_deref(),
+            Self::Messages(_) | Self::ReplyChain(_) | Self::SmartContext { .. } => None,
+        }
+    }
+
+    /// Reads a call of a model, as far from its schema as models write it.
+    ///
+    /// # Errors
+    /// Where it cannot be told what is wanted.
+    pub fn parse(name: &str, arguments: &str, labels: &Labels) -> Result<Self, BadCall> {
+        let tool = Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or(BadCall::UnknownTool)?;
+        let given: Value = if arguments.trim().is_empty() {
+            json!({})
+        } else {
+            serde_json::from_str(arguments).map_err(|_| BadCall::BadArguments)?
+        };
+        let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        let seq = |id: &Value| seq(id, labels);
+        let id = |key: &str| given.get(key).and_then(seq);
+        let words = |text: &str| clip(text, QUERY_CHARS).into_owned();
+        Ok(match tool {
+            Tool::Messages => {
+                let ids: Vec<Seq> = match given.get("ids").or_else(|| given.get("id")) {
+                    Some(Value::Array(ids)) => ids.iter().filter_map(seq).take(MOST_MESSAGES).collect(),
+                    Some(one) => seq(one).into_iter().collect(),
+                    None => Vec::new(),
+                };
+                if ids.is_empty() {
+                    return Err(BadCall::BadArguments);
+                }
+                Self::Messages(ids)
+            }
+            Tool::ReplyChain => Self::ReplyChain(id("id").ok_or(BadCall::BadArguments)?),
+            Tool::SmartContext => {
+                let minutes = given.get("max_gap_minutes").and_then(Value::as_u64).filter(|minutes| *minutes > 0);
+                let gap = |minutes: u64| Duration::from_secs(minutes.min(LONGEST_GAP_MINUTES) * 60);
+                let max_gap = minutes.map_or(MAX_GAP, gap);
+                Self::SmartContext { anchor: id("anchor_id"), before: id("before"), max_gap }
+            }
+            Tool::Search => Self::Search { query: text("query").map(words).ok_or(BadCall::BadArguments)? },
+            Tool::Summaries => Self::Summaries { about: text("about").map(words) },
+        })
+    }
+}
+
+/// The message that a call means: `17` and `"[17]"` are numbers of the prompt, `"m17"` is the chat's own number.
+fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
+    let text = match id {
+        Value::String(id) => id.trim().trim_matches(['[', ']', '#']).to_owned(),
+        other => other.as_u64()?.to_string(),
+    };
+    let source = SourceId::parse(&text).or_else(|| labels.source(text.parse().ok()?));
+    source.map(|source| Seq(source.number))
+}
+
+/// The beginning of `steps`, nearest to `from` first, up to a silence longer than `gap`.
+pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) -> Vec<StoredMessage> {
+    let mut last = from;
+    let follows = |stored: &StoredMessage| {
+        let at = stored.message.sent_at;
+        let silence = at.since(last).max(last.since(at));
+        last = at;
+        silence <= gap
+    };
+    steps.into_iter().take_while(follows).collect()
+}
+
+/// A message that was looked up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub message: StoredMessage,
+    /// What the forum topic is called that it stands in, where that is another than the ask's.
+    pub topic: Option<String>,
+}
+
+/// What came of one lookup, the most wanted first.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    Messages(Vec<Found>),
+    /// A line each.
+    Summaries(Vec<Citable>),
+}
+
+/// What was looked up for one answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LookedUp {
+    pub messages: Vec<StoredMessage>,
+    pub summaries: Vec<Citable>,
+    pub uses: Vec<SlotUse>,
+    /// The words of the searches that found something.
+    pub searched: Vec<String>,
+    tokens: usize,
+}
+
+impl LookedUp {
+    /// Takes a finding in, as far as there is room, and gives what the model is told of it.
+    pub fn take_in(
+        &mut self,
+        tool: &str,
+        finding: Finding,
+        transcript: &mut Transcript<'_>,
+        estimate: fn(&str) -> usize,
+    ) -> String {
+        let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
+        let (lines, sources) = match finding {
+            Finding::Messages(found) => self.messages_within(room, found, transcript, estimate),
+            Finding::Summaries(found) => self.summaries_within(room, found, transcript, estimate),
+        };
+        if lines.is_empty() {
+            return if room == 0 { "No more can be looked up: answer now." } else { "Nothing was found." }.to_owned();
+        }
+        let tokens = estimate(&lines);
+        self.tokens += tokens;
+        self.uses.push(SlotUse { name: format!("tool.{tool}"), tokens, sources, found: Vec::new() });
+        transcript.fenced(&lines)
+    }
+
+    fn messages_within(
+        &mut self,
+        room: usize,
+        found: Vec<Found>,
+        transcript: &mut Transcript<'_>,
+        estimate: fn(&str) -> usize,
+    ) -> (String, Vec<String>) {
+        let mut left = room;
+        let mut kept: Vec<Found> = Vec::new();
+        for one in found.into_iter().take(MOST_MESSAGES) {
+            let text = clip(&one.message.message.rendered(), SHOWN_CHARS).into_owned();
+            let tokens = LINE_TOKENS + estimate(&text);
+            if tokens <= left && kept.iter().all(|other| other.message.seq != one.message.seq) {
+                left -= tokens;
+                kept.push(one);
+            }
+        }
+        kept.sort_by_key(|one| (one.message.message.sent_at, one.message.seq));
+        let shown = kept.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
+        let lines = dated(shown, transcript);
+        let sources = kept.iter().map(|one| SourceId::message(one.message.seq.0).to_string()).collect();
+        self.messages.extend(kept.into_iter().map(|one| one.message));
+        (lines, sources)
+    }
+
+    fn summaries_within(
+        &mut self,
+        room: usize,
+        found: Vec<Citable>,
+        transcript: &Transcript<'_>,
+        estimate: fn(&str) -> usize,
+    ) -> (String, Vec<String>) {
+        let mut left = room;
+        let (mut lines, mut sources) = (Vec::new(), Vec::new());
+        for summary in found {
+            let line =
+                transcript.aside(&format!("[{}] ({}) {}", summary.id, transcript.day(summary.sent_at), summary.text));
+            let tokens = estimate(&line);
+            if tokens <= left {
+                left -= tokens;
+                lines.push(line);
+                sources.push(summary.id.to_string());
+                self.summaries.push(summary);
+            }
+        }
+        (lines.join("\n"), sources)
+    }
+
+    /// The messages as they are kept with the answer, without those of `known`.
+    pub fn chosen(&self, known: &[Chosen]) -> Vec<Chosen> {
+        let mut chosen: Vec<Chosen> = Vec::new();
+        for stored in &self.messages {
+            let is_known = known.iter().chain(&chosen).any(|other| other.seq == stored.seq);
+            if !is_known {
+                chosen.push(Chosen { seq: stored.seq, id: stored.message.id, reason: Reason::Tool, score: 1.0 });
+            }
+        }
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::Style;
+    use chime_core::estimate_tokens;
+    use chime_core::testkit::transcript;
+
+    #[test]
+    fn a_call_is_read_as_models_write_it() {
+        // Numbers are those of the prompt: it shows m30, m31 ….
+        let mut labels = Labels::default();
+        for seq in 30..50 {
+            labels.assign(Seq(seq), "Ana".to_owned());
+        }
+        let read = |name: &str, arguments: &str| Lookup::parse(name, arguments, &labels);
+        let ids = vec![Seq(17), Seq(32), Seq(33)];
+        assert_eq!(read("get_messages", r#"{"ids": ["m17", 3, "4", "x"]}"#), Ok(Lookup::Messages(ids)));
+        assert_eq!(read("get_messages", r#"{"ids": "m17"}"#), Ok(Lookup::Messages(vec![Seq(17)])));
+        assert_eq!(read("get_messages", r#"{"ids": []}"#), Err(BadCall::BadArguments));
+        assert_eq!(read("get_reply_chain", r#"{"id": "m2"}"#), Ok(Lookup::ReplyChain(Seq(2))));
+        let whole = Lookup::SmartContext { anchor: None, before: None, max_gap: MAX_GAP };
+        assert_eq!(read("get_smart_context", ""), Ok(whole));
+        let given = r#"{"anchor_id": "m5", "max_gap_minutes": 99999999, "before": null}"#;
+        let week = Duration::from_secs(LONGEST_GAP_MINUTES * 60);
+        let around = Lookup::SmartContext { anchor: Some(Seq(5)), before: None, max_gap: week };
+        assert_eq!(read("get_smart_context", given), Ok(around));
+        assert_eq!(read("search_messages", r#"{"query": " tent "}"#), Ok(Lookup::Search { query: "tent".to_owned() }));
+        assert_eq!(read("search_messages", "{}"), Err(BadCall::BadArguments));
+        assert_eq!(read("get_session_summaries", "{}"), Ok(Lookup::Summaries { about: None }));
+        assert_eq!(read("rm", "{}"), Err(BadCall::UnknownTool));
+        assert_eq!(read("search_messages", "{\"query\": "), Err(BadCall::BadArguments));
+    }
+
+    #[test]
+    fn every_tool_has_a_schema_that_names_what_is_read() {
+        for tool in Tool::ALL {
+            let schema = tool.parameters();
+            assert_eq!(schema["type"], "object", "{}", tool.name());
+            for required in schema["required"].as_array().expect("a list") {
+                assert!(schema["properties"].get(required.as_str().unwrap_or_default()).is_some(), "{}", tool.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_ends_with_a_silence() {
+        let mut said =
+            transcript("08:00 ann#1 one\n10:00 ann#2 two\n10:30 ann#3 three\n11:30 ann#4 four\n12:00 ann#5 five");
+        let from = said.pop().expect("a message").message.sent_at;
+        said.reverse();
+        let kept: Vec<u32> = until_silence(from, said, MAX_GAP).iter().map(|stored| stored.seq.0).collect();
+        assert_eq!(kept, [4, 3, 2]);
+    }
+
+    #[test]
+    fn what_is_looked_up_stays_within_its_room() {
+        let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
+        let long = "a very long message that goes on and on ".repeat(15);
+        let mut looked_up = LookedUp::default();
+        let mut transcript = Transcript::new("Chime", "CODE", chime_core::Zone::UTC, Style::Numbered);
+        for round in 0..200 {
+            let mut stored = said[round % 2].clone();
+            stored.seq = Seq(u32::try_from(round).unwrap_or(0));
+            stored.message.text = long.clone();
+            let found = vec![Found { message: stored, topic: None }];
+            let told = looked_up.take_in("search_messages", Finding::Messages(found), &mut transcript, estimate_tokens);
+            assert!(estimate_tokens(&told) <= RESULT_TOKENS + 40, "{told}");
+        }
+        let tokens: usize = looked_up.uses.iter().map(|slot| slot.tokens).sum();
+        assert!(tokens > 2000 && tokens <= ALL_TOKENS + 40 * looked_up.uses.len(), "{tokens}");
+        let known = Chosen { seq: Seq(0), ..looked_up.chosen(&[])[0].clone() };
+        assert_eq!(looked_up.chosen(&[known]).len() + 1, looked_up.messages.len());
+    }
+}

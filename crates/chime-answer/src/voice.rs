@@ -1,0 +1,63 @@
+//! Voice messages and video notes: they are transcribed, so that they are read as other messages are.
+//!
+//! *Owns*: which recordings are transcribed, when, and on whose account.
+//! *Never*: keeps a recording; decides what an answer is about.
+//! *Entry*: [`worker::Voice`], for a `transcribe` job and for whoever asks about what was said.
+
+pub mod worker;
+
+use chime_core::{Kind, Message, Timestamp};
+use chime_memory::policy::ASKED_LATELY;
+use chime_telegram::Recording;
+
+/// Longer recordings are not transcribed: nobody speaks to a chat for that long, and each second costs.
+pub const LONGEST_SECONDS: u32 = 10 * 60;
+/// Telegram gives larger files to no bot.
+pub const MOST_BYTES: usize = 20 * 1024 * 1024;
+
+/// Whether a recording is short enough to be transcribed.
+pub fn is_short_enough(recording: &Recording) -> bool {
+    recording.seconds <= LONGEST_SECONDS && recording.bytes.is_none_or(|bytes| bytes <= MOST_BYTES as u64)
+}
+
+/// A name for the recording of `message`, with the ending of its format.
+pub fn file_name(message: &Message) -> &'static str {
+    match message.kind {
+        Kind::VideoNote => "video_note.mp4",
+        _ => "voice.ogg",
+    }
+}
+
+/// Whether a recording is transcribed before anybody asks about it: where the chat is remembered, and was last answered at
+/// `asked_at`, a week ago at most. What is remembered and what a tag finds rests on that; nobody pays for chats that nobody asks.
+pub fn is_transcribed_unasked(is_remembered: bool, asked_at: Option<Timestamp>, now: Timestamp) -> bool {
+    is_remembered && asked_at.is_some_and(|at| now.since(at) < ASKED_LATELY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(seconds: u32, bytes: Option<u64>, expected: bool) {
+        assert_eq!(is_short_enough(&Recording { id: "a".to_owned(), seconds, bytes }), expected);
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_large_is_not_transcribed() {
+        check(12, None, true);
+        check(600, Some(20 * 1024 * 1024), true);
+        check(601, None, false);
+        check(12, Some(20 * 1024 * 1024 + 1), false);
+    }
+
+    #[test]
+    fn a_chat_that_nobody_asks_is_not_transcribed_unasked() {
+        let now = Timestamp::from_secs(10_000_000);
+        let days_ago = |days: u64| Some(now.minus(std::time::Duration::from_secs(days * 24 * 3600)));
+        assert!(is_transcribed_unasked(true, days_ago(6), now));
+        assert!(!is_transcribed_unasked(true, days_ago(7), now));
+        assert!(!is_transcribed_unasked(true, None, now));
+        assert!(!is_transcribed_unasked(false, days_ago(1), now));
+    }
+}

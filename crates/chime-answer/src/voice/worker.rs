@@ -1,0 +1,245 @@
+//! Fetches a recording, has it transcribed, and stores the transcript.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Mutex as Turn;
+
+use crate::voice::{MOST_BYTES, file_name, is_short_enough, is_transcribed_unasked};
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_access::gateway::AskError;
+use chime_access::gateway::ask::{Transcribed, Transcriber};
+use chime_core::config::AccessConfig;
+use chime_core::{Job, JobPayload, MessageAt, StoredMessage, UserId};
+use chime_jobs::worker::{Outcome, Wake, record};
+use chime_llm::Audio;
+use chime_runtime::clock::Clock;
+use chime_store::chats::ChatRow;
+use chime_store::{
+    Priority, Reader, Store, StoreError, Writer, announcements, chats, inbox, jobs, memory, messages, sessions,
+};
+use chime_telegram::{Recording, Telegram, TelegramError, recording};
+
+/// Transcribes voice messages and video notes.
+pub struct Voice {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    /// None: nothing is transcribed.
+    pub transcriber: Option<Transcriber>,
+    /// Whether the operator lets chats be remembered.
+    pub remembers: bool,
+    /// Whether chats are told what is kept of them.
+    pub announces: bool,
+    pub access: AccessConfig,
+    pub under_way: UnderWay,
+}
+
+/// The recordings that are being transcribed: whoever wants the same one waits, and finds its transcript.
+#[derive(Default)]
+pub struct UnderWay {
+    turns: Mutex<HashMap<MessageAt, Arc<Turn<()>>>>,
+    /// Of which nobody understood a word: it would cost the same again.
+    silent: Mutex<VecDeque<MessageAt>>,
+}
+
+/// Recordings that are remembered as silent.
+const MOST_SILENT: usize = 1_000;
+
+/// Whether a recording is to be transcribed unasked.
+enum Wanted {
+    Yes,
+    No,
+    /// Once the chat was told that voice messages are transcribed.
+    Untold,
+}
+
+/// A spoken message without a transcript.
+struct Untranscribed {
+    message: StoredMessage,
+    chat: ChatRow,
+    recording: Recording,
+}
+
+/// Why a recording was not transcribed.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Telegram(#[from] TelegramError),
+    #[error(transparent)]
+    Model(#[from] AskError),
+}
+
+impl Voice {
+    /// Works on a `transcribe` job.
+    pub async fn run(&self, job: &Job, at: MessageAt) -> Outcome {
+        let outcome = match self.is_wanted(at).await {
+            Ok(Wanted::Yes) => self.transcribe(at, None).await,
+            Ok(Wanted::No) => Ok(()),
+            Ok(Wanted::Untold) => self.have_told(at).await.map_err(Trouble::Store),
+            Err(error) => Err(Trouble::Store(error)),
+        };
+        match outcome {
+            Ok(()) => self.finish(job).await,
+            Err(trouble) => self.after(job, trouble).await,
+        }
+    }
+
+    /// Whether anything is transcribed at all.
+    pub fn transcribes(&self) -> bool {
+        self.transcriber.is_some()
+    }
+
+    /// Transcribes the message `at` for a member who waits for an answer about it. What goes wrong costs the transcript and not the
+    /// answer.
+    pub async fn transcribe_for(&self, member: UserId, at: MessageAt) {
+        if let Err(trouble) = self.transcribe(at, Some(member)).await {
+            tracing::warn!(error = %trouble, "a voice message could not be transcribed");
+        }
+    }
+
+    async fn is_wanted(&self, at: MessageAt) -> chime_store::Result<Wanted> {
+        let (now, remembers, announces) = (self.clock.now(), self.remembers && self.transcribes(), self.announces);
+        let access = self.access.clone();
+        self.store
+            .read(move |conn| {
+                let (row, message) = (chats::find(conn, at.chat)?, messages::find(conn, at.chat, at.message)?);
+                let (Some(row), Some(message)) = (row, message) else { return Ok(Wanted::No) };
+                let is_served = served(conn, &row.chat, message.message.sender.id, &access)? == Access::Allowed;
+                let kept = memory::standing(conn, row.key)?;
+                let is_remembered = remembers && is_served && kept.own_setting != Some(false) && kept.is_present;
+                let is_wanted = is_transcribed_unasked(is_remembered, kept.asked_at, now);
+                Ok(match is_wanted {
+                    false => Wanted::No,
+                    true if announces && !announcements::is_told_of_voice(conn, row.key)? => Wanted::Untold,
+                    true => Wanted::Yes,
+                })
+            })
+            .await
+    }
+
+    async fn have_told(&self, at: MessageAt) -> chime_store::Result<()> {
+        let (job, now) = (JobPayload::Announce { chat: at.chat }, self.clock.now());
+        self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &job, now)).await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    async fn transcribe(&self, at: MessageAt, on_behalf_of: Option<UserId>) -> Result<(), Trouble> {
+        let Some(transcriber) = &self.transcriber else { return Ok(()) };
+        let turn = self.under_way.turn(at);
+        let _turn = turn.lock().await;
+        if self.under_way.is_silent(at) {
+            return Ok(());
+        }
+        // Not before it is our turn: whoever had it before may have stored a transcript.
+        let Some(found) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
+        let Untranscribed { message, chat, recording } = found;
+        let Some(bytes) = self.fetch(&recording).await? else { return Ok(()) };
+        let audio = Audio { file_name: file_name(&message.message), bytes, seconds: recording.seconds };
+        let transcribed = match transcriber.transcribe(message.conversation(), on_behalf_of, audio).await {
+            Err(error) if is_for_good(&error) => {
+                self.under_way.note_silent(at);
+                return Ok(());
+            }
+            transcribed => transcribed?,
+        };
+        if transcribed.text.is_empty() {
+            self.under_way.note_silent(at);
+        }
+        // It was paid for: however long the disk is full, it is not asked for once more.
+        record(&self.store, &self.clock, move |tx| write(tx, &chat, at, &transcribed)).await?;
+        Ok(())
+    }
+
+    /// The recording; none where it cannot be had.
+    async fn fetch(&self, recording: &Recording) -> Result<Option<Vec<u8>>, TelegramError> {
+        match self.telegram.download(&recording.id, MOST_BYTES).await {
+            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Ok(None),
+            fetched => fetched,
+        }
+    }
+
+    async fn finish(&self, job: &Job) -> Outcome {
+        let (kind, key) = (job.kind(), job.key());
+        match self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn after(&self, job: &Job, trouble: Trouble) -> Outcome {
+        match &trouble {
+            Trouble::Store(error) | Trouble::Model(AskError::Store(error)) => Outcome::of_store(error, job),
+            Trouble::Telegram(TelegramError::Throttled { retry_after }) => {
+                Outcome::WaitUntil(self.clock.now().plus(*retry_after))
+            }
+            Trouble::Telegram(error @ TelegramError::NotSent(_)) => Outcome::Hindered(format!("{job}: {error}")),
+            // The day's tokens are for those who ask. Asked about later, it is transcribed then.
+            Trouble::Model(AskError::OverBudget(_)) => self.finish(job).await,
+            Trouble::Model(AskError::BreakerOpen { retry_after }) => {
+                Outcome::WaitUntil(self.clock.now().plus(*retry_after))
+            }
+            Trouble::Telegram(_) | Trouble::Model(_) => Outcome::Failed(format!("{job}: {trouble}")),
+        }
+    }
+}
+
+impl UnderWay {
+    /// The turn of whoever transcribes the message `at`.
+    fn turn(&self, at: MessageAt) -> Arc<Turn<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        Arc::clone(turns.entry(at).or_default())
+    }
+
+    fn is_silent(&self, at: MessageAt) -> bool {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner).contains(&at)
+    }
+
+    fn note_silent(&self, at: MessageAt) {
+        let mut silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        silent.push_back(at);
+        if silent.len() > MOST_SILENT {
+            silent.pop_front();
+        }
+    }
+}
+
+/// The message `at`, where it is spoken, without a transcript, and short enough.
+fn find(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<Untranscribed>> {
+    let Some(message) = messages::find(conn, at.chat, at.message)?.filter(|found| found.message.lacks_transcript())
+    else {
+        return Ok(None);
+    };
+    let Some(chat) = chats::find(conn, at.chat)? else { return Ok(None) };
+    // Its own update, or that of a reply to it.
+    let raws = inbox::that_hold(conn, at.chat, at.message)?;
+    let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_short_enough);
+    Ok(recording.map(|recording| Untranscribed { message, chat, recording }))
+}
+
+/// Whether the same recording will be refused again.
+fn is_for_good(error: &AskError) -> bool {
+    match error {
+        AskError::TooLong => true,
+        AskError::Final(error) => error.is_about_the_request(),
+        _ => false,
+    }
+}
+
+/// It is read from now on as if it had been written: sessions that hold it are told anew.
+fn write(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, transcribed: &Transcribed) -> chime_store::Result<()> {
+    transcribed.write_bill(tx)?;
+    if transcribed.text.is_empty() {
+        return Ok(());
+    }
+    match messages::set_transcript(tx, chat, at, &transcribed.text)? {
+        Some(message) => sessions::note(tx, message.conversation(), message.message.sent_at),
+        None => Ok(()),
+    }
+}

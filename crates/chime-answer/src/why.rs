@@ -1,0 +1,537 @@
+//! `/why`: which messages an answer used, in a few of their own words, and why each. Markdown.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::followup::show;
+use crate::plain::{clean_name, escape_markdown, gist};
+use chime_core::texts::{Texts, WhyTexts, filled};
+use chime_core::{
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, Matter, MessageId, Part, Reason, Role, Seq,
+    Timestamp, Uncertainty, UserId, Zone, grouped,
+};
+use chime_memory::wording::short_time;
+
+/// Characters of a message that are quoted.
+const QUOTED_CHARS: usize = 60;
+/// Lines of a summary whose messages are named.
+const PLACES: usize = 6;
+/// What was said within this time before the tag was said just before.
+const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
+
+/// A message that an answer used, as it can be shown now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedMessage {
+    pub seq: Seq,
+    pub id: MessageId,
+    pub role: Role,
+    /// The present name of its author.
+    pub name: String,
+    pub sent_at: Timestamp,
+    pub text: String,
+    pub reply_to: Option<MessageId>,
+    /// Its address, where Telegram has one.
+    pub link: Option<String>,
+}
+
+/// Who is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reader {
+    pub member: UserId,
+    pub zone: Zone,
+    /// In the language of the chat.
+    pub texts: &'static Texts,
+}
+
+impl Reader {
+    fn time(self, at: Timestamp, now: Timestamp) -> String {
+        short_time(at, now, self.zone, self.texts)
+    }
+}
+
+/// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
+/// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
+/// message of the record that is not among `used` is no longer kept.
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>, to: Reader) -> String {
+    let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
+    let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
+        record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
+    let explained = Explained { record, used, to };
+    let texts = &to.texts.why;
+    let mut parts = Vec::new();
+    let messages = listed.iter().map(|chosen| explained.line(chosen, known.get(&chosen.seq).copied()));
+    let lines: Vec<String> = messages.chain(explained.notes()).collect();
+    if lines.is_empty() {
+        parts.push(texts.used_none.clone());
+    } else {
+        parts.push(format!("{}\n\n{}", texts.used, lines.join("\n")));
+    }
+    let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
+    parts.extend(around(&kept, record.created_at, to));
+    parts.extend(explained.summaries(&known));
+    parts.extend(follow_up.and_then(|follow_up| show::why(follow_up, &to.texts.follow_up)));
+    parts.extend(explained.remembered(&known));
+    parts.extend(meant(record, texts));
+    parts.extend(left_out(record, texts));
+    if record.guard_used {
+        parts.push(texts.guard.clone());
+    }
+    if let Some(uncertainty) = record.uncertainty {
+        let how = match uncertainty {
+            Uncertainty::Low => &texts.low,
+            Uncertainty::Medium => &texts.medium,
+            Uncertainty::High => &texts.high,
+        };
+        parts.push(filled(&texts.uncertainty, &[("how", how)]));
+    }
+    parts.push(effort(record, texts));
+    parts.join("\n\n")
+}
+
+fn is_cited(record: &AnswerRecord, chosen: &Chosen) -> bool {
+    record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq))
+}
+
+/// An answer that is explained to a member.
+struct Explained<'a> {
+    record: &'a AnswerRecord,
+    used: &'a [UsedMessage],
+    to: Reader,
+}
+
+impl Explained<'_> {
+    fn texts(&self) -> &'static WhyTexts {
+        &self.to.texts.why
+    }
+
+    /// `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
+    fn line(&self, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
+        let texts = self.texts();
+        let cited = if is_cited(self.record, chosen) { format!(", {}", texts.cited) } else { String::new() };
+        let Some(message) = message else { return format!("- {}{cited}", texts.not_kept) };
+        let name = escape_markdown(&clean_name(&message.name));
+        let when = self.to.time(message.sent_at, self.record.created_at);
+        let head = match &message.link {
+            Some(link) => format!("[{name} {when}]({link})"),
+            None => format!("{name} {when}"),
+        };
+        let quoted = escape_markdown(&gist(&message.text, QUOTED_CHARS));
+        format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
+    }
+
+    /// `- n1: cited`, by the number that `/notes` lists it by: its text may have been deleted since.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let cited = &self.texts().cited;
+        let notes = self.record.sources.iter().filter(|source| source.id.starts_with('n'));
+        notes.map(move |note| format!("- {}: {cited}", note.id))
+    }
+
+    fn reason(&self, reason: Reason, message: &UsedMessage) -> String {
+        let (texts, asked) = (self.texts(), self.to.member == self.record.asked_by);
+        match reason {
+            Reason::Anchor if asked => texts.replied_you.clone(),
+            Reason::Anchor => texts.replied_tag.clone(),
+            Reason::Quoted if asked => texts.marked_you.clone(),
+            Reason::Quoted => texts.marked_tag.clone(),
+            Reason::Source => texts.source.clone(),
+            Reason::Named => texts.named.clone(),
+            Reason::Tool => texts.tool.clone(),
+            Reason::Chain | Reason::Cluster | Reason::Strand | Reason::Bridge | Reason::Query | Reason::Nearby => {
+                self.link_to_anchor(message).unwrap_or_else(|| self.distance(reason, message))
+            }
+        }
+    }
+
+    /// By what recall found a message.
+    fn found(&self, message: &UsedMessage) -> Option<String> {
+        let id = format!("m{}", message.seq);
+        recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs, self.texts()))
+    }
+
+    /// How a message hangs together with the one that the tag replied to.
+    fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
+        let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
+        if message.reply_to == Some(anchor.id) {
+            return Some(self.texts().answer_to_it.clone());
+        }
+        (anchor.reply_to == Some(message.id)).then(|| self.texts().what_it_answered.clone())
+    }
+
+    /// Why it is there, by how long before the answer it was said.
+    fn distance(&self, reason: Reason, message: &UsedMessage) -> String {
+        let before = self.record.created_at.since(message.sent_at);
+        let is_ours = message.role == Role::Assistant;
+        let texts = self.texts();
+        let with_span = |sentence: &str| filled(sentence, &[("span", &span(before, texts))]);
+        match reason {
+            Reason::Query => match self.found(message) {
+                Some(by) => filled(&texts.found, &[("legs", &by)]),
+                None => texts.query.clone(),
+            },
+            _ if before <= JUST_BEFORE && is_ours => texts.own_just_before.clone(),
+            _ if before <= JUST_BEFORE => texts.just_before.clone(),
+            _ if is_ours => with_span(&texts.own),
+            Reason::Chain => with_span(&texts.chain),
+            Reason::Nearby => with_span(&texts.nearby),
+            _ => with_span(&texts.same_matter),
+        }
+    }
+}
+
+/// `26 h`, of what is longer than [`JUST_BEFORE`].
+fn span(span: Duration, texts: &WhyTexts) -> String {
+    const HOUR: u64 = 60 * 60;
+    let (form, n) = match span.as_secs() {
+        secs @ ..7200 => (&texts.minutes, secs / 60),
+        secs @ ..172_800 => (&texts.hours, secs / HOUR),
+        secs => (&texts.days, secs / (24 * HOUR)),
+    };
+    filled(form, &[("n", &n.to_string())])
+}
+
+/// What an answer was told of earlier talks.
+impl Explained<'_> {
+    /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
+    fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let texts = self.texts();
+        let told: Vec<String> = recalled(self.record)
+            .filter(|found| found.id.starts_with('s'))
+            .map(|found| {
+                let place = self.place(&found.id, known).unwrap_or_else(|| found.id.clone());
+                filled(&texts.recalled_place, &[("legs", &legs_in_words(&found.legs, texts)), ("place", &place)])
+            })
+            .collect();
+        (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
+    }
+
+    /// The summaries that the answer was given, the topic by its name, with the messages that their lines begin with:
+    /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
+    fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let texts = self.texts();
+        let is_cited = |id: &String| self.record.sources.iter().any(|source| source.id == *id);
+        let told = self.record.slots.iter().filter_map(|slot| {
+            let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
+                Some((_, topic)) => filled(&texts.topic, &[("topic", &escape_markdown(&clean_name(topic)))]),
+                None if slot.name.ends_with("history") => self.to.texts.memory.history.clone(),
+                None => self.to.texts.memory.recent.clone(),
+            };
+            let (cited, others): (Vec<&String>, Vec<&String>) = slot.sources.iter().partition(|id| is_cited(id));
+            let form = if slot.sources.len() == 1 { &texts.lines_one } else { &texts.lines_many };
+            let (lines, count) = (slot.sources.len().to_string(), cited.len().to_string());
+            // The name last: what members wrote is not filled in.
+            let given = filled(form, &[("n", &lines), ("cited", &count), ("name", &name)]);
+            let places: Vec<String> =
+                cited.iter().chain(&others).filter_map(|id| self.place(id, known)).take(PLACES).collect();
+            if places.is_empty() {
+                return Some(given);
+            }
+            Some(filled(&texts.from, &[("places", &places.join(", ")), ("given", &given)]))
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| filled(&texts.given, &[("list", &told.join(", "))]))
+    }
+
+    /// When the message was sent that a line of a summary rests on, with its link.
+    fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
+        let when = self.to.time(message.sent_at, self.record.created_at);
+        Some(message.link.as_ref().map_or_else(|| when.clone(), |link| format!("[{when}]({link})")))
+    }
+}
+
+/// `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
+fn around(surroundings: &[&UsedMessage], now: Timestamp, to: Reader) -> Option<String> {
+    let (first, last) = (surroundings.first()?, surroundings.last()?);
+    let (from, until) = (to.time(first.sent_at, now), to.time(last.sent_at, now));
+    let texts = &to.texts.why;
+    let form = if surroundings.len() == 1 { &texts.around_one } else { &texts.around_many };
+    Some(filled(form, &[("n", &surroundings.len().to_string()), ("from", &from), ("to", &until)]))
+}
+
+fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
+    record.slots.iter().flat_map(|slot| &slot.found)
+}
+
+/// What found a source, as one says it: `its words and its meaning`.
+fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
+    let by_words = legs.words > 0.0 || legs.trigrams > 0.0;
+    let said = [
+        (by_words, &texts.words),
+        (legs.author > 0.0, &texts.author),
+        (legs.vector > 0.0, &texts.meaning),
+        (legs.summary > 0.0, &texts.talk_summary),
+        (legs.tags > 0.0, &texts.talk_tag),
+        (legs.date > 0.0, &texts.day),
+    ];
+    let said: Vec<&str> = said.into_iter().filter(|(holds, _)| *holds).map(|(_, said)| said.as_str()).collect();
+    match said.as_slice() {
+        [] => texts.beside.clone(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => filled(&texts.and, &[("first", &first.join(", ")), ("last", last)]),
+    }
+}
+
+/// Why a message was chosen.
+pub fn in_plain_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Anchor => "the message the tag replied to",
+        Reason::Quoted => "the message the tag replied to, with a part marked",
+        Reason::Chain => "linked by replies",
+        Reason::Cluster => "said shortly before or after",
+        Reason::Strand => "part of the same talk",
+        Reason::Bridge => "an earlier part of the same matter",
+        Reason::Query => "about what the tag asks",
+        Reason::Named => "said at the time or by the member that the tag names",
+        Reason::Source => "an earlier answer rested on it",
+        Reason::Nearby => "said nearby",
+        Reason::Tool => "looked up for the answer",
+    }
+}
+
+/// That the tag could have meant another matter, where that was a close call.
+fn meant(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
+    match (record.matter, &record.alternative) {
+        (Matter::Second, _) => Some(texts.second.clone()),
+        (Matter::First, Some(_)) => Some(texts.button.clone()),
+        (Matter::First, None) => None,
+    }
+}
+
+/// `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
+fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for omitted in &record.omitted {
+        match counts.iter_mut().find(|(why, _)| *why == omitted.why) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&omitted.why, 1)),
+        }
+    }
+    counts.sort_by_key(|(why, _)| *why != "no room");
+    let told: Vec<String> = counts
+        .into_iter()
+        .map(|(why, count)| {
+            let why = match why {
+                "no room" => texts.no_room.clone(),
+                "about something else" => texts.something_else.clone(),
+                other => escape_markdown(other),
+            };
+            let form = if count == 1 { &texts.left_one } else { &texts.left_many };
+            filled(form, &[("n", &count.to_string()), ("why", &why)])
+        })
+        .collect();
+    (!told.is_empty()).then(|| filled(&texts.left_out, &[("list", &told.join(", "))]))
+}
+
+/// Model, tokens, time and the answer's id.
+fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
+    let model = escape_markdown(&record.model);
+    let made_by = match record.status {
+        AnswerStatus::Answered => {
+            let (read, written) = (grouped(record.tokens.prompt), grouped(record.tokens.completion));
+            filled(&texts.model, &[("read", &read), ("written", &written), ("model", &model)])
+        }
+        AnswerStatus::Offline => texts.no_model.clone(),
+        // Our own words: the record names no model.
+        AnswerStatus::Apologised => texts.unusable.clone(),
+    };
+    let secs = format!("{}.{}", record.latency_ms / 1000, record.latency_ms % 1000 / 100);
+    filled(&texts.effort, &[("secs", &secs), ("id", &record.id.to_string()), ("made_by", &made_by)])
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use chime_core::testkit::{here, moment};
+    use chime_core::texts::texts;
+    use chime_core::{AnswerId, ChatKey, Omitted, SlotUse, SourceRef, TokenUse};
+
+    fn record() -> AnswerRecord {
+        let chosen = |seq: u32, reason| Chosen { seq: Seq(seq), id: MessageId(seq.into()), reason, score: 0.5 };
+        let omitted = |id, why: &str| Omitted { id: MessageId(id), why: why.to_owned() };
+        AnswerRecord {
+            id: AnswerId(ulid::Ulid::from_parts(1, 2)),
+            chat: ChatKey(1),
+            thread: None,
+            trigger: Seq(9),
+            matter: Matter::First,
+            asked_by: UserId(1),
+            created_at: moment("15:00"),
+            status: AnswerStatus::Answered,
+            text: "Thai.".to_owned(),
+            anchor: Some(MessageId(1)),
+            window: vec![
+                chosen(1, Reason::Anchor),
+                chosen(2, Reason::Strand),
+                chosen(3, Reason::Nearby),
+                chosen(4, Reason::Strand),
+                chosen(5, Reason::Chain),
+            ],
+            omitted: vec![
+                omitted(2, "before a silence of 26 h"),
+                omitted(3, "no room"),
+                omitted(6, "before a silence of 26 h"),
+            ],
+            alternative: None,
+            slots: Vec::new(),
+            sources: vec![SourceRef { id: "m4".to_owned(), text: "The thai one?".to_owned() }],
+            model: "some_model-1".to_owned(),
+            tokens: TokenUse { prompt: 1204, completion: 88 },
+            latency_ms: 2140,
+            uncertainty: None,
+            guard_used: false,
+        }
+    }
+
+    fn used(seq: u32, reply_to: Option<i64>, at: &str, text: &str) -> UsedMessage {
+        UsedMessage {
+            seq: Seq(seq),
+            id: MessageId(seq.into()),
+            role: Role::User,
+            name: format!("Member *{seq}"),
+            sent_at: moment(at),
+            text: text.to_owned(),
+            reply_to: reply_to.map(MessageId),
+            link: (seq == 1).then(|| "https://t.me/c/1/1".to_owned()),
+        }
+    }
+
+    fn told(member: i64) -> Reader {
+        Reader { member: UserId(member), zone: here(), texts: texts("eng") }
+    }
+
+    #[test]
+    fn why_quotes_each_message_and_tells_reasons_apart() {
+        let used = [
+            used(1, None, "-3d 14:02", "Which *restaurant*?"),
+            used(2, Some(1), "-3d 14:05", &"the thai one ".repeat(9)),
+            used(3, None, "14:40", "lunch"),
+            used(4, None, "14:55", "The thai one?"),
+        ];
+        expect![[r#"
+            I used these messages:
+
+            - [Member \*1 2 Jan 14:02](https://t.me/c/1/1) “Which \*restaurant\*?”: you replied to it
+            - Member \*2 2 Jan 14:05 “the thai one the thai one the thai one the thai one the tha…”: a reply to that message
+            - Member \*4 14:55 “The thai one?”: said just before, cited
+            - a message that is no longer kept
+
+            I also saw 1 more message around them, from 14:40.
+
+            Left out: 1 message (no room), 2 messages (before a silence of 26 h).
+
+            Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
+        .assert_eq(&why(&record(), &used, None, told(1)));
+    }
+
+    #[test]
+    fn why_names_the_topic_and_the_summaries() {
+        let slot = |name: &str, sources: &[&str]| SlotUse {
+            name: name.to_owned(),
+            tokens: 9,
+            sources: sources.iter().map(|id| (*id).to_owned()).collect(),
+            found: Vec::new(),
+        };
+        let record = AnswerRecord {
+            slots: vec![
+                slot("system.role", &[]),
+                slot("system.chat.recent", &["s3", "s9"]),
+                slot("system.chat.topic:red-tent", &["s4"]),
+            ],
+            sources: vec![SourceRef { id: "s4".to_owned(), text: "The red tent".to_owned() }],
+            ..record()
+        };
+        let told = why(&record, &[], None, told(1));
+        let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
+        assert!(told.contains(line), "{told}");
+        let kept = [
+            used(9, None, "14:40", "x"),
+            UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
+        ];
+        let told = why(&record, &kept, None, Reader { member: UserId(1), zone: here(), texts: texts("eng") });
+        let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
+                    [14:55](https://t.me/c/1/4).";
+        assert!(told.contains(line), "{told}");
+    }
+
+    #[test]
+    fn why_is_told_in_the_language_of_the_chat() {
+        let used = [used(1, None, "-3d 14:02", "Welches *Restaurant*?"), used(4, None, "14:55", "Das Thai?")];
+        let told = why(&record(), &used, None, Reader { texts: texts("deu"), ..told(1) });
+        expect![[r#"
+            Diese Nachrichten habe ich benutzt:
+
+            - [Member \*1 2. Jan. 14:02](https://t.me/c/1/1) “Welches \*Restaurant\*?”: du hast darauf geantwortet
+            - eine Nachricht, die nicht mehr gespeichert ist
+            - Member \*4 14:55 “Das Thai?”: kurz davor gesagt, zitiert
+            - eine Nachricht, die nicht mehr gespeichert ist
+
+            Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (before a silence of 26 h).
+
+            Modell some\_model-1: 1,204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
+        .assert_eq(&told);
+    }
+
+    #[test]
+    fn distances_are_told_in_plain_words() {
+        let record = record();
+        let all = [used(1, None, "-3d 14:02", ""), used(4, None, "-2d 10:00", "x")];
+        let reason = |reason, message: &UsedMessage| {
+            Explained { record: &record, used: &all, to: told(9) }.reason(reason, message)
+        };
+        assert_eq!(reason(Reason::Anchor, &all[0]), "the question was a reply to it");
+        assert_eq!(reason(Reason::Strand, &all[1]), "same subject, 2 days earlier");
+        assert_eq!(reason(Reason::Query, &all[1]), "it is about what was asked");
+        let ours = UsedMessage { role: Role::Assistant, ..all[1].clone() };
+        assert_eq!(reason(Reason::Strand, &ours), "my answer, 2 days earlier");
+    }
+
+    #[test]
+    fn why_names_what_found_a_recalled_source() {
+        let found = |id: &str, legs| FoundSource { id: id.to_owned(), score: 2.0, legs };
+        let record = AnswerRecord {
+            anchor: None,
+            window: vec![Chosen { seq: Seq(4), id: MessageId(4), reason: Reason::Query, score: 0.5 }],
+            slots: vec![SlotUse {
+                name: "system.recall".to_owned(),
+                tokens: 90,
+                sources: vec!["m4".to_owned(), "s7".to_owned()],
+                found: vec![
+                    found("m4", LegScores { words: 0.4, vector: 0.6, ..LegScores::default() }),
+                    found("s7", LegScores { tags: 0.8, ..LegScores::default() }),
+                ],
+            }],
+            ..record()
+        };
+        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], None, told(1));
+        assert!(told.contains("it is about what was asked, found by its words and its meaning, cited"), "{told}");
+        assert!(
+            told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
+            "{told}"
+        );
+        assert_eq!(legs_in_words(&LegScores::default(), &texts("eng").why), "what was said next to it");
+    }
+
+    #[test]
+    fn why_of_an_answer_from_nothing_says_so() {
+        let record = AnswerRecord {
+            status: AnswerStatus::Offline,
+            window: Vec::new(),
+            omitted: Vec::new(),
+            latency_ms: 7,
+            ..record()
+        };
+        expect![[r#"
+            I used no earlier message for this answer.
+
+            No model, 0.0 s. Answer `00000000010000000000000002`."#]]
+        .assert_eq(&why(&record, &[], None, told(1)));
+    }
+
+    #[test]
+    fn why_of_an_apology_names_no_model() {
+        let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
+        assert!(why(&record, &[], None, told(1)).contains("No model gave a usable answer, 2.1 s."));
+    }
+}

@@ -1,0 +1,89 @@
+//! What the bot says of itself: apologies, notices and `/help`. All of it Markdown.
+
+use crate::notices::Notices;
+use crate::plain::escape_markdown;
+use crate::telling::{Query, bullets, most_telling};
+use chime_core::texts::{Texts, filled};
+use chime_relevance::context::ContextWindow;
+
+/// Messages that an apology shows.
+const APOLOGY_MESSAGES: usize = 5;
+
+/// The last word when the model failed for good: the messages it would have answered from, citations still to be
+/// checked.
+pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> String {
+    let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = notices;
+    let shown = most_telling(window, query, APOLOGY_MESSAGES);
+    if shown.is_empty() {
+        return format!("{sorry} {sorry_try_again}");
+    }
+    format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown))
+}
+
+/// The same where asking again does not help, for the reason given.
+pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, notices: &Notices) -> String {
+    let shown = most_telling(window, query, APOLOGY_MESSAGES);
+    if shown.is_empty() {
+        return reason.to_owned();
+    }
+    format!("{reason} {}\n\n{}", notices.sorry_relevant, bullets(&shown))
+}
+
+/// `/help`. `username` is the bot's own, without `@`.
+pub fn help(username: &str, is_private: bool, texts: &Texts) -> String {
+    let me = format!("@{}", escape_markdown(username));
+    filled(if is_private { &texts.help_private } else { &texts.help }, &[("me", &me)])
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::notices::notices;
+    use chime_core::testkit::transcript;
+    use chime_core::{BotIdentity, UserId};
+    use chime_relevance::context::{History, Params, get_smart_context};
+
+    fn bot() -> BotIdentity {
+        let (usernames, name) = (vec!["bot".to_owned()], "Bot".to_owned());
+        BotIdentity { id: UserId(1), usernames, name, reads_all_group_messages: true }
+    }
+
+    #[test]
+    fn an_apology_shows_the_relevant_messages() {
+        let mut recent = transcript("10:00 ann#1 who drives?\n10:01 bob#2>1 I do\n10:02 cat#3 @bot");
+        let trigger = recent.pop().expect("a trigger");
+        let window = get_smart_context(&History::new(trigger, recent, Vec::new()), &Params::new(str::len));
+        expect![[r#"
+            Temporary issue generating response. Here are the relevant messages:
+
+            - **ann**: “who drives?” [source: m1]
+            - **bob**: “I do” [source: m2]
+
+            Tag me again in a minute if you like."#]]
+        .assert_eq(&apology(&window, Query { ask: "", bot: &bot() }, notices("eng")));
+    }
+
+    #[test]
+    fn an_apology_with_nothing_to_show_says_what_to_do() {
+        assert_eq!(
+            apology(&ContextWindow::default(), Query { ask: "", bot: &bot() }, notices("eng")),
+            "Temporary issue generating response. Please tag me again in a minute."
+        );
+    }
+
+    #[test]
+    fn help_names_the_bot() {
+        expect![[r#"
+            I read along and stay quiet until you tag me. Then I answer about your conversation, with links to the messages I used.
+
+            - @chime\_bot and a question: I find the earlier messages it is about.
+            - Just @chime\_bot, or "@chime\_bot thoughts?": I look at what you were talking about and help with that.
+            - @chime\_bot in a reply to a message: I start from that message, however old it is.
+            - /why in a reply to one of my answers: I show which messages I used, and why.
+            - /recap 2h: what was said. /memory: what I remember. /notes: the notes of this chat. /settings@chime\_bot: how I answer, for admins. /privacy@chime\_bot: what I keep, and how to delete it.
+
+            I answer only when you tag me. To continue, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, chime_core::texts::texts("eng")));
+    }
+}

@@ -1,0 +1,269 @@
+//! Reads an export twice from beginning to end, one message in memory at a time: first for what it holds, then for its messages.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::archive::import::ImportError;
+use crate::archive::import::source::{locate, open};
+use crate::archive::{Conversion, ExportedChat, TopicHints, Unusable};
+use chime_core::{Chat, Message, UserId};
+
+/// Messages written in one transaction.
+const BATCH: usize = 500;
+
+/// An export that was looked through.
+#[derive(Debug)]
+pub struct ExportFile {
+    pub(super) path: PathBuf,
+    /// The chats, in their order in the file.
+    outlines: Vec<Outline>,
+}
+
+/// What the messages of a chat do not say themselves. In the file it may stand behind them.
+#[derive(Debug, Default)]
+struct Outline {
+    chat: ExportedChat,
+    hints: TopicHints,
+}
+
+/// Messages of one chat, and how far the file is read.
+pub struct Batch {
+    pub chat: Chat,
+    pub messages: Vec<Message>,
+    pub unreadable: u64,
+    pub bytes: u64,
+}
+
+/// The chats that were left out, and whether the file was read to its end.
+pub struct Ended {
+    pub left_out: Vec<(String, Unusable)>,
+    pub outcome: Result<(), ImportError>,
+}
+
+/// Looks through a file, or the only export in a folder. Damage is left to be found by [`read`].
+///
+/// # Errors
+/// When there is no such file, or it is no export.
+pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
+    let path = locate(path)?;
+    let mut reading = Reading { pass: Pass::Outline, outlines: Vec::new(), met: 0, left_out: Vec::new() };
+    match reading.pass_over(&path, Arc::default()) {
+        Err(error @ ImportError::File { .. }) => return Err(error),
+        Ok(()) if !reading.outlines.iter().any(|outline| outline.chat.is_known()) => {
+            return Err(ImportError::Foreign { path });
+        }
+        Err(_) if reading.outlines.is_empty() => return Err(ImportError::Foreign { path }),
+        Ok(()) | Err(_) => {}
+    }
+    Ok(ExportFile { path, outlines: reading.outlines })
+}
+
+/// Reads the file and hands its messages over.
+pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<Batch>) -> Ended {
+    let ExportFile { path, outlines } = file;
+    let bytes = Arc::new(AtomicU64::new(0));
+    let pass = Pass::Messages { bot, batches, bytes: Arc::clone(&bytes) };
+    let mut reading = Reading { pass, outlines, met: 0, left_out: Vec::new() };
+    let outcome = reading.pass_over(&path, bytes);
+    Ended { left_out: reading.left_out, outcome }
+}
+
+enum Pass<'a> {
+    Outline,
+    Messages { bot: UserId, batches: &'a mpsc::Sender<Batch>, bytes: Arc<AtomicU64> },
+}
+
+struct Reading<'a> {
+    pass: Pass<'a>,
+    outlines: Vec<Outline>,
+    /// Lists of messages that were met in this pass.
+    met: usize,
+    left_out: Vec<(String, Unusable)>,
+}
+
+impl Reading<'_> {
+    fn pass_over(&mut self, path: &Path, bytes: Arc<AtomicU64>) -> Result<(), ImportError> {
+        let mut deserializer = serde_json::Deserializer::from_reader(open(path, bytes)?);
+        let outcome = Root(self).deserialize(&mut deserializer).and_then(|()| deserializer.end());
+        outcome.map_err(|error| match error.is_io() {
+            true => ImportError::File { path: path.to_owned(), source: error.into() },
+            false => ImportError::Damaged { path: path.to_owned(), line: error.line(), column: error.column() },
+        })
+    }
+}
+
+/// The whole file: one chat, or the lists of all.
+struct Root<'r, 'a>(&'r mut Reading<'a>);
+
+impl<'de> DeserializeSeed<'de> for Root<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Root<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a chat, or an object that holds chats")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut chat = ExportedChat::default();
+        let mut own = None;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "name" => chat.name = map.next_value::<Value>()?.as_str().map(str::to_owned),
+                "type" => chat.kind = map.next_value::<Value>()?.as_str().unwrap_or_default().to_owned(),
+                "id" => chat.id = number(&map.next_value::<Value>()?).unwrap_or_default(),
+                "messages" => {
+                    own = Some(self.0.met);
+                    map.next_value_seed(Messages { chat: &chat, reading: self.0 })?;
+                }
+                "chats" | "left_chats" => map.next_value_seed(Root(self.0))?,
+                "list" => map.next_value_seed(Chats(self.0))?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if let (Pass::Outline, Some(outline)) = (&self.0.pass, own.and_then(|own| self.0.outlines.get_mut(own))) {
+            outline.chat = chat;
+        }
+        Ok(())
+    }
+}
+
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+struct Chats<'r, 'a>(&'r mut Reading<'a>);
+
+impl<'de> DeserializeSeed<'de> for Chats<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Chats<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of chats")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        while seq.next_element_seed(Root(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+struct Messages<'c, 'r, 'a> {
+    /// As far as the file said it before the messages.
+    chat: &'c ExportedChat,
+    reading: &'r mut Reading<'a>,
+}
+
+impl<'de> DeserializeSeed<'de> for Messages<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of messages")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        let Self { chat, reading } = self;
+        let place = reading.met;
+        reading.met += 1;
+        let (bot, batches, bytes) = match &reading.pass {
+            Pass::Outline => {
+                reading.outlines.push(Outline { chat: chat.clone(), hints: TopicHints::default() });
+                while let Some(message) = seq.next_element::<Value>()? {
+                    reading.outlines[place].hints.count(&message);
+                }
+                return Ok(());
+            }
+            Pass::Messages { bot, batches, bytes } => (*bot, *batches, bytes),
+        };
+        let Outline { chat: exported, hints } = reading.outlines.get_mut(place).map(std::mem::take).unwrap_or_default();
+        let chat = match exported.known_to_bot_as(bot, None) {
+            Ok(chat) => chat,
+            Err(why) => {
+                reading.left_out.push((exported.name.unwrap_or_default(), why));
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(());
+            }
+        };
+        let conversion = Conversion::new(bot, &exported, &hints);
+        let filling = Filling { exported, bot, conversion, chat, messages: Vec::new(), unreadable: 0, batches, bytes };
+        filling.fill(seq)
+    }
+}
+
+/// A batch on its way.
+struct Filling<'a> {
+    exported: ExportedChat,
+    bot: UserId,
+    conversion: Conversion,
+    /// Unknown until somebody wrote, in a private chat.
+    chat: Option<Chat>,
+    messages: Vec<Message>,
+    unreadable: u64,
+    batches: &'a mpsc::Sender<Batch>,
+    bytes: &'a AtomicU64,
+}
+
+impl Filling<'_> {
+    fn fill<'de, S: SeqAccess<'de>>(mut self, mut seq: S) -> Result<(), S::Error> {
+        loop {
+            let next = match seq.next_element::<Value>() {
+                // What was read before a damage is not lost.
+                Err(error) => {
+                    self.hand_over()?;
+                    return Err(error);
+                }
+                Ok(None) => break,
+                Ok(Some(value)) => value,
+            };
+            if self.chat.is_none() {
+                let partner = self.conversion.person(&next);
+                self.chat = self.exported.known_to_bot_as(self.bot, partner).unwrap_or(None);
+            }
+            match self.chat.as_ref().and_then(|chat| self.conversion.convert(&next, chat.id)) {
+                Some(message) => self.messages.push(message),
+                None => self.unreadable += 1,
+            }
+            if self.messages.len() >= BATCH {
+                self.hand_over()?;
+            }
+        }
+        self.hand_over()
+    }
+
+    fn hand_over<E: Error>(&mut self) -> Result<(), E> {
+        let Some(chat) = self.chat.as_ref().filter(|_| !self.messages.is_empty() || self.unreadable > 0) else {
+            return Ok(());
+        };
+        let messages = std::mem::replace(&mut self.messages, Vec::with_capacity(BATCH));
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let batch = Batch { chat: chat.clone(), messages, unreadable: std::mem::take(&mut self.unreadable), bytes };
+        // Nobody writes any more: the reason is told there.
+        self.batches.blocking_send(batch).map_err(|_| E::custom("the import ended"))
+    }
+}

@@ -1,0 +1,201 @@
+//! Finds the file of an export, and reads its bytes so that a JSON parser takes them.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::archive::import::ImportError;
+
+const NAME: &str = "result.json";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Bytes read at once.
+const CHUNK: usize = 1 << 20;
+/// Two escapes that are one character: `\ud83d\ude00`.
+const LONGEST: usize = 12;
+
+/// Finds the export that a path stands for: the file, or the only `result.json` in the folder or in the folders in it.
+///
+/// # Errors
+/// [`ImportError::NoExport`] and [`ImportError::SeveralExports`].
+pub fn locate(path: &Path) -> Result<PathBuf, ImportError> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let own = path.join(NAME);
+    if own.is_file() {
+        return Ok(own);
+    }
+    let failed = |source| ImportError::File { path: path.to_owned(), source };
+    let entries = std::fs::read_dir(path).map_err(failed)?.flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path().join(NAME)).filter(|file| file.is_file()).collect();
+    found.sort();
+    match found.as_slice() {
+        [] => Err(ImportError::NoExport { path: path.to_owned(), is_html: path.join("messages.html").exists() }),
+        [one] => Ok(one.clone()),
+        several => Err(ImportError::SeveralExports { path: path.to_owned(), found: listed(several) }),
+    }
+}
+
+/// Lists files, some of many.
+fn listed(files: &[PathBuf]) -> String {
+    const NAMED: usize = 5;
+    let mut names: Vec<String> = files.iter().take(NAMED).map(|file| file.display().to_string()).collect();
+    if files.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    names.join(", ")
+}
+
+/// Opens an export for a JSON parser; `bytes` counts those that were read.
+pub fn open(path: &Path, bytes: Arc<AtomicU64>) -> Result<impl Read, ImportError> {
+    let file = File::open(path).map_err(|source| ImportError::File { path: path.to_owned(), source })?;
+    Ok(BufReader::with_capacity(CHUNK, Mended::new(Counting { file, bytes })))
+}
+
+struct Counting {
+    file: File,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// JSON without a byte-order mark, in which halves of surrogate pairs are replaced. Exporters write such a half where they cut
+/// a text inside an emoji. The replacement is as long as the half: damage is told with its place in the file.
+struct Mended<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that were handed out.
+    taken: usize,
+    /// Bytes of the buffer that are mended.
+    ready: usize,
+    has_begun: bool,
+    is_at_end: bool,
+}
+
+impl<R: Read> Mended<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, buffer: Vec::new(), taken: 0, ready: 0, has_begun: false, is_at_end: false }
+    }
+
+    fn refill(&mut self) -> std::io::Result<()> {
+        self.buffer.drain(..self.ready);
+        (self.taken, self.ready) = (0, 0);
+        while self.ready == 0 && !self.is_at_end {
+            let read = Read::by_ref(&mut self.inner).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
+            self.is_at_end = read == 0;
+            if !self.has_begun {
+                self.has_begun = true;
+                if self.buffer.starts_with(BYTE_ORDER_MARK) {
+                    self.buffer.drain(..BYTE_ORDER_MARK.len());
+                }
+            }
+            self.ready = mend(&mut self.buffer, self.is_at_end);
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Mended<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if self.taken == self.ready {
+            self.refill()?;
+        }
+        let count = into.len().min(self.ready - self.taken);
+        into[..count].copy_from_slice(&self.buffer[self.taken..self.taken + count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+/// Replaces halves of surrogate pairs, and returns how many bytes are done: the last ones may need those that follow.
+fn mend(bytes: &mut [u8], is_end: bool) -> usize {
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | 0xed)) {
+        at += next;
+        if bytes.len() - at < LONGEST && !is_end {
+            return at;
+        }
+        at += mend_one(&mut bytes[at..]);
+    }
+    bytes.len()
+}
+
+/// Mends the escape or the character that `bytes` begins with, and returns its length.
+fn mend_one(bytes: &mut [u8]) -> usize {
+    let unit = |at: usize| {
+        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (first, second) = (unit(0), unit(6));
+    match (bytes, first) {
+        (_, Some(0xd800..=0xdbff)) if matches!(second, Some(0xdc00..=0xdfff)) => LONGEST,
+        (bytes, Some(0xd800..=0xdfff)) => {
+            bytes[..6].copy_from_slice(b"\\ufffd");
+            6
+        }
+        (_, Some(_)) => 6,
+        // A half written as a character.
+        ([first @ 0xed, second @ 0xa0..=0xbf, third, ..], None) => {
+            [*first, *second, *third] = [0xef, 0xbf, 0xbd];
+            3
+        }
+        ([b'\\', _, ..], None) => 2,
+        (_, None) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a byte at a time, so that every place is once at the end of what was read.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let count = into.len().min(self.0.len()).min(1);
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &[u8]) {
+        for end in 0..=bytes.len() {
+            // What is done at any place stays as it is.
+            let mut whole = bytes.to_vec();
+            let done = mend(&mut whole[..end], false);
+            mend(&mut whole[done..], true);
+            assert_eq!(whole, expected, "in two parts: {end}");
+        }
+        let mut read = Vec::new();
+        Mended::new(Slow(bytes)).read_to_end(&mut read).unwrap();
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn halves_are_replaced_and_pairs_stay() {
+        check(br"a\ud83d b", br"a\ufffd b");
+        check(br"\uDE00\ud83d\ude00\uD83D", br"\ufffd\ud83d\ude00\ufffd");
+        check(br"\\ud83d \n \u0041 \", br"\\ud83d \n \u0041 \");
+        check(br"\ud83d\n\ud83", br"\ufffd\n\ud83");
+        check(b"\xed\xa0\xbd \xed\x95\x9c \xed", b"\xef\xbf\xbd \xed\x95\x9c \xed");
+        check(b"", b"");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_taken_off_at_the_beginning_alone() {
+        let mut read = Vec::new();
+        Mended::new(&b"\xef\xbb\xbf{\"\xef\xbb\xbf\"}"[..]).read_to_end(&mut read).unwrap();
+        assert_eq!(read, b"{\"\xef\xbb\xbf\"}");
+    }
+}

@@ -1,0 +1,212 @@
+//! Writes a batch of imported messages, as taking in an update does: nothing that anybody objects to, and nothing twice.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::archive::Tally;
+use crate::archive::import::former::{former_group, put_back};
+use crate::archive::import::read::Batch;
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_core::config::AccessConfig;
+use chime_core::{Chat, ChatId, ChatKey, Conversation, JobPayload, Language, Message, MessageId, Timestamp, UserId};
+use chime_privacy::{Keep, Withheld, strip_message};
+use chime_store::chats::ChatRow;
+use chime_store::messages::TakenIn;
+use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
+
+/// A chat of which less is known has its language judged by what is imported first.
+const KNOWN_WELL: usize = 30;
+
+/// Messages that a dry run counted, which a run would know by then.
+pub type Seen = HashSet<(ChatId, MessageId)>;
+
+#[derive(Clone)]
+pub struct Setting {
+    pub access: AccessConfig,
+    /// Messages from before would be deleted at once.
+    pub cutoff: Option<Timestamp>,
+    pub now: Timestamp,
+}
+
+/// What a batch came to.
+pub struct Counted {
+    chat: ChatId,
+    title: Option<String>,
+    is_served: bool,
+    added: u64,
+    known: u64,
+    stubs: u64,
+    expired: u64,
+    unreadable: u64,
+}
+
+impl Counted {
+    fn of(batch: &Batch, row: Option<&ChatRow>, is_served: bool) -> Self {
+        let title = row.and_then(|row| row.chat.title.clone()).or_else(|| batch.chat.title.clone());
+        let unreadable = batch.unreadable;
+        Self { chat: batch.chat.id, title, is_served, added: 0, known: 0, stubs: 0, expired: 0, unreadable }
+    }
+}
+
+pub fn add(tally: &mut Tally, counted: Counted) {
+    if !counted.is_served {
+        let name = counted.title.unwrap_or_else(|| counted.chat.to_string());
+        let why = format!("it is not allowed: set ALLOWED_CHATS={}", counted.chat);
+        if !tally.left_out.contains(&(name.clone(), why.clone())) {
+            tally.left_out.push((name, why));
+        }
+        return;
+    }
+    let chat = tally.of(counted.chat);
+    chat.title = counted.title;
+    chat.added += counted.added;
+    chat.known += counted.known;
+    chat.stubs += counted.stubs;
+    chat.expired += counted.expired;
+    chat.unreadable += counted.unreadable;
+}
+
+/// Members of a chat whose words are not kept.
+struct Objections {
+    members: HashSet<UserId>,
+    /// Up to when the whole chat was forgotten.
+    forgotten_until: Option<Timestamp>,
+}
+
+impl Objections {
+    /// Reads those of a chat. In a chat that is not known they are those of members who opted out of every chat.
+    fn read(conn: &Reader, row: Option<&ChatRow>) -> chime_store::Result<Self> {
+        let members = consent::opted_out_of(conn, row.map_or(ChatKey(0), |row| row.key))?.into_iter().collect();
+        let forgotten_until = row.map_or(Ok(None), |row| consent::forgotten_until(conn, row.key))?;
+        Ok(Self { members, forgotten_until })
+    }
+
+    fn strip(&self, message: &Message) -> Keep {
+        let lender = message.borrowed.and_then(|borrowed| borrowed.author);
+        let withheld = Withheld {
+            message: self.members.contains(&message.sender.id)
+                || self.forgotten_until.is_some_and(|until| message.sent_at <= until),
+            lender: lender.is_some_and(|lender| self.members.contains(&lender)),
+            ..Withheld::default()
+        };
+        strip_message(message, withheld)
+    }
+}
+
+/// Counts what would come of a batch.
+pub fn count(conn: &Reader, batch: &Batch, setting: &Setting, seen: &mut Seen) -> chime_store::Result<Counted> {
+    let row = chats::find(conn, batch.chat.id)?;
+    let mut counted = Counted::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
+    if !counted.is_served {
+        return Ok(counted);
+    }
+    let cutoff = cutoff(conn, row.as_ref(), setting)?;
+    let objections = Objections::read(conn, row.as_ref())?;
+    let former = former_group(conn, row.as_ref())?;
+    for message in &batch.messages {
+        let message = &put_back(conn, former, message)?;
+        if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
+            counted.expired += 1;
+            continue;
+        }
+        let (count, is_news) = match objections.strip(message) {
+            Keep::Stub(stub) => (&mut counted.stubs, messages::find_any(conn, stub.chat, stub.id)?.is_none()),
+            Keep::Whole(message) => (&mut counted.added, messages::is_news(conn, &message)?),
+        };
+        if is_news && seen.insert((message.chat, message.id)) {
+            *count += 1;
+        } else {
+            counted.known += 1;
+        }
+    }
+    Ok(counted)
+}
+
+pub fn take_in(tx: &Writer<'_>, batch: &Batch, setting: &Setting) -> chime_store::Result<Counted> {
+    let found = chats::find(tx, batch.chat.id)?;
+    let mut counted = Counted::of(batch, found.as_ref(), is_served(tx, &batch.chat, found.as_ref(), setting)?);
+    if !counted.is_served {
+        return Ok(counted);
+    }
+    let row = match found {
+        Some(row) => row,
+        None => chats::upsert(tx, &batch.chat)?,
+    };
+    let row = with_language(tx, row, &batch.messages)?;
+    let cutoff = cutoff(tx, Some(&row), setting)?;
+    let objections = Objections::read(tx, Some(&row))?;
+    let mut earliest: HashMap<Conversation, Timestamp> = HashMap::new();
+    let mut members = HashSet::new();
+    let former = former_group(tx, Some(&row))?;
+    for message in &batch.messages {
+        let message = &put_back(tx, former, message)?;
+        if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
+            counted.expired += 1;
+            continue;
+        }
+        let is_news = match objections.strip(message) {
+            Keep::Stub(stub) => {
+                let is_news = messages::insert_stub(tx, &row, &stub)?;
+                counted.stubs += u64::from(is_news);
+                counted.known += u64::from(!is_news);
+                continue;
+            }
+            Keep::Whole(message) => match messages::take_in(tx, &row, &message)? {
+                TakenIn::New(_) | TakenIn::Replaced(_) => true,
+                TakenIn::Known(_) => false,
+            },
+        };
+        counted.added += u64::from(is_news);
+        counted.known += u64::from(!is_news);
+        if is_news {
+            let conversation = Conversation { chat: row.key, thread: message.thread };
+            let at = earliest.entry(conversation).or_insert(message.sent_at);
+            *at = (*at).min(message.sent_at);
+            if members.insert(message.sender.id) {
+                chats::note_member(tx, row.key, &message.sender)?;
+            }
+        }
+    }
+    for (conversation, at) in earliest {
+        sessions::note(tx, conversation, at)?;
+    }
+    Ok(counted)
+}
+
+/// Has each chat told how much was imported.
+pub fn announce(tx: &Writer<'_>, news: &[(ChatId, u64)], now: Timestamp) -> chime_store::Result<()> {
+    for (chat, count) in news {
+        jobs::add_or_move(tx, &JobPayload::Imported { chat: *chat, count: *count }, now)?;
+    }
+    Ok(())
+}
+
+fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &Setting) -> chime_store::Result<bool> {
+    let known = row.map_or(chat, |row| &row.chat);
+    // In a private chat the person and the chat have one id.
+    Ok(served(conn, known, UserId(chat.id.0), &setting.access)? == Access::Allowed)
+}
+
+/// The chat's own retention comes first.
+fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &Setting) -> chime_store::Result<Option<Timestamp>> {
+    let own = row.map_or(Ok(None), |row| chats::own_retention(conn, row.key))?;
+    Ok(match own {
+        Some(span) => span.map(|span| setting.now.minus(span)),
+        None => setting.cutoff,
+    })
+}
+
+/// Words are stemmed in the chat's language: what it is has to be known before the first of them is indexed.
+fn with_language(tx: &Writer<'_>, row: ChatRow, said: &[Message]) -> chime_store::Result<ChatRow> {
+    if messages::recent_texts(tx, row.key, KNOWN_WELL)?.len() >= KNOWN_WELL {
+        return Ok(row);
+    }
+    let texts: Vec<String> = said.iter().map(|message| message.text.clone()).filter(|text| !text.is_empty()).collect();
+    match Language::judge(&texts) {
+        Some(language) if language != row.language => {
+            chats::set_language(tx, row.key, language)?;
+            Ok(ChatRow { language, ..row })
+        }
+        Some(_) | None => Ok(row),
+    }
+}

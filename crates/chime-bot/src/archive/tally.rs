@@ -1,0 +1,39 @@
+//! What an import came to, in numbers.
+
+use std::collections::BTreeMap;
+
+use chime_core::ChatId;
+
+/// Of one chat.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatTally {
+    pub title: Option<String>,
+    /// Messages that were not known before.
+    pub added: u64,
+    /// Messages that the bot knew already, from an earlier import or because it was there.
+    pub known: u64,
+    /// Messages of which only is kept that there was one: their author opted out, or they were forgotten.
+    pub stubs: u64,
+    /// Messages that are older than messages are kept.
+    pub expired: u64,
+    /// Messages that could not be read.
+    pub unreadable: u64,
+}
+
+/// Of a whole file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub chats: BTreeMap<ChatId, ChatTally>,
+    /// Chats that were left out, and why.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl Tally {
+    pub fn of(&mut self, chat: ChatId) -> &mut ChatTally {
+        self.chats.entry(chat).or_default()
+    }
+
+    pub fn messages(&self) -> u64 {
+        self.chats.values().map(|chat| chat.added + chat.known + chat.stubs + chat.expired + chat.unreadable).sum()
+    }
+}

@@ -1,0 +1,329 @@
+//! Looks up what a command is about and writes its reply down.
+
+mod announce;
+mod consent;
+mod export;
+mod forget;
+mod leave;
+mod memory;
+mod note_file;
+mod notes;
+mod recap;
+mod refusal;
+mod settings;
+mod topics;
+
+use crate::commands::notice::{Notice, for_command};
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_answer::answering::{format_own, format_parts};
+use chime_answer::concepts;
+use chime_answer::notices::{Notices, notices};
+use chime_answer::why::{self, UsedMessage};
+use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
+use chime_core::texts::{Texts, texts};
+use chime_core::trigger;
+use chime_core::{
+    AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
+    ReplyTarget, Role, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
+};
+use chime_jobs::worker::{Outcome, Wake};
+use chime_privacy::wording::Promise;
+use chime_runtime::clock::Clock;
+use chime_store::chats::ChatRow;
+use chime_store::concepts::ContextKey;
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{
+    Language, Priority, Reader, Store, Writer, answers, backlog, chats, follow_ups, jobs, messages, outbox,
+};
+use chime_telegram::{Telegram, TelegramError};
+
+/// What a mere thanks gets.
+const THANKS_REACTION: &str = "👍";
+
+/// Answers in-chat commands.
+pub struct Commands {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub bot: BotIdentity,
+    pub access: AccessConfig,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
+    pub promise: Promise,
+    pub memory: MemoryConfig,
+    /// Where answers are shown while they are written, where the chat says nothing else.
+    pub streaming: Streaming,
+    /// Whether there is a code by which somebody could become the owner.
+    pub has_claim_code: bool,
+}
+
+/// What a command job comes to.
+enum Reaction {
+    Say(Box<(StoredMessage, Notice)>),
+    /// A command that changes what is kept, or who may.
+    Do(Box<Order>),
+    Nothing,
+}
+
+/// A command with all that is known of it.
+struct Order {
+    message: StoredMessage,
+    chat: ChatRow,
+    command: CommandName,
+    args: String,
+}
+
+impl Commands {
+    /// Works on a `command` job: the message `at` gives the command `name`.
+    pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> Outcome {
+        match self.react(job, at, name, parsed.clone()).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn react(
+        &self,
+        job: &Job,
+        at: MessageAt,
+        name: CommandName,
+        parsed: ParsedTrigger,
+    ) -> chime_store::Result<Outcome> {
+        let (bot, access, zone) = (self.bot.clone(), self.access.clone(), self.zone);
+        match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access, zone))).await? {
+            Reaction::Say(said) => {
+                let (trigger, notice) = *said;
+                self.answer_showing(job, &trigger, &notice).await?;
+            }
+            Reaction::Do(order) => return self.obey(job, *order).await,
+            Reaction::Nothing => self.finish(job).await?,
+        }
+        Ok(Outcome::Finished)
+    }
+
+    /// Works on a `thank` job: reacts to the message `at`.
+    pub async fn thank(&self, job: &Job, at: MessageAt) -> Outcome {
+        // A reaction is a courtesy: chats may forbid it, and nobody waits for it.
+        if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
+            tracing::info!(%error, "no reaction");
+        }
+        match self.finish(job).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on a `backlog` job: tells a chat once how many triggers were too old.
+    pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> Outcome {
+        match self.tell_skipped(job, chat).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Counts and tells in one transaction: a trigger that comes in meanwhile is counted by the next line.
+    async fn tell_skipped(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
+        let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                if let Some(skipped) = backlog::find(tx, chat)? {
+                    let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
+                    let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
+                    let key = format!("backlog:{chat}:{}", now.millis());
+                    let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
+                    let parts = format(&Notice::Own(told.unwrap_or_default()));
+                    outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, parts), now)?;
+                    backlog::clear(tx, chat)?;
+                }
+                jobs::finish(tx, kind, &job_key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    /// Replies to a command with what shows something of messages: it goes when they go.
+    async fn answer_showing(&self, job: &Job, trigger: &StoredMessage, notice: &Notice) -> chime_store::Result<()> {
+        let key = job.payload.reply_key();
+        let shown = match notice {
+            Notice::Why { record, rests_on, .. } => Some((record.chat, rests_on.clone())),
+            Notice::Concepts { chat, rests_on, .. }
+            | Notice::Notes { chat, rests_on, .. }
+            | Notice::Memory { chat, rests_on, .. } => Some((*chat, rests_on.clone())),
+            Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => None,
+        };
+        let made_by = shown.as_ref().map(|_| job.payload.clone());
+        let reply = NewReply { made_by, ..reply_to(job, trigger, notice) };
+        self.settle(job, reply, move |tx| match shown {
+            Some((chat, seqs)) => outbox::note_uses(tx, &key, chat, seqs),
+            None => Ok(()),
+        })
+        .await
+    }
+
+    /// Replies to a command. `also` happens in the transaction that writes the reply down.
+    async fn answer<F>(&self, job: &Job, trigger: &StoredMessage, notice: &Notice, also: F) -> chime_store::Result<()>
+    where
+        F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
+    {
+        self.settle(job, reply_to(job, trigger, notice), also).await
+    }
+
+    /// Writes a reply down and ends the job, in one transaction with `also`.
+    async fn settle<F>(&self, job: &Job, reply: NewReply, also: F) -> chime_store::Result<()>
+    where
+        F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
+    {
+        let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                also(tx)?;
+                outbox::add(tx, &reply, now)?;
+                jobs::finish(tx, kind, &job_key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    async fn finish(&self, job: &Job) -> chime_store::Result<()> {
+        let (kind, key) = (job.kind(), job.key());
+        self.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
+    }
+}
+
+fn reply_to(job: &Job, trigger: &StoredMessage, notice: &Notice) -> NewReply {
+    let message = &trigger.message;
+    let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+    NewReply::own(Purpose::Command, job.payload.reply_key(), to, format(notice))
+}
+
+/// What an error of Telegram makes of the attempt at `doing`, where asking again does no harm.
+fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> Outcome {
+    match error {
+        TelegramError::Throttled { retry_after } => Outcome::WaitUntil(now.plus(*retry_after)),
+        error if error.is_lasting() => Outcome::Failed(format!("{doing}: {error}")),
+        error => Outcome::Hindered(format!("{doing}: {error}")),
+    }
+}
+
+fn format(notice: &Notice) -> Vec<FormattedText> {
+    let markdown = notice.markdown().unwrap_or_default();
+    match notice {
+        // It shows members' names.
+        Notice::Why { used, .. } => {
+            let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
+            format_parts(&markdown, &urls, &[])
+        }
+        Notice::Concepts { .. } | Notice::Notes { .. } => format_parts(&markdown, &[], &[]),
+        Notice::Memory { links, .. } => {
+            let urls: Vec<&str> = links.iter().map(String::as_str).collect();
+            format_parts(&markdown, &urls, &[])
+        }
+        Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => format_own(&markdown),
+    }
+}
+
+/// The short notices in the language of a chat.
+fn notices_of(conn: &Reader, chat: ChatId) -> chime_store::Result<&'static Notices> {
+    let language = chats::find(conn, chat)?.map_or(Language::DEFAULT, |row| row.speaks());
+    Ok(notices(language.code()))
+}
+
+fn find(
+    conn: &Reader,
+    at: MessageAt,
+    command: CommandName,
+    parsed: &ParsedTrigger,
+    (bot, access, zone): (&BotIdentity, &AccessConfig, Zone),
+) -> chime_store::Result<Reaction> {
+    let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
+    let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
+    let is_open_to_all = command.spec().is_about_privacy || command == CommandName::Claim;
+    // It was allowed when the command came in; the operator may have changed that since.
+    if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
+        return Ok(Reaction::Nothing);
+    }
+    let (texts, is_private) = (texts(chat.speaks().code()), chat.chat.kind == ChatKind::Private);
+    let explained = if command == CommandName::Why {
+        explain(conn, &message, (chat.zone(zone), texts))?
+    } else if command == CommandName::Concepts {
+        Some(concepts_of(conn, &message, (bot, texts))?)
+    } else {
+        None
+    };
+    Ok(match explained.or_else(|| for_command(command, bot.username(), is_private, texts)) {
+        Some(notice) => Reaction::Say(Box::new((message, notice))),
+        None => {
+            let args = trigger::ask_of(&message.message.text, parsed);
+            Reaction::Do(Box::new(Order { message, chat, command, args }))
+        }
+    })
+}
+
+/// What the answer rests on that `message` replies to, or that it is gone; none when it replies to no answer of ours.
+fn explain(
+    conn: &Reader,
+    message: &StoredMessage,
+    (zone, texts): (Zone, &'static Texts),
+) -> chime_store::Result<Option<Notice>> {
+    let Some(target) = message.message.reply_to else { return Ok(None) };
+    let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
+    let record = answer.map_or(Ok(None), |answer| answers::find(conn, answer))?;
+    let (Some(answer), Some(record)) = (answer, record) else {
+        // Of an answer that was forgotten only the place in the talk is left.
+        let left = messages::find_any(conn, message.message.chat, target)?;
+        let was_ours = left.is_some_and(|left| left.message.role == Role::Assistant);
+        let is_gone = was_ours && messages::is_stub(conn, message.message.chat, target)?;
+        return Ok(is_gone.then(|| Notice::Own(texts.why_gone.clone())));
+    };
+    let used = used(conn, &record)?;
+    let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
+    let rests_on = answers::grounds(conn, answer)?;
+    let to = why::Reader { member: message.message.sender.id, zone, texts };
+    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, to, rests_on }))
+}
+
+/// The concepts of the chat, those in scope first.
+fn concepts_of(
+    conn: &Reader,
+    message: &StoredMessage,
+    (bot, texts): (&BotIdentity, &Texts),
+) -> chime_store::Result<Notice> {
+    let key = ContextKey { bot: bot.id, chat: message.chat, thread: message.message.thread };
+    let context = chime_store::concepts::load(conn, key)?.unwrap_or_default();
+    let known = chime_store::concepts::of_chat(conn, message.chat)?;
+    let markdown = concepts::listing(&context, &known, &texts.concepts);
+    let rests_on = chime_store::concepts::grounds(conn, message.chat)?;
+    Ok(Notice::Concepts { markdown, chat: message.chat, rests_on })
+}
+
+fn used(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<UsedMessage>> {
+    let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(Vec::new()) };
+    // What the lines of summaries rest on is called by the number of a message, too.
+    let of_summaries = record.slots.iter().flat_map(|slot| &slot.sources).filter_map(|id| id.strip_prefix('s'));
+    let mut seqs: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).collect();
+    for seq in of_summaries.filter_map(|number| number.parse().ok().map(Seq)) {
+        if !seqs.contains(&seq) {
+            seqs.push(seq);
+        }
+    }
+    let mut used = Vec::new();
+    for seq in seqs {
+        if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
+            used.push(UsedMessage {
+                seq: stored.seq,
+                id: stored.message.id,
+                role: stored.message.role,
+                sent_at: stored.message.sent_at,
+                reply_to: stored.message.reply_to,
+                link: message_link(&row.chat, &stored.message),
+                text: stored.message.rendered(),
+                name: stored.message.sender.name.clone(),
+            });
+        }
+    }
+    Ok(used)
+}

@@ -1,0 +1,76 @@
+//! A chat is told what is kept of it, once.
+
+use crate::commands::handlers::{Commands, format, notices_of};
+use crate::commands::notice::Notice;
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
+use chime_jobs::worker::Outcome;
+use chime_privacy::{News, joined, joined_in_private};
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{announcements, chats, memory};
+
+impl Commands {
+    /// Works on an `announce` job about a chat.
+    pub async fn announce(&self, job: &Job, chat: ChatId) -> Outcome {
+        match self.tell_what_is_kept(job, chat).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on an `imported` job: a chat is told that its history from before is read too.
+    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> Outcome {
+        let told = async {
+            let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
+            let now = self.clock.now();
+            let to = ReplyTarget { chat, thread: None, reply_to: None };
+            let key = format!("imported:{chat}:{}", now.millis());
+            let parts = format(&Notice::Own(notices.imported(&grouped(count))));
+            self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;
+            tracing::info!(chat.id = chat.0, count, "imported {count} older messages of chat {chat}");
+            Ok(())
+        };
+        match told.await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
+        let access = self.access.clone();
+        let Announced { memory: remembers, voice: transcribes } = self.promise.announces();
+        let found = self
+            .store
+            .read(move |conn| {
+                let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
+                let is_served = served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed;
+                let is_news = !announcements::is_told(conn, row.key)?;
+                let knows_of_memory = memory::standing(conn, row.key)?.told_at.is_some();
+                let knows_of_voice = announcements::is_told_of_voice(conn, row.key)?;
+                let own_retention = chats::own_retention(conn, row.key)?;
+                let is_memory_news = remembers && !knows_of_memory;
+                let news = match (is_news, is_memory_news) {
+                    (true, _) => News::Everything,
+                    (false, true) => News::Memory,
+                    (false, false) => News::Voice,
+                };
+                let is_due = is_served && (is_news || is_memory_news || transcribes && !knows_of_voice);
+                Ok(is_due.then_some((row, own_retention, news)))
+            })
+            .await?;
+        let Some((row, own_retention, news)) = found else { return self.finish(job).await };
+        let retention = own_retention.unwrap_or(self.promise.retention);
+        let (promise, code) = (&self.promise, row.speaks().code());
+        let notice = Notice::Own(match row.chat.kind {
+            ChatKind::Private => joined_in_private(promise, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined(promise, retention, news, code),
+        });
+        let now = self.clock.now();
+        let key = format!("announce:{}:{}", row.key, now.millis());
+        let to = ReplyTarget { chat, thread: None, reply_to: None };
+        let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
+        let announced = self.promise.announces();
+        self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
+    }
+}

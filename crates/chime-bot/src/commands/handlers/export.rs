@@ -1,0 +1,193 @@
+//! `/export`: all that is kept of a chat, as a file in private, to its creator at once and to another admin after a day.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use crate::archive::import::{ExportError, export};
+use crate::commands::handlers::forget::Asked;
+use crate::commands::handlers::{Commands, Order, format, of_telegram};
+use crate::commands::notice::Notice;
+use chime_access::admission::is_owner;
+use chime_core::texts::{Texts, texts};
+use chime_core::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
+use chime_jobs::worker::Outcome;
+use chime_privacy::wording;
+use chime_privacy::{Asker, ExportRequest, Standing, Verdict, decide_export};
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{Language, chats, jobs};
+use chime_telegram::TelegramError;
+
+/// The file is made in memory. What is larger is written by `chime export` on the machine of the bot.
+const LARGEST_BYTES: usize = 20 * 1024 * 1024;
+
+/// What became of an export.
+enum Exported {
+    Sent,
+    TooLarge,
+    /// They never opened a private chat with the bot.
+    CannotWrite,
+    NoSuchChat,
+    NotNow(Outcome),
+}
+
+impl Exported {
+    /// What the chat is told; none where there is nothing to say.
+    fn told(&self, texts: &Texts) -> Option<String> {
+        match self {
+            Self::Sent => Some(texts.export_sent.clone()),
+            Self::TooLarge => Some(texts.export_large.clone()),
+            Self::CannotWrite => Some(texts.export_write_first.clone()),
+            Self::NoSuchChat | Self::NotNow(_) => None,
+        }
+    }
+}
+
+impl Commands {
+    pub(super) async fn export(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        if order.is_in_the_name_of_the_chat() {
+            let told = Notice::Own(order.texts().export_anonymous.clone());
+            return self.answer(job, &order.message, &told, |_| Ok(())).await.map(|()| Outcome::Finished);
+        }
+        let message = &order.message.message;
+        let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
+        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let standing = match self.standing(chat, sender).await {
+            Asked::Standing(standing) => standing,
+            Asked::NotNow(outcome) => return Ok(outcome),
+        };
+        let request = ExportRequest::parse(&order.args);
+        match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
+            (Verdict::Refused(_), _) => self.reply(job, &order, order.texts().export_who.clone()).await,
+            (Verdict::After(wait), _) => self.announce_export(job, &order, wait).await,
+            (Verdict::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
+            (Verdict::Now, ExportRequest::Send) => self.export_now(job, &order).await,
+        }
+    }
+
+    async fn export_now(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+        let message = &order.message.message;
+        let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
+        match exported.told(order.texts()) {
+            // In private the file speaks for itself.
+            Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
+                self.finish(job).await?;
+                Ok(Outcome::Finished)
+            }
+            Some(told) => self.reply(job, order, told).await,
+            None => self.nothing_sent(job, exported).await,
+        }
+    }
+
+    /// Tells the chat that an admin gets the file in a day. Asking again changes nothing.
+    async fn announce_export(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<Outcome> {
+        let message = &order.message.message;
+        let at = MessageAt { chat: message.chat, message: message.id };
+        let later = JobPayload::Export { at, thread: message.thread, asked_by: message.sender.id };
+        let (now, wanted) = (self.now(), later.clone());
+        let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
+        let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
+        let notice = Notice::Own(wording::export_announced(due_at.since(now), order.texts()));
+        self.answer(job, &order.message, &notice, move |tx| jobs::add_unless_due(tx, &later, due_at)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn call_off_exports(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+        let chat = order.message.message.chat;
+        let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
+        let texts = order.texts();
+        let told = match self.store.read(lane).await? {
+            true => &texts.export_called_off,
+            false => &texts.export_not_pending,
+        };
+        let end = move |tx: &chime_store::Writer<'_>| jobs::end_kind_of(tx, JobKind::Export, chat);
+        self.answer(job, &order.message, &Notice::Own(told.clone()), end).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// Works on an `export` job: the day is over in which it could be called off.
+    pub async fn export_announced(
+        &self,
+        job: &Job,
+        (at, thread): (MessageAt, Option<ThreadId>),
+        asked_by: UserId,
+    ) -> Outcome {
+        match self.export_late(job, (at, thread), asked_by).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn export_late(
+        &self,
+        job: &Job,
+        (at, thread): (MessageAt, Option<ThreadId>),
+        asked_by: UserId,
+    ) -> chime_store::Result<Outcome> {
+        let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
+        let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
+        let told = match self.standing(at.chat, asked_by).await {
+            Asked::Standing(Standing::Creator | Standing::Admin) => {
+                let exported = self.send_export(at.chat, asked_by, job.attempts).await?;
+                match exported.told(texts) {
+                    Some(told) => told,
+                    None => return self.nothing_sent(job, exported).await,
+                }
+            }
+            Asked::Standing(Standing::Member | Standing::Outside) => texts.export_no_longer_admin.clone(),
+            Asked::NotNow(outcome) => return Ok(outcome),
+        };
+        let key = format!("{}:{}", job.payload.reply_key(), at.message);
+        let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };
+        self.settle(job, NewReply::own(Purpose::Command, key, to, format(&Notice::Own(told))), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn nothing_sent(&self, job: &Job, exported: Exported) -> chime_store::Result<Outcome> {
+        if let Exported::NotNow(outcome) = exported {
+            return Ok(outcome);
+        }
+        self.finish(job).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> chime_store::Result<Exported> {
+        let mut file = Bounded::default();
+        match export(&self.store, chat, &mut file).await {
+            Ok(_) => {}
+            Err(ExportError::Store(error)) => return Err(error),
+            Err(ExportError::Io(_)) => return Ok(Exported::TooLarge),
+            Err(ExportError::NoSuchChat(_)) => return Ok(Exported::NoSuchChat),
+        }
+        // A private chat has the number of its person.
+        Ok(match self.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
+            Ok(()) => Exported::Sent,
+            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Exported::CannotWrite,
+            // It may have arrived. Once more does little harm, and a file every few seconds would.
+            Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) if attempts == 0 => {
+                Exported::NotNow(Outcome::Failed(format!("sending an export: {error}")))
+            }
+            Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Exported::Sent,
+            Err(error) => Exported::NotNow(of_telegram(&error, "sending an export", self.now())),
+        })
+    }
+}
+
+/// Bytes up to a limit; then writing fails.
+#[derive(Debug, Default)]
+struct Bounded {
+    bytes: Vec<u8>,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + more.len() > LARGEST_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! `/forget`: who may have what forgotten, and having it done.
+
+use std::time::Duration;
+
+use crate::commands::handlers::{Commands, Order, format, of_telegram};
+use crate::commands::notice::Notice;
+use chime_access::admission::is_owner;
+use chime_core::texts::{Texts, texts};
+use chime_core::{
+    ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, Seq, StoredMessage,
+    Timestamp, UserId,
+};
+use chime_jobs::worker::Outcome;
+use chime_privacy::wording::{self, Counts};
+use chime_privacy::worker::prepare;
+use chime_privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
+use chime_store::Language;
+use chime_store::deletions::{self, Deletion, Progress, What};
+use chime_store::derived::Cause;
+use chime_store::forget::{self, Leave, Manner};
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{Priority, Reader, Writer, chats, jobs, messages};
+use chime_telegram::{MemberStatus, TelegramError};
+
+/// Messages forgotten in one transaction: few enough that answering does not notice.
+const AT_ONCE: u32 = 16;
+
+/// Where somebody stands, or when that can be asked.
+pub(super) enum Asked {
+    Standing(Standing),
+    NotNow(Outcome),
+}
+
+impl Commands {
+    pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        let message = &order.message.message;
+        let Some(request) = Request::parse(&order.args, message.reply_to.is_some()) else {
+            return self.reply(job, &order, order.texts().forget_what.clone()).await;
+        };
+        if matches!(request, Request::Me { .. }) && order.is_in_the_name_of_the_chat() {
+            self.say_anonymous(job, &order).await?;
+            return Ok(Outcome::Finished);
+        }
+        let Some((place, target)) = self.target(&order, &request).await? else {
+            return self.reply(job, &order, order.texts().not_kept.clone()).await;
+        };
+        let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
+        let (sender, access) = (message.sender.id, self.access.clone());
+        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let standing = match (&request, is_author) {
+            (Request::Me { .. }, _) | (_, true) => Standing::Member,
+            _ => match self.standing(place, message.sender.id).await {
+                Asked::Standing(standing) => standing,
+                Asked::NotNow(outcome) => return Ok(outcome),
+            },
+        };
+        match decide(&request, Asker { owns_the_bot, standing, is_author }) {
+            // Who does not belong to another chat learns nothing about it, not even that a message is there.
+            Verdict::Refused(_) if place != message.chat => {
+                self.reply(job, &order, order.texts().not_kept.clone()).await
+            }
+            Verdict::Refused(refusal) => self.reply(job, &order, wording::refused(refusal, order.texts())).await,
+            Verdict::After(wait) => self.announce_deletion(job, &order, wait).await,
+            Verdict::Now if request == Request::Keep => self.call_off(job, &order).await,
+            Verdict::Now => match what(&order, &request, target.as_ref()) {
+                Some(what) => self.start_forgetting(job, &order, what).await,
+                None => self.reply(job, &order, order.texts().not_kept.clone()).await,
+            },
+        }
+    }
+
+    /// The chat that a request is about, and the message where it is about one; none where there is no such message.
+    async fn target(
+        &self,
+        order: &Order,
+        request: &Request,
+    ) -> chime_store::Result<Option<(ChatId, Option<StoredMessage>)>> {
+        let here = order.message.message.chat;
+        let target = match (request, order.message.message.reply_to) {
+            (Request::Me { .. } | Request::All | Request::Keep, _) => return Ok(Some((here, None))),
+            (Request::Message(Target::RepliedTo), Some(parent)) => MessagePlace::Ids(here, parent),
+            (Request::Message(Target::RepliedTo), None) => return Ok(None),
+            (Request::Message(Target::Place(place)), _) => place.clone(),
+        };
+        let found = self.store.read(move |conn| find(conn, &target)).await?;
+        Ok(found.map(|stored| (stored.message.chat, Some(stored))))
+    }
+
+    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
+        match self.telegram.standing(chat, user).await {
+            Ok(MemberStatus::Owner) => Asked::Standing(Standing::Creator),
+            Ok(MemberStatus::Admin) => Asked::Standing(Standing::Admin),
+            Ok(MemberStatus::Member) => Asked::Standing(Standing::Member),
+            Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
+                Asked::Standing(Standing::Outside)
+            }
+            Err(error) => Asked::NotNow(of_telegram(&error, "asking for a standing", self.now())),
+        }
+    }
+
+    /// Writes the request down with the job that does it; it is told when it is done.
+    async fn start_forgetting(&self, job: &Job, order: &Order, what: What) -> chime_store::Result<Outcome> {
+        let (request, now) = (self.request(order, what, false), self.now());
+        let (command, job, here) = (command_row(order), job.clone(), order.message.message.chat);
+        self.store
+            .write(Priority::Answering, move |tx| {
+                if let What::Chat(chat) = what {
+                    call_off(tx, chat)?;
+                }
+                let id = deletions::add(tx, &request)?;
+                jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
+                // Not counted as forgotten: nobody thinks of the command as one of their messages.
+                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                forget::messages(tx, &[command], manner)?;
+                jobs::finish(tx, job.kind(), &job.key())
+            })
+            .await?;
+        self.wake.wake();
+        Ok(Outcome::Finished)
+    }
+
+    async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<Outcome> {
+        let (chat, here) = (order.chat.key, order.message.message.chat);
+        let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
+        let now = self.now();
+        let request = self.request(order, What::Chat(chat), true);
+        let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
+        let notice = Notice::Own(wording::announced(due_at.since(now), order.texts()));
+        self.answer(job, &order.message, &notice, move |tx| {
+            if pending.is_none() {
+                let id = deletions::add(tx, &request)?;
+                jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, due_at)?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn call_off(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+        let chat = order.chat.key;
+        let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
+        let notice = Notice::Own(wording::called_off(was_pending, order.texts()));
+        self.answer(job, &order.message, &notice, move |tx| call_off(tx, chat)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// Works on a `forget` job; `request` is the row of the request.
+    pub async fn forget(&self, job: &Job, request: i64) -> Outcome {
+        match self.do_forget(job, request).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn do_forget(&self, job: &Job, id: i64) -> chime_store::Result<Outcome> {
+        let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
+            self.finish(job).await?;
+            return Ok(Outcome::Finished);
+        };
+        if deletion.request.was_announced {
+            let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
+            match self.standing(place, deletion.request.asked_by).await {
+                Asked::Standing(Standing::Creator | Standing::Admin) => {}
+                Asked::Standing(Standing::Member | Standing::Outside) => {
+                    return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
+                }
+                Asked::NotNow(outcome) => return Ok(outcome),
+            }
+        }
+        // First, since afterwards nobody knows how old the messages were.
+        let request = deletion.request;
+        prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
+        while self.forget_some(&deletion).await? == Progress::More {}
+        // What is left of it in the file goes as soon as nobody waits for a write, and nobody waits for that.
+        let now = self.now();
+        let scrub = move |tx: &Writer<'_>| jobs::add_or_move(tx, &JobPayload::Scrub {}, now);
+        self.store.write(Priority::Background, scrub).await?;
+        let done = self.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
+        let counts = Counts { messages: done.forgotten.messages, answers: done.forgotten.answers };
+        tracing::info!(
+            messages = counts.messages,
+            answers = counts.answers,
+            "forgot {} messages and {} answers on request",
+            counts.messages,
+            counts.answers,
+        );
+        let texts = self.texts_of(&deletion).await?;
+        self.tell(job, &deletion, wording::forgotten(counts, texts)).await
+    }
+
+    /// In the language of the chat that is told of it.
+    async fn texts_of(&self, deletion: &Deletion) -> chime_store::Result<&'static Texts> {
+        let Some(to) = deletion.request.to else { return Ok(texts(Language::DEFAULT.code())) };
+        let row = self.store.read(move |conn| chats::find(conn, to.chat)).await?;
+        Ok(texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code()))
+    }
+
+    async fn forget_some(&self, deletion: &Deletion) -> chime_store::Result<Progress> {
+        let (deletion, now) = (*deletion, self.now());
+        self.store
+            .write(Priority::Background, move |tx| {
+                chime_store::scrub::want(tx, now)?;
+                deletions::step(tx, &deletion, AT_ONCE, repeats)
+            })
+            .await
+    }
+
+    /// Tells how a request ended, and ends it.
+    async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> chime_store::Result<Outcome> {
+        let id = deletion.id;
+        let Some(to) = deletion.request.to else {
+            let (kind, key) = (job.kind(), job.key());
+            let end = move |tx: &Writer<'_>| {
+                deletions::remove(tx, id)?;
+                jobs::finish(tx, kind, &key)
+            };
+            self.store.write(Priority::Background, end).await?;
+            self.wake.wake();
+            return Ok(Outcome::Finished);
+        };
+        let key = format!("forget:{id}:{}", deletion.request.asked_at.millis());
+        let reply = NewReply::own(Purpose::Command, key, to, format(&Notice::Own(markdown)));
+        self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn reply(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+
+    fn request(&self, order: &Order, what: What, was_announced: bool) -> deletions::Request {
+        let message = &order.message.message;
+        deletions::Request {
+            what,
+            asked_at: self.now(),
+            until: asked_at(message),
+            asked_by: message.sender.id,
+            was_announced,
+            to: Some(ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) }),
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+/// What is to go; none where there is nothing to name.
+fn what(order: &Order, request: &Request, target: Option<&StoredMessage>) -> Option<What> {
+    match (request, target) {
+        (Request::Message(_), Some(target)) => Some(What::Message { chat: target.chat, seq: target.seq }),
+        (Request::Me { lately }, _) => Some(What::Member {
+            chat: (order.chat.chat.kind != ChatKind::Private).then_some(order.chat.key),
+            user: order.message.message.sender.id,
+            since: lately.map(|span| asked_at(&order.message.message).minus(span)),
+        }),
+        (Request::All, _) => Some(What::Chat(order.chat.key)),
+        (Request::Keep, _) | (Request::Message(_), None) => None,
+    }
+}
+
+/// By Telegram's clock, which dates everything that the request is about. A command may be an edit.
+fn asked_at(message: &Message) -> Timestamp {
+    message.edited_at.unwrap_or(message.sent_at)
+}
+
+fn command_row(order: &Order) -> (ChatKey, Seq) {
+    (order.message.chat, order.message.seq)
+}
+
+fn find(conn: &Reader, place: &MessagePlace) -> chime_store::Result<Option<StoredMessage>> {
+    let (chat, message) = match place {
+        MessagePlace::Ids(chat, message) => (*chat, *message),
+        MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
+            Some(row) => (row.chat.id, *message),
+            None => return Ok(None),
+        },
+    };
+    messages::find_any(conn, chat, message)
+}
+
+fn pending_for(conn: &Reader, chat: ChatKey) -> chime_store::Result<Option<Deletion>> {
+    match deletions::announced_for(conn, chat)?.first() {
+        Some(id) => deletions::find(conn, *id),
+        None => Ok(None),
+    }
+}
+
+fn call_off(tx: &Writer<'_>, chat: ChatKey) -> chime_store::Result<()> {
+    for id in deletions::announced_for(tx, chat)? {
+        deletions::remove(tx, id)?;
+        jobs::finish(tx, JobKind::Forget, &id.to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! A chat that is not allowed is told once how to be, and left.
+
+use std::time::Duration;
+
+use crate::commands::handlers::{Commands, format, of_telegram};
+use crate::commands::notice::Notice;
+use chime_access::admission::served;
+use chime_access::{Access, is_unclaimed};
+use chime_core::config::PrivateChats;
+use chime_core::texts::{Texts, filled, texts};
+use chime_core::{ChatId, ChatKind, Job, ReplyTarget, UserId};
+use chime_jobs::worker::Outcome;
+use chime_privacy::wording::no_longer_allowed;
+use chime_store::chats::ChatRow;
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{Priority, Reader, Writer, admission, chats, messages, outbox};
+use chime_telegram::TelegramError;
+
+/// How often it is looked whether the words are out: only then it leaves.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// What is known of the chat when the job is taken up.
+enum Place {
+    /// Nobody, or let in by now.
+    Welcome,
+    NotTold {
+        row: ChatRow,
+        is_any_kept: bool,
+        can_be_claimed: bool,
+    },
+    BeingTold,
+    Told(ChatKind),
+}
+
+impl Commands {
+    /// Works on a `leave` job about a chat.
+    pub async fn leave(&self, job: &Job, chat: ChatId) -> Outcome {
+        match self.turn_away(job, chat).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn turn_away(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
+        let key = format!("leave:{chat}");
+        match self.place(chat, key.clone()).await? {
+            Place::NotTold { row, is_any_kept, can_be_claimed } => {
+                let texts = texts(row.speaks().code());
+                let markdown = match (row.chat.kind, is_any_kept) {
+                    (ChatKind::Private, _) => {
+                        turned_away_in_private(chat, self.access.private_chats, can_be_claimed, texts)
+                    }
+                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => turned_away(chat, texts),
+                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => {
+                        no_longer_allowed(chat, texts)
+                    }
+                };
+                let to = ReplyTarget { chat, thread: None, reply_to: None };
+                let parts = format(&Notice::Own(markdown));
+                self.write(NewReply::own(Purpose::Notice, key, to, parts)).await?;
+                Ok(self.later())
+            }
+            Place::BeingTold => Ok(self.later()),
+            Place::Welcome | Place::Told(ChatKind::Private) => self.done(job).await,
+            Place::Told(ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => self.go(job, chat).await,
+        }
+    }
+
+    async fn place(&self, chat: ChatId, key: String) -> chime_store::Result<Place> {
+        let access = self.access.clone();
+        let has_code = self.has_claim_code;
+        self.store
+            .read(move |conn: &Reader| {
+                let Some(row) = chats::find(conn, chat)? else { return Ok(Place::Welcome) };
+                // In a private chat the person and the chat have one id; in a group the sender does not matter.
+                if served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed {
+                    return Ok(Place::Welcome);
+                }
+                Ok(match outbox::standing(conn, &key)? {
+                    None => {
+                        let can_be_claimed = has_code && is_unclaimed(&access, admission::has_owner(conn)?);
+                        let is_any_kept = messages::is_any_kept(conn, row.key)?;
+                        Place::NotTold { row, is_any_kept, can_be_claimed }
+                    }
+                    Some(0) => Place::Told(row.chat.kind),
+                    Some(_) => Place::BeingTold,
+                })
+            })
+            .await
+    }
+
+    async fn go(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
+        match self.telegram.leave_chat(chat).await {
+            Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
+            // Out already, or out of reach for good.
+            Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
+                tracing::info!(chat.id = chat.0, %error, "chat {chat} cannot be left");
+            }
+            Err(error) => return Ok(of_telegram(&error, "leaving", self.clock.now())),
+        }
+        let now = self.clock.now();
+        self.end(job, move |tx| match chats::find(tx, chat)? {
+            Some(row) => chats::set_removed(tx, row.key, now),
+            None => Ok(()),
+        })
+        .await
+    }
+
+    async fn done(&self, job: &Job) -> chime_store::Result<Outcome> {
+        self.end(job, |_| Ok(())).await
+    }
+
+    /// Ends the job and notes what there is to, unless somebody adds the bot again in the meantime.
+    async fn end<F>(&self, job: &Job, note: F) -> chime_store::Result<Outcome>
+    where
+        F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
+    {
+        let job = job.clone();
+        let ended = move |tx: &Writer<'_>| {
+            let is_done = chime_store::jobs::finish_unless_moved(tx, &job)?;
+            if is_done {
+                note(tx)?;
+            }
+            Ok(is_done)
+        };
+        match self.store.write(Priority::Background, ended).await? {
+            true => Ok(Outcome::Finished),
+            false => Ok(Outcome::WaitUntil(self.clock.now())),
+        }
+    }
+
+    async fn write(&self, reply: NewReply) -> chime_store::Result<()> {
+        let now = self.clock.now();
+        self.store.write(Priority::Answering, move |tx| outbox::add(tx, &reply, now)).await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    fn later(&self) -> Outcome {
+        Outcome::WaitUntil(self.clock.now().plus(LOOK_AGAIN))
+    }
+}
+
+/// Said once in a group or channel that is not allowed and of which nothing is kept, before leaving it.
+fn turned_away(chat: ChatId, texts: &Texts) -> String {
+    filled(&texts.access.turned_away, &[("chat", &chat.to_string())])
+}
+
+/// Said once in private to somebody who may not write there.
+fn turned_away_in_private(
+    chat: ChatId,
+    private_chats: PrivateChats,
+    can_be_claimed: bool,
+    Texts { access, .. }: &Texts,
+) -> String {
+    let whom = match private_chats {
+        PrivateChats::Owners => &access.only_owners,
+        PrivateChats::Members | PrivateChats::All => &access.only_members,
+    };
+    let your_id = filled(&access.your_id, &[("chat", &chat.to_string())]);
+    let claim = can_be_claimed.then_some(access.claim.as_str());
+    [Some(whom.as_str()), Some(&your_id), claim].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}

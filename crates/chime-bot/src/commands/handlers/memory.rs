@@ -1,0 +1,127 @@
+//! `/memory` and `/new`.
+
+use crate::commands::handlers::forget::Asked;
+use crate::commands::handlers::{Commands, Order};
+use crate::commands::notice::Notice;
+use chime_access::admission::is_owner;
+use chime_core::texts::Texts;
+use chime_core::{ChatId, ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
+use chime_jobs::worker::Outcome;
+use chime_memory::jobs::{remembered, remembered_topics};
+use chime_memory::wording::{self, Remembered};
+use chime_privacy::Standing;
+use chime_store::chats::ChatRow;
+use chime_store::{chats, memory, sessions};
+
+/// What a `/memory` asks for.
+enum Request {
+    Show,
+    /// Of the chat that a message's link leads to.
+    ShowOf(MessagePlace),
+    Set(bool),
+    Unclear,
+}
+
+fn request(args: &str) -> Request {
+    match args.trim().to_lowercase().as_str() {
+        "" => Request::Show,
+        "on" => Request::Set(true),
+        "off" => Request::Set(false),
+        link => parse_message_link(link).map_or(Request::Unclear, Request::ShowOf),
+    }
+}
+
+impl Commands {
+    pub(super) async fn remember(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        match request(&order.args) {
+            Request::Show => self.show_memory(job, &order, order.chat.clone()).await,
+            Request::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
+                self.show_memory_of(job, &order, place).await
+            }
+            Request::Set(is_on) => self.set_memory(job, &order, is_on).await,
+            Request::ShowOf(_) | Request::Unclear => self.say(job, &order, order.texts().memory.how.clone()).await,
+        }
+    }
+
+    /// The talk that is open ends with the command.
+    pub(super) async fn start_session(&self, job: &Job, order: Order) -> chime_store::Result<()> {
+        let message = &order.message.message;
+        let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
+        let conversation = order.message.conversation();
+        let also = move |tx: &chime_store::Writer<'_>| sessions::cut(tx, conversation, cut);
+        self.answer(job, &order.message, &Notice::Own(order.texts().memory.new_talk.clone()), also).await
+    }
+
+    /// Whoever writes in a chat is of it.
+    async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> chime_store::Result<Outcome> {
+        let (key, zone) = (chat.key, self.zone);
+        let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
+        let (own, found, topics) = self
+            .store
+            .read(move |conn| {
+                let is_here = conversation.chat == key;
+                let topics =
+                    if is_here { remembered_topics(conn, conversation, (&rules, zone), now)? } else { Vec::new() };
+                Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?, topics))
+            })
+            .await?;
+        let notice = match (self.memory.is_on, own) {
+            (false, _) => Notice::Own(order.texts().memory.off_everywhere.clone()),
+            (true, Some(false)) => Notice::Own(order.texts().memory.off_here.clone()),
+            (true, Some(true) | None) => notice_of(key, &found, &topics, order.texts()),
+        };
+        self.answer_showing(job, &order.message, &notice).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// In private, about another chat: for its members.
+    async fn show_memory_of(&self, job: &Job, order: &Order, place: MessagePlace) -> chime_store::Result<Outcome> {
+        let found = self
+            .store
+            .read(move |conn| match place {
+                MessagePlace::Ids(chat, _) => chats::find(conn, chat),
+                MessagePlace::Public { username, .. } => chats::by_username(conn, &username),
+            })
+            .await?;
+        let Some(chat) = found else { return self.say(job, order, order.texts().memory.only_members.clone()).await };
+        match self.standing(chat.chat.id, order.message.message.sender.id).await {
+            Asked::Standing(Standing::Outside) => self.say(job, order, order.texts().memory.only_members.clone()).await,
+            Asked::Standing(Standing::Creator | Standing::Admin | Standing::Member) => {
+                self.show_memory(job, order, chat).await
+            }
+            Asked::NotNow(outcome) => Ok(outcome),
+        }
+    }
+
+    async fn set_memory(&self, job: &Job, order: &Order, is_on: bool) -> chime_store::Result<Outcome> {
+        let (sender, access) = (order.message.message.sender.id, self.access.clone());
+        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let chat: ChatId = order.message.message.chat;
+        let may = owns_the_bot
+            || match self.standing(chat, sender).await {
+                Asked::Standing(standing) => matches!(standing, Standing::Creator | Standing::Admin),
+                Asked::NotNow(outcome) => return Ok(outcome),
+            };
+        if !may {
+            return self.say(job, order, order.texts().memory.only_admins.clone()).await;
+        }
+        let texts = &order.texts().memory;
+        let told = if is_on { &texts.switched_on } else { &texts.switched_off };
+        let (key, notice) = (order.chat.key, Notice::Own(told.clone()));
+        self.answer(job, &order.message, &notice, move |tx| memory::set(tx, key, is_on)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn say(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+fn notice_of(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)], texts: &Texts) -> Notice {
+    let of_topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic, texts));
+    let markdown = std::iter::once(wording::shown(found, texts)).chain(of_topics).collect::<Vec<_>>().join("\n\n");
+    let all = || std::iter::once(found).chain(topics.iter().map(|(_, topic)| topic));
+    let rests_on = all().flat_map(Remembered::rests_on).collect();
+    Notice::Memory { markdown, chat, rests_on, links: all().flat_map(Remembered::links).collect() }
+}

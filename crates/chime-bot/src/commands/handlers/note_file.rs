@@ -1,0 +1,77 @@
+//! The text of a file that is to be saved as a note.
+
+use crate::commands::handlers::{Commands, Order, of_telegram};
+use chime_core::texts::NoteTexts;
+use chime_jobs::worker::Outcome;
+use chime_store::inbox;
+use chime_telegram::{AttachedFile, TelegramError, attached_file};
+
+/// Larger texts are no notes.
+const LARGEST_BYTES: usize = 1024 * 1024;
+
+/// What became of the file of a `/note`.
+pub(super) enum FileText {
+    /// The command came with no file, and replies to none.
+    NoFile,
+    Text(String),
+    /// Why it is not saved.
+    Unusable(FileFault),
+    NotNow(Outcome),
+}
+
+/// Why a file is no note.
+pub(super) enum FileFault {
+    Kind,
+    Large,
+    Gone,
+    Unreadable,
+}
+
+impl FileFault {
+    pub(super) fn told(self, texts: &NoteTexts) -> &str {
+        match self {
+            Self::Kind => &texts.file_kind,
+            Self::Large => &texts.file_large,
+            Self::Gone => &texts.file_gone,
+            Self::Unreadable => &texts.file_unreadable,
+        }
+    }
+}
+
+impl Commands {
+    /// Reads the file that the command came with, or that it replies to. What is kept of its update names it.
+    pub(super) async fn text_of_file(&self, order: &Order) -> chime_store::Result<FileText> {
+        let (chat, id) = (order.message.message.chat, order.message.message.id);
+        let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
+        let Some(file) = kept.and_then(|raw| attached_file(&raw)) else { return Ok(FileText::NoFile) };
+        if !is_text(&file) {
+            return Ok(FileText::Unusable(FileFault::Kind));
+        }
+        if file.bytes.is_some_and(|bytes| bytes > LARGEST_BYTES as u64) {
+            return Ok(FileText::Unusable(FileFault::Large));
+        }
+        Ok(match self.telegram.download(&file.id, LARGEST_BYTES).await {
+            Ok(Some(bytes)) => text(bytes),
+            Ok(None) => FileText::Unusable(FileFault::Large),
+            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => FileText::Unusable(FileFault::Gone),
+            Err(error) => FileText::NotNow(of_telegram(&error, "fetching a file", self.now())),
+        })
+    }
+}
+
+fn is_text(file: &AttachedFile) -> bool {
+    let name = file.name.to_lowercase();
+    name.ends_with(".txt")
+        || name.ends_with(".md")
+        || matches!(file.media_type.as_str(), "text/plain" | "text/markdown")
+}
+
+fn text(bytes: Vec<u8>) -> FileText {
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    // Some editors begin a file with a mark of its order of bytes.
+    let text = text.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
+    match text.filter(|text| text.chars().any(char::is_alphanumeric)) {
+        Some(text) => FileText::Text(text),
+        None => FileText::Unusable(FileFault::Unreadable),
+    }
+}

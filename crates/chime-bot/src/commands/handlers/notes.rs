@@ -1,0 +1,199 @@
+//! `/note` and `/notes`: texts that a chat saves for reference.
+
+use crate::commands::handlers::note_file::FileText;
+use crate::commands::handlers::settings::Right;
+use crate::commands::handlers::{Commands, Order};
+use crate::commands::notice::Notice;
+use chime_answer::notes::{pieces, title};
+use chime_answer::plain::escape_markdown;
+use chime_core::texts::{Texts, filled};
+use chime_core::{Job, Role, Seq, Zone, without_citations};
+use chime_jobs::worker::Outcome;
+use chime_store::notes::{NewNote, Note};
+use chime_store::{consent, messages, notes};
+
+/// A chat that needs more keeps its texts elsewhere.
+const MOST_NOTES: usize = 200;
+/// The same in pieces: every question is compared with each of them.
+const MOST_PIECES: usize = 4_000;
+
+/// What a `/note` asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Request {
+    /// The message that it replies to.
+    SaveParent,
+    Save(String),
+    Delete(u32),
+    Unclear,
+}
+
+fn request(args: &str, is_reply: bool) -> Request {
+    match args.trim() {
+        "" if is_reply => Request::SaveParent,
+        "" | "delete" => Request::Unclear,
+        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| Request::Save(text.to_owned())),
+    }
+}
+
+/// What is to be deleted: one note by its number. Others than one are unclear; none where it is a text that only begins so.
+fn deletion(named: &str) -> Option<Request> {
+    let words = named.split(|c: char| c.is_whitespace() || c == ',').map(|word| word.trim_matches(['#', '.', '!']));
+    let mut numbers = Vec::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        match word.trim_start_matches(['n', 'N']).parse() {
+            Ok(number) => numbers.push(number),
+            Err(_) if ["all", "and", "everything", "it", "note", "notes", "this"].contains(&word) => {}
+            Err(_) => return None,
+        }
+    }
+    match numbers.as_slice() {
+        [number] => Some(Request::Delete(*number)),
+        _ => Some(Request::Unclear),
+    }
+}
+
+impl Commands {
+    pub(super) async fn note(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        let message = &order.message.message;
+        match self.may_change(message.chat, message.sender.id).await? {
+            Right::Yes => {}
+            Right::No => return self.say(job, &order, order.texts().notes.only_admins.clone()).await,
+            Right::NotNow(outcome) => return Ok(outcome),
+        }
+        let request = request(&order.args, message.reply_to.is_some());
+        if matches!(request, Request::Unclear | Request::SaveParent) && order.args.trim().is_empty() {
+            match self.text_of_file(&order).await? {
+                FileText::NoFile => {}
+                FileText::Text(text) => {
+                    let sources = self.with_parent(&order).await?;
+                    return self.save_note(job, &order, text, sources).await;
+                }
+                FileText::Unusable(why) => {
+                    let told = why.told(&order.texts().notes).to_owned();
+                    return self.say(job, &order, told).await;
+                }
+                FileText::NotNow(outcome) => return Ok(outcome),
+            }
+        }
+        match request {
+            Request::Unclear => self.say(job, &order, order.texts().notes.how.clone()).await,
+            Request::Delete(number) => self.delete_note(job, &order, number).await,
+            Request::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
+            Request::SaveParent => {
+                let (chat, parent) = (message.chat, message.reply_to);
+                let found = self.store.read(move |conn| match parent {
+                    Some(parent) => messages::find(conn, chat, parent),
+                    None => Ok(None),
+                });
+                match found.await?.filter(|parent| !parent.message.text.trim().is_empty()) {
+                    Some(parent) => {
+                        let sources = vec![parent.seq, order.message.seq];
+                        let text = match parent.message.role {
+                            Role::Assistant => without_citations(&parent.message.text),
+                            Role::User | Role::System | Role::SystemSummary => parent.message.text,
+                        };
+                        self.save_note(job, &order, text, sources).await
+                    }
+                    None => self.say(job, &order, order.texts().notes.nothing_there.clone()).await,
+                }
+            }
+        }
+    }
+
+    /// The message that the command replies to, where it is kept, and the command.
+    async fn with_parent(&self, order: &Order) -> chime_store::Result<Vec<Seq>> {
+        let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
+        let found = self.store.read(move |conn| match parent {
+            Some(parent) => messages::find(conn, chat, parent),
+            None => Ok(None),
+        });
+        Ok(found.await?.map(|parent| parent.seq).into_iter().chain([order.message.seq]).collect())
+    }
+
+    async fn save_note(
+        &self,
+        job: &Job,
+        order: &Order,
+        text: String,
+        sources: Vec<Seq>,
+    ) -> chime_store::Result<Outcome> {
+        let (chat, sender) = (order.chat.key, order.message.message.sender.id);
+        let (count, in_pieces, out) = self
+            .store
+            .read(move |conn| {
+                let out = consent::opted_out(conn, chat, sender)?;
+                Ok((notes::count(conn, chat)?, notes::count_pieces(conn, chat)?, out))
+            })
+            .await?;
+        let pieces = pieces(&text);
+        if out.is_some() {
+            return self.say(job, order, order.texts().notes.opted_out.clone()).await;
+        }
+        if count >= MOST_NOTES || in_pieces + pieces.len() > MOST_PIECES {
+            return self.say(job, order, order.texts().notes.full.clone()).await;
+        }
+        let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
+        // Its number is known before it is written, since nobody else writes notes of this chat meanwhile.
+        let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
+        let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
+        self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn delete_note(&self, job: &Job, order: &Order, number: u32) -> chime_store::Result<Outcome> {
+        let chat = order.chat.key;
+        let is_there =
+            self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
+        let told = match is_there {
+            true => &order.texts().notes.deleted,
+            false => &order.texts().notes.no_such,
+        };
+        let told = filled(told, &[("n", &number.to_string())]);
+        self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::remove(tx, chat, number).map(drop))
+            .await?;
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn list_notes(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        let chat = order.chat.key;
+        let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
+        let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
+        if found.is_empty() {
+            let texts = &order.texts().notes;
+            return self.say(job, &order, format!("{} {}", texts.none, texts.how)).await;
+        }
+        let markdown = listing(&found, order.chat.zone(self.zone), order.texts());
+        let notice = Notice::Notes { markdown, chat, rests_on };
+        self.answer_showing(job, &order.message, &notice).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+fn listing(notes: &[Note], zone: Zone, texts: &Texts) -> String {
+    let date = |note: &Note| texts.date_of(zone.day(note.saved_at));
+    let line = |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), date(note));
+    format!("{}\n\n{}", texts.notes.head, notes.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_a_text_a_reply_or_a_number_to_delete() {
+        assert_eq!(request("the code is 4711", false), Request::Save("the code is 4711".to_owned()));
+        assert_eq!(request("", true), Request::SaveParent);
+        assert_eq!(request("", false), Request::Unclear);
+        assert_eq!(request("delete n3", false), Request::Delete(3));
+        assert_eq!(request("delete 12", true), Request::Delete(12));
+        assert_eq!(request("delete", true), Request::Unclear);
+        assert_eq!(request("delete note n3.", false), Request::Delete(3));
+        assert_eq!(request("delete #3", false), Request::Delete(3));
+        for unclear in ["delete all", "delete n1 n2", "delete n1, n2 and n3", "delete all notes!", "delete it"] {
+            assert_eq!(request(unclear, false), Request::Unclear, "{unclear}");
+        }
+        let text = "delete the 3 old mails";
+        assert_eq!(request(text, false), Request::Save(text.to_owned()));
+        assert_eq!(request("delete the old shed", false), Request::Save("delete the old shed".to_owned()));
+    }
+}

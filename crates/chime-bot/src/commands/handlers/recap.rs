@@ -1,0 +1,172 @@
+//! `/recap`: which stretch is meant, and who may subscribe the chat.
+
+use std::time::Duration;
+
+use chrono::{Datelike, Days, NaiveTime, Weekday};
+
+use crate::commands::handlers::forget::Asked;
+use crate::commands::handlers::{Commands, Order};
+use crate::commands::notice::Notice;
+use crate::recap::worker::time_of;
+use crate::recap::{RecapTime, Request, last_seen, wording};
+use chime_access::admission::is_owner;
+use chime_core::trigger::{Languages, asks_what_was_missed};
+use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
+use chime_jobs::worker::Outcome;
+use chime_privacy::Standing;
+use chime_store::recaps::{self, Subscription};
+use chime_store::{Priority, jobs, messages};
+
+/// Moments at which a member wrote, among which the last visit is looked for.
+const MOMENTS: usize = 200;
+/// Telegram dates messages by the second.
+const A_SECOND: Duration = Duration::from_secs(1);
+
+impl Commands {
+    pub(super) async fn recap(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        let zone = order.chat.zone(self.zone);
+        let asked_at = order.message.message.sent_at;
+        let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
+            true => Request::SinceSeen,
+            false => Request::parse(&order.args, order.message.message.reply_to.is_some(), order.texts()),
+        };
+        match request {
+            Request::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
+            Request::Today => self.start_recap(job, &order, midnight(asked_at, zone, 0), false).await,
+            Request::Yesterday => self.start_recap(job, &order, midnight(asked_at, zone, 1), false).await,
+            Request::SinceWeekday(day) => {
+                let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
+                self.start_recap(job, &order, since, false).await
+            }
+            Request::SinceReply => match self.parent_sent_at(&order).await? {
+                Some(at) => self.start_recap(job, &order, at, false).await,
+                None => self.say_of_recaps(job, &order, order.texts().recap.reply_not_kept.clone()).await,
+            },
+            Request::SinceSeen => {
+                let (chat, user) = (order.chat.key, order.message.message.sender.id);
+                let before = asked_at.minus(A_SECOND);
+                let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
+                let wrote = self.store.read(wrote).await?;
+                // Who was here for the first time just now is told what came since then.
+                match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
+                    Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
+                    None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
+                }
+            }
+            Request::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
+            Request::Unsubscribe => self.unsubscribe(job, &order).await,
+            Request::Unclear => {
+                let chat = order.chat.key;
+                let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
+                let own = own.as_ref().and_then(time_of);
+                self.say_of_recaps(job, &order, wording::how_to_ask(own, order.texts())).await
+            }
+        }
+    }
+
+    /// The recap itself is the work of a job of its own.
+    async fn start_recap(
+        &self,
+        job: &Job,
+        order: &Order,
+        since: Timestamp,
+        personal: bool,
+    ) -> chime_store::Result<Outcome> {
+        let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
+        let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                jobs::add(tx, &recap, now)?;
+                jobs::finish(tx, kind, &key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(Outcome::Finished)
+    }
+
+    async fn parent_sent_at(&self, order: &Order) -> chime_store::Result<Option<Timestamp>> {
+        let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
+        let Some(parent) = parent else { return Ok(None) };
+        let found = self.store.read(move |conn| messages::find(conn, chat, parent)).await?;
+        Ok(found.map(|stored| stored.message.sent_at))
+    }
+
+    async fn subscribe(&self, job: &Job, order: &Order, time: RecapTime, zone: Zone) -> chime_store::Result<Outcome> {
+        if let Some(refused) = self.unless_admin(job, order).await? {
+            return Ok(refused);
+        }
+        let now = self.clock.now();
+        let subscription = Subscription {
+            chat: order.chat.key,
+            thread: order.message.message.thread,
+            weekday: time.weekday.map(|day| u8::try_from(day.num_days_from_monday()).unwrap_or(0)),
+            minute: time.minute,
+            since: now,
+        };
+        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), (zone, now), order.texts()));
+        self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn unsubscribe(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+        if let Some(refused) = self.unless_admin(job, order).await? {
+            return Ok(refused);
+        }
+        let chat = order.chat.key;
+        let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
+        let notice = Notice::Own(wording::unsubscribed(was_there, order.texts()));
+        self.answer(job, &order.message, &notice, move |tx| recaps::remove(tx, chat).map(drop)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// What becomes of the command where its sender may not decide for the chat.
+    async fn unless_admin(&self, job: &Job, order: &Order) -> chime_store::Result<Option<Outcome>> {
+        let (sender, access) = (order.message.message.sender.id, self.access.clone());
+        if self.store.read(move |conn| is_owner(conn, sender, &access)).await? {
+            return Ok(None);
+        }
+        match self.standing(order.message.message.chat, sender).await {
+            Asked::Standing(Standing::Creator | Standing::Admin) => Ok(None),
+            Asked::Standing(Standing::Member | Standing::Outside) => {
+                self.say_of_recaps(job, order, order.texts().recap.only_admins.clone()).await.map(Some)
+            }
+            Asked::NotNow(outcome) => Ok(Some(outcome)),
+        }
+    }
+
+    async fn say_of_recaps(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+/// When the day began that was so many `days` before `at`, by the clocks of `zone`.
+fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
+    let today = zone.local(at).date_naive();
+    let day = today.checked_sub_days(Days::new(days)).unwrap_or(today);
+    zone.moment(day.and_time(NaiveTime::MIN))
+}
+
+/// How many days ago it was `day`, from 1 to 7: who means today says so.
+fn days_since(day: Weekday, at: Timestamp, zone: Zone) -> u64 {
+    match zone.local(at).weekday().days_since(day) {
+        0 => 7,
+        days => u64::from(days),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::testkit::moment;
+
+    #[test]
+    fn a_weekday_is_the_last_one_before_today() {
+        let (at, zone) = (moment("09:30"), Zone::UTC);
+        let today = zone.local(at).weekday();
+        let ago = |day| at.since(midnight(at, zone, days_since(day, at, zone))).as_secs() / 1800;
+        assert_eq!(ago(today.pred()), 24 * 2 + 19);
+        assert_eq!(ago(today.succ()), 6 * 24 * 2 + 19);
+        assert_eq!(ago(today), 7 * 24 * 2 + 19);
+    }
+}

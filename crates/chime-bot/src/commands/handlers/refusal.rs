@@ -1,0 +1,106 @@
+//! Tells that a trigger was one too many: in words, by a reaction, or by one line where reactions are off.
+
+use crate::commands::handlers::Commands;
+use chime_answer::answering::format_own;
+use chime_answer::notices::{Notices, notices};
+use chime_core::{Job, JobKind, Language, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, Zone};
+use chime_jobs::worker::Outcome;
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{Priority, Writer, chats, jobs, outbox, refusals};
+use chime_telegram::TelegramError;
+
+/// Seen, and left alone. One of the few emoji with which bots may react.
+pub const REFUSED_REACTION: &str = "👀";
+/// After so many attempts the line in words stands in for the reaction.
+const REACTION_ATTEMPTS: u32 = 3;
+
+impl Commands {
+    /// Works on a `refusal` job about the refused trigger `at`.
+    pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> Outcome {
+        match self.explain_refusal(job, at).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn explain_refusal(&self, job: &Job, at: MessageAt) -> chime_store::Result<Outcome> {
+        let MessageAt { chat, message } = at;
+        let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
+        let (Some(refusal), row) = found.await? else { return self.told(job).await };
+        let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.speaks()).code());
+        let zone = row.map_or(self.zone, |row| row.zone(self.zone));
+        match refusal.tell {
+            Tell::Words => {
+                let now = self.clock.now();
+                let words = notices.refused_until(refusal.because, refusal.until.since(now), REFUSED_REACTION);
+                self.write_refusal(job, refusal, words).await
+            }
+            Tell::Reaction => self.react_to(job, refusal, (notices, zone)).await,
+        }
+    }
+
+    async fn react_to(
+        &self,
+        job: &Job,
+        refusal: Refusal,
+        (notices, zone): (&Notices, Zone),
+    ) -> chime_store::Result<Outcome> {
+        match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
+            Ok(()) => {
+                let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key(), job.kind());
+                self.store
+                    .write(Priority::Answering, move |tx| {
+                        refusals::remove(tx, chat, message)?;
+                        jobs::finish(tx, kind, &key)
+                    })
+                    .await?;
+                Ok(Outcome::Finished)
+            }
+            Err(TelegramError::Throttled { retry_after }) => Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after))),
+            Err(error) if may_pass(&error) && job.attempts < REACTION_ATTEMPTS => {
+                Ok(Outcome::Failed(format!("{job}: {error}")))
+            }
+            Err(error) => {
+                tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
+                let words = notices.silent_until(&zone.told_time(refusal.until));
+                self.write_refusal(job, refusal, words).await
+            }
+        }
+    }
+
+    /// Writes the words down as a reply and ends the job, in one transaction. Of the line that stands in for reactions
+    /// there is one.
+    async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> chime_store::Result<Outcome> {
+        let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
+        let parts = format_own(&words);
+        let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
+        let (job_key, kind, now) = (job.key(), job.kind(), self.clock.now());
+        self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, (kind, &job_key), now)).await?;
+        self.wake.wake();
+        Ok(Outcome::Finished)
+    }
+
+    async fn told(&self, job: &Job) -> chime_store::Result<Outcome> {
+        self.finish(job).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+fn write(
+    tx: &Writer<'_>,
+    refusal: &Refusal,
+    reply: &NewReply,
+    (kind, key): (JobKind, &str),
+    now: Timestamp,
+) -> chime_store::Result<()> {
+    if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {
+        outbox::add(tx, reply, now)?;
+    }
+    refusals::remove(tx, refusal.chat, refusal.message)?;
+    jobs::finish(tx, kind, key)
+}
+
+/// Whether the same reaction may succeed later.
+fn may_pass(error: &TelegramError) -> bool {
+    matches!(error, TelegramError::NotSent(_) | TelegramError::Unknown(_) | TelegramError::Failed { .. })
+}

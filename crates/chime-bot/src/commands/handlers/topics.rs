@@ -1,0 +1,131 @@
+//! `/topics`: what the chat talks about, what this conversation is about now, and which tags are the same.
+
+use std::collections::BTreeSet;
+
+use crate::commands::handlers::settings::Right;
+use crate::commands::handlers::{Commands, Order};
+use crate::commands::notice::Notice;
+use crate::commands::topics::{self, Listed, Request};
+use chime_answer::notices::notices;
+use chime_core::{ChatKey, Job, JobPayload, Seq};
+use chime_jobs::worker::Outcome;
+use chime_memory::jobs::active_topics;
+use chime_memory::tags::normalized;
+use chime_memory::topics::near_pairs;
+use chime_store::tags::Tag;
+use chime_store::{Reader, Writer, jobs, outbox, summaries, tags, topics as rows};
+
+/// Topics that are listed.
+const LISTED: u32 = 20;
+/// Tags among which near ones are looked for, and pairs that are suggested.
+const COMPARED: u32 = 100;
+const PAIRS: usize = 3;
+/// Sessions of a tag, and messages of a session, with which a reply that names the tag goes.
+const SESSIONS: u32 = 20;
+const MESSAGES: u32 = 20;
+
+impl Commands {
+    pub(super) async fn topics(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        match Request::parse(&order.args) {
+            Request::List => self.list_topics(job, &order).await,
+            Request::Use(slug) => self.use_topic(job, &order, &slug).await,
+            Request::Merge(from, into) => self.merge_topics(job, &order, &from, &into).await,
+            Request::Unclear => self.say(job, &order, order.texts().topics_how.clone()).await,
+        }
+    }
+
+    async fn list_topics(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+        let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
+        let (all, active, rests_on) = self
+            .store
+            .read(move |conn| {
+                let all = tags::inventory(conn, conversation.chat, COMPARED)?;
+                let active = active_topics(conn, conversation, &rules, now)?;
+                let rests_on = grounds(conn, all.iter().take(LISTED as usize))?;
+                Ok((all, active, rests_on))
+            })
+            .await?;
+        let listed: Vec<Listed> = all
+            .iter()
+            .take(LISTED as usize)
+            .map(|tag| Listed { slug: tag.name.clone(), sessions: tag.sessions, is_active: active.contains(&tag.id) })
+            .collect();
+        let slugs: Vec<&str> = all.iter().map(|tag| tag.name.as_str()).collect();
+        let markdown = topics::listing(&listed, &near_pairs(&slugs, PAIRS), order.texts());
+        self.say_of_tags(job, order, markdown, rests_on, |_| Ok(())).await
+    }
+
+    async fn use_topic(&self, job: &Job, order: &Order, slug: &str) -> chime_store::Result<Outcome> {
+        let Some(tag) = self.tag(order.chat.key, slug).await? else {
+            return self.say(job, order, order.texts().topics_unknown.clone()).await;
+        };
+        let (conversation, now) = (order.message.conversation(), self.clock.now());
+        let find = JobPayload::topic(order.message.message.chat, conversation);
+        let (markdown, id) = (topics::set(&tag.name, order.texts()), tag.id);
+        let rests_on = self.store.read(move |conn| grounds(conn, [&tag])).await?;
+        self.say_of_tags(job, order, markdown, rests_on, move |tx| {
+            rows::set_by_hand(tx, conversation, id)?;
+            jobs::add_or_move(tx, &find, now)
+        })
+        .await
+    }
+
+    async fn merge_topics(&self, job: &Job, order: &Order, from: &str, into: &str) -> chime_store::Result<Outcome> {
+        let message = &order.message.message;
+        match self.may_change(message.chat, message.sender.id).await? {
+            Right::Yes => {}
+            Right::No => {
+                let refusal = notices(order.chat.speaks().code()).admins_only.clone();
+                return self.say(job, order, refusal).await;
+            }
+            Right::NotNow(outcome) => return Ok(outcome),
+        }
+        let (from, into) = (self.tag(order.chat.key, from).await?, self.tag(order.chat.key, into).await?);
+        let (Some(from), Some(into)) = (from, into) else {
+            return self.say(job, order, order.texts().topics_unknown.clone()).await;
+        };
+        if from.id == into.id {
+            return self.say(job, order, topics::same(&into.name, order.texts())).await;
+        }
+        let (markdown, ids) = (topics::merged(&from.name, &into.name, order.texts()), (from.id, into.id));
+        let rests_on = self.store.read(move |conn| grounds(conn, [&from, &into])).await?;
+        self.say_of_tags(job, order, markdown, rests_on, move |tx| rows::merge(tx, ids.0, ids.1)).await
+    }
+
+    async fn tag(&self, chat: ChatKey, slug: &str) -> chime_store::Result<Option<Tag>> {
+        let Some(tag) = normalized(slug, 1.0) else { return Ok(None) };
+        self.store.read(move |conn| tags::find(conn, chat, &tag.key)).await
+    }
+
+    /// Tags are words of members: what names them goes with the messages behind them.
+    async fn say_of_tags<F>(
+        &self,
+        job: &Job,
+        order: &Order,
+        markdown: String,
+        rests_on: BTreeSet<Seq>,
+        also: F,
+    ) -> chime_store::Result<Outcome>
+    where
+        F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
+    {
+        let (key, chat) = (job.payload.reply_key(), order.chat.key);
+        self.answer(job, &order.message, &Notice::Own(markdown), move |tx| {
+            also(tx)?;
+            outbox::note_uses(tx, &key, chat, rests_on)
+        })
+        .await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+/// Messages behind tags.
+fn grounds<'a>(conn: &Reader, named: impl IntoIterator<Item = &'a Tag>) -> chime_store::Result<BTreeSet<Seq>> {
+    let mut found = BTreeSet::new();
+    for tag in named {
+        for session in tags::sessions_with(conn, tag.id, SESSIONS)? {
+            found.extend(summaries::grounds(conn, session, MESSAGES)?);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,280 @@
+//! The panel of `/settings`: what it shows, which buttons it has, what a press on one of them changes.
+
+use std::time::Duration;
+
+use chime_core::texts::{self, Texts, filled};
+use chime_core::{Askers, Button, Grounding, Language, grouped};
+
+/// What stands for the language of the chat's messages in the data of a button.
+const OF_CHAT: &str = "chat";
+/// Before the data of every button of the panel.
+const PREFIX: &str = "settings";
+/// The silences that the panel offers as the end of a session.
+const IDLES: [Duration; 4] = [
+    Duration::from_secs(15 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(3600),
+    Duration::from_secs(3 * 3600),
+];
+/// The caps on a day's tokens that the panel offers. A full answer takes about 7,000.
+const BUDGETS: [u64; 3] = [300_000, 100_000, 30_000];
+/// What stands for no cap of the chat's own in the data of a button.
+const NO_CAP: &str = "none";
+/// Languages in a row of buttons: their names fit on a small screen.
+const LANGUAGES_A_ROW: usize = 3;
+/// Before the choice that holds.
+const CHOSEN: &str = "✓ ";
+
+/// What holds in a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Panel {
+    pub grounding: Grounding,
+    /// None: the operator keeps no memory anywhere.
+    pub memory: Option<bool>,
+    /// Whether answers are shown while they are written.
+    pub streaming: bool,
+    pub session_idle: Duration,
+    /// Of what the bot says of itself. None: that of the chat's messages.
+    pub language: Option<Language>,
+    /// Who may tag the bot. Nobody else is in a private chat.
+    pub askers: Askers,
+    /// Tokens that the chat may take in a day, where it has a cap of its own.
+    pub daily_tokens: Option<u64>,
+    pub is_private: bool,
+}
+
+/// What a press on a button asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Grounding(Grounding),
+    Memory(bool),
+    Streaming(bool),
+    SessionIdle(Duration),
+    /// None: that of the chat's messages.
+    Language(Option<Language>),
+    Askers(Askers),
+    /// None: as the operator has it.
+    DailyTokens(Option<u64>),
+    /// Nothing: the panel is to be shown again, as things stand.
+    Nothing,
+}
+
+impl Change {
+    /// What a button carries.
+    pub fn data(self) -> String {
+        match self {
+            Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
+            Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
+            Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
+            Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
+            Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
+            Self::Askers(askers) => format!("{PREFIX}:askers:{}", askers.as_str()),
+            Self::DailyTokens(None) => format!("{PREFIX}:tokens:{NO_CAP}"),
+            Self::DailyTokens(Some(tokens)) => format!("{PREFIX}:tokens:{tokens}"),
+            Self::Nothing => format!("{PREFIX}:show:again"),
+        }
+    }
+
+    /// Whoever presses can send anything: only what the panel offers is a change.
+    pub fn parse(data: &str) -> Option<Self> {
+        let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
+        match setting {
+            "grounding" => Grounding::parse(value).map(Self::Grounding),
+            "memory" => parse_on_off(value).map(Self::Memory),
+            "streaming" => parse_on_off(value).map(Self::Streaming),
+            "language" if value == OF_CHAT => Some(Self::Language(None)),
+            "language" => {
+                let (code, _) = texts::languages().find(|(code, _)| *code == value)?;
+                Some(Self::Language(Some(Language::from_code(code))))
+            }
+            "askers" => Askers::parse(value).map(Self::Askers),
+            "tokens" if value == NO_CAP => Some(Self::DailyTokens(None)),
+            "tokens" => {
+                let tokens: u64 = value.parse().ok()?;
+                BUDGETS.contains(&tokens).then_some(Self::DailyTokens(Some(tokens)))
+            }
+            "show" => (value == "again").then_some(Self::Nothing),
+            "idle" => {
+                let secs: u64 = value.parse().ok()?;
+                IDLES.into_iter().find(|idle| idle.as_secs() == secs).map(Self::SessionIdle)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Panel {
+    /// Above the buttons, of which only somebody who `may_change` something is told.
+    pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
+        let words = &texts.settings;
+        let who = match (may_change, self.is_private) {
+            (true, true) => &words.you_change,
+            (true, false) => &words.admins_change,
+            (false, _) => &words.only_admins,
+        };
+        let memory = match self.memory {
+            None => &words.memory_nowhere,
+            Some(true) => &words.memory_on,
+            Some(false) => &words.memory_off,
+        };
+        let grounding = match self.grounding {
+            Grounding::Open => &words.open,
+            Grounding::Strict => &words.strict,
+        };
+        let streaming = if self.streaming { &words.streaming_on } else { &words.streaming_off };
+        let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
+        let language = match self.language {
+            None => words.language_of_chat.clone(),
+            Some(language) => filled(&words.language, &[("name", &texts::texts(language.code()).name)]),
+        };
+        let askers = match self.askers {
+            Askers::Everybody => &words.everybody_asks,
+            Askers::Admins => &words.admins_ask,
+        };
+        let askers = (!self.is_private).then(|| askers.clone());
+        let budget = match self.daily_tokens {
+            None => words.no_budget.clone(),
+            Some(tokens) => filled(&words.budget, &[("n", &grouped(tokens))]),
+        };
+        let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), Some(sessions)];
+        let lines = lines.into_iter().chain([askers, Some(budget), Some(language)]).flatten();
+        let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
+        format!("{} {who}\n\n{}", words.head, lines.join("\n"))
+    }
+
+    /// A row for each setting, and several for the languages.
+    pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
+        let words = &texts.settings;
+        let button = |label: &str, change: Change, holds: bool| Button {
+            label: format!("{}{label}", if holds { CHOSEN } else { "" }),
+            data: change.data(),
+        };
+        let grounding = Grounding::ALL.map(|grounding| {
+            let label = match grounding {
+                Grounding::Open => &words.open_button,
+                Grounding::Strict => &words.strict_button,
+            };
+            button(label, Change::Grounding(grounding), grounding == self.grounding)
+        });
+        let memory = self.memory.map(|holds| {
+            [(true, &words.memory_on_button), (false, &words.memory_off_button)]
+                .map(|(is_on, label)| button(label, Change::Memory(is_on), is_on == holds))
+        });
+        let streaming = [(true, &words.streaming_on_button), (false, &words.streaming_off_button)]
+            .map(|(is_on, label)| button(label, Change::Streaming(is_on), is_on == self.streaming));
+        let idle = IDLES.map(|idle| button(&shown(idle, texts), Change::SessionIdle(idle), idle == self.session_idle));
+        let memory = memory.map(|row| row.to_vec());
+        let askers = [(Askers::Everybody, &words.everybody_asks_button), (Askers::Admins, &words.admins_ask_button)]
+            .map(|(askers, label)| button(label, Change::Askers(askers), askers == self.askers));
+        let askers = (!self.is_private).then(|| askers.to_vec());
+        let budgets = BUDGETS.map(|tokens| (Some(tokens), format!("{}k", tokens / 1000)));
+        let budgets = [(None, words.no_budget_button.clone())].into_iter().chain(budgets);
+        let budgets = budgets
+            .map(|(tokens, label)| button(&label, Change::DailyTokens(tokens), tokens == self.daily_tokens))
+            .collect();
+        let of_chat = button(&words.language_button, Change::Language(None), self.language.is_none());
+        let named: Vec<Button> = texts::languages()
+            .map(|(code, name)| (Some(Language::from_code(code)), name))
+            .map(|(language, name)| button(name, Change::Language(language), self.language == language))
+            .collect();
+        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
+            .into_iter()
+            .chain([askers, Some(budgets), Some(vec![of_chat])])
+            .flatten()
+            .chain(named.chunks(LANGUAGES_A_ROW).map(<[Button]>::to_vec))
+            .collect()
+    }
+}
+
+fn on_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+fn parse_on_off(raw: &str) -> Option<bool> {
+    [true, false].into_iter().find(|is_on| on_off(*is_on) == raw)
+}
+
+fn shown(span: Duration, texts: &Texts) -> String {
+    let (unit, number) = match span.as_secs() / 60 {
+        minutes if minutes >= 120 && minutes % 60 == 0 => (&texts.why.hours, minutes / 60),
+        minutes => (&texts.why.minutes, minutes),
+    };
+    filled(unit, &[("n", &number.to_string())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::texts::texts;
+
+    const PANEL: Panel = Panel {
+        grounding: Grounding::Open,
+        memory: Some(true),
+        streaming: false,
+        session_idle: Duration::from_secs(3600),
+        language: None,
+        askers: Askers::Everybody,
+        daily_tokens: None,
+        is_private: false,
+    };
+
+    #[test]
+    fn every_button_leads_to_its_change_and_marks_what_holds() {
+        let buttons = PANEL.buttons(texts("eng"));
+        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4, 2, 4, 1, 3, 3, 3, 3]);
+        for button in buttons.iter().flatten() {
+            assert!(Change::parse(&button.data).is_some_and(|change| change.data() == button.data), "{button:?}");
+            assert!(button.data.len() <= 64);
+        }
+        let chosen: Vec<&str> =
+            buttons.iter().flatten().filter_map(|button| button.label.strip_prefix(CHOSEN)).collect();
+        assert_eq!(
+            chosen,
+            [
+                "Open answers",
+                "Memory on",
+                "Streaming off",
+                "60 min",
+                "Everybody can ask",
+                "Default",
+                "Language of the chat"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_no_button_carries_changes_nothing() {
+        for data in [
+            "settings",
+            "settings:1",
+            "settings:idle:7",
+            "settings:memory:ON",
+            "other",
+            "settings:grounding:",
+            "settings:language:lat",
+            "settings:askers:nobody",
+            "settings:tokens:1",
+        ] {
+            assert_eq!(Change::parse(data), None, "{data}");
+        }
+    }
+
+    #[test]
+    fn without_memory_anywhere_there_is_no_button_for_it() {
+        let panel = Panel { memory: None, ..PANEL };
+        assert_eq!(panel.buttons(texts("eng")).len(), 10);
+        assert!(panel.markdown(true, texts("eng")).contains("off in every chat"));
+        assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
+        let alone = Panel { is_private: true, ..panel };
+        assert!(alone.markdown(true, texts("eng")).contains("You can change them"));
+        assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
+        assert_eq!(alone.buttons(texts("eng")).len(), 9);
+    }
+
+    #[test]
+    fn the_panel_speaks_the_language_of_the_chat() {
+        let told = PANEL.markdown(true, texts("deu"));
+        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("die Sprache des Chats."), "{told}");
+        assert_eq!(PANEL.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
+    }
+}

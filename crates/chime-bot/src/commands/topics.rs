@@ -1,0 +1,104 @@
+//! What `/topics` asks for, and what it gets.
+
+use chime_core::texts::{Texts, filled};
+use chime_memory::wording::escaped;
+
+/// What a `/topics` asks for. Topics are told as they were typed, words joined by hyphens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    List,
+    Use(String),
+    /// Counts the first as the second.
+    Merge(String, String),
+    Unclear,
+}
+
+impl Request {
+    /// Reads what stands behind `/topics`.
+    pub fn parse(args: &str) -> Self {
+        let lower = args.to_lowercase();
+        match lower.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [] => Self::List,
+            ["use", slug @ ..] if !slug.is_empty() => Self::Use(slug.join("-")),
+            ["merge", from, into] => Self::Merge((*from).to_owned(), (*into).to_owned()),
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// A topic in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub slug: String,
+    /// How many sessions carry it.
+    pub sessions: u32,
+    /// Whether the conversation is about it now.
+    pub is_active: bool,
+}
+
+/// The topics of a chat as Markdown. `near` are pairs of slugs that look like the same word.
+pub fn listing(listed: &[Listed], near: &[(&str, &str)], texts: &Texts) -> String {
+    if listed.is_empty() {
+        return texts.topics_none.clone();
+    }
+    let line = |Listed { slug, sessions, is_active }: &Listed| {
+        let now = if *is_active { format!(", {}", texts.topics_now) } else { String::new() };
+        format!("- {} ({sessions}){now}", escaped(slug))
+    };
+    let lines: Vec<String> = listed.iter().map(line).collect();
+    let mut parts = vec![format!("{}\n\n{}", texts.topics_head, lines.join("\n"))];
+    if !near.is_empty() {
+        let join = |(from, into): &(&str, &str)| format!("- /topics merge {} {}", escaped(from), escaped(into));
+        let joins: Vec<String> = near.iter().map(join).collect();
+        parts.push(format!("{}\n\n{}", texts.topics_near, joins.join("\n")));
+    }
+    parts.push(texts.topics_how.clone());
+    parts.join("\n\n")
+}
+
+pub fn set(slug: &str, texts: &Texts) -> String {
+    filled(&texts.topics_set, &[("topic", &escaped(slug))])
+}
+
+pub fn same(slug: &str, texts: &Texts) -> String {
+    filled(&texts.topics_same, &[("topic", &escaped(slug))])
+}
+
+pub fn merged(from: &str, into: &str, texts: &Texts) -> String {
+    filled(&texts.topics_merged, &[("from", &escaped(from)), ("into", &escaped(into))])
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use chime_core::texts::texts;
+
+    #[test]
+    fn every_form_of_the_command_is_read() {
+        let told = ["", "use Red Tent", "use", "merge bills invoices", "merge bills", "what?"].map(Request::parse);
+        expect![[r#"
+            [List, Use("red-tent"), Unclear, Merge("bills", "invoices"), Unclear, Unclear]"#]]
+        .assert_eq(&format!("{told:?}"));
+    }
+
+    #[test]
+    fn topics_are_listed_with_the_one_at_hand_and_near_ones() {
+        let one = |slug: &str, sessions, is_active| Listed { slug: slug.to_owned(), sessions, is_active };
+        let listed = [one("tent", 3, true), one("tenten", 1, false)];
+        expect![[r#"
+            Topics of this chat, with the number of conversations:
+
+            - tent (3), the topic now
+            - tenten (1)
+
+            Perhaps the same? Admins can merge them with:
+
+            - /topics merge tenten tent
+
+            /topics use and a topic sets what this conversation is about. Admins: /topics merge bills invoices counts the first as the second."#]]
+        .assert_eq(&listing(&listed, &[("tenten", "tent")], texts("eng")));
+        assert_eq!(listing(&[], &[], texts("deu")), texts("deu").topics_none);
+    }
+}

@@ -1,0 +1,77 @@
+//! A trigger becomes a job, unless it is one too many: then the job is to say so.
+
+use chime_access::admission::recent;
+use chime_access::{Decision, admit, subject};
+use chime_core::config::RateLimit;
+use chime_core::{Because, ChatKey, Conversation, Job, JobKind, JobPayload, Message, MessageAt, Refusal, Timestamp};
+use chime_store::refusals::Counted;
+use chime_store::{Writer, jobs, refusals};
+
+/// What became of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// Its job is or was there already.
+    Known,
+    Started(Job),
+    /// With the job that says so.
+    Refused(Because, Job),
+}
+
+/// A trigger and the job that it asks for.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    pub job: JobPayload,
+    pub chat: ChatKey,
+    /// With the words of a member who opted out, which are not stored.
+    pub message: &'a Message,
+}
+
+impl Request<'_> {
+    fn conversation(&self) -> Conversation {
+        Conversation { chat: self.chat, thread: self.message.thread }
+    }
+}
+
+/// Adds the job that is asked for. A trigger is judged once: what was refused stays refused when it comes again.
+pub fn start(
+    tx: &Writer<'_>,
+    request: Request<'_>,
+    limit: Option<RateLimit>,
+    now: Timestamp,
+) -> chime_store::Result<Start> {
+    let (conversation, Request { job, message, .. }) = (request.conversation(), request);
+    let add = |job: &JobPayload| match jobs::add(tx, job, now)? {
+        true => jobs::find(tx, job),
+        false => Ok(None),
+    };
+    let refusal = JobPayload::Refusal { at: MessageAt { chat: message.chat, message: message.id } };
+    let is_known = jobs::exists(tx, job.kind(), &job.key())? || jobs::exists(tx, JobKind::Refusal, &refusal.key())?;
+    if is_known {
+        // The message may have been edited: what is not worked on yet is about its present words.
+        jobs::replace(tx, &job)?;
+        return Ok(Start::Known);
+    }
+    let Some(limit) = limit else {
+        return Ok(add(&job)?.map_or(Start::Known, Start::Started));
+    };
+    let at = asked_at(message);
+    let user = message.sender.id;
+    match admit(at, &recent(tx, conversation, user, at, limit)?, limit) {
+        Decision::Allow => {
+            let counted = Counted { conversation, chat: message.chat, message: message.id, user };
+            refusals::add_trigger(tx, counted, at, at.minus(limit.per))?;
+            Ok(add(&job)?.map_or(Start::Known, Start::Started))
+        }
+        Decision::Refuse { because, until, tell } => {
+            let subject = subject(because, conversation, user, at);
+            let (chat, id, thread) = (message.chat, message.id, message.thread);
+            refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
+            Ok(add(&refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
+        }
+    }
+}
+
+/// A tag that was added by an edit is as old as the edit.
+fn asked_at(message: &Message) -> Timestamp {
+    message.edited_at.unwrap_or(message.sent_at)
+}

@@ -1,0 +1,458 @@
+//! Writing a batch: raw updates, rows, jobs and the offset in one transaction.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use crate::ingest::Came;
+use crate::ingest::intake::begin::{News, Words, start_work, was_trigger};
+use crate::ingest::intake::door::Asks;
+use crate::ingest::intake::read::ReadUpdate;
+use crate::ingest::intake::remember::{self, Touched, Turns};
+use crate::ingest::intake::{door, keep, language};
+use chime_access::admission::served;
+use chime_access::{Access, ClaimCode};
+use chime_core::config::{AccessConfig, RateLimit};
+use chime_core::trigger::Languages;
+use chime_core::{
+    Arrival, Because, BotIdentity, ChatId, ChatKind, Conversation, Event, Job, JobPayload, Membership, Migration,
+    Press, Reaction, Timestamp,
+};
+use chime_privacy::{Keep, strip};
+use chime_store::inbox::Received;
+use chime_store::messages::TakenIn;
+use chime_store::{
+    StoreError, Writer, announcements, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
+    sessions, topic_names,
+};
+
+/// What taking in an update depends on beside the update.
+#[derive(Debug)]
+pub struct Setting {
+    pub bot: BotIdentity,
+    pub access: AccessConfig,
+    /// Where nobody owns the bot yet.
+    pub claim: Option<ClaimCode>,
+    /// Whether chats are told what is kept of them.
+    pub announces: bool,
+    pub languages: &'static Languages,
+    pub backlog_max_age: Duration,
+    /// None: nobody asks too often.
+    pub rate: Option<RateLimit>,
+    /// Whether what is spoken is transcribed.
+    pub transcribes: bool,
+}
+
+/// When a batch is taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    pub now: Timestamp,
+    /// The same by Telegram's clock, which dates the messages: how old they are is told by no other.
+    pub there: Timestamp,
+}
+
+/// What a batch came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    pub stored: usize,
+    /// Jobs that are due now.
+    pub started: Vec<Job>,
+    /// Whether a job was put off until later.
+    pub postponed: bool,
+    /// Kinds and reasons of updates that were parked.
+    pub parked: Vec<(String, String)>,
+    /// Triggers that were one too many.
+    pub refused: Vec<(ChatId, Because)>,
+    /// New thumbs on answers: up or down.
+    pub feedback: Vec<bool>,
+    /// Chats that wrote to us without being allowed.
+    pub refused_chats: HashSet<i64>,
+    /// Hours of conversations in which something came in or changed: their sessions are looked at again.
+    pub touched: Touched,
+    /// Messages of members that came in.
+    pub turns: Turns,
+    /// Where something was said, and whether that is being answered.
+    pub heard: HashMap<Conversation, bool>,
+}
+
+/// Stores `batch` and moves the offset. Must run inside the one transaction that makes all of it durable.
+pub fn apply(
+    tx: &Writer<'_>,
+    batch: &[ReadUpdate],
+    offset: Option<i64>,
+    setting: &Setting,
+    at: Moment,
+) -> chime_store::Result<Applied> {
+    // A savepoint for each update would write the full-text index out for each: only a batch that holds a bad one pays.
+    let together = chime_store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, take_in_all));
+    let applied = match together {
+        Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, take_in_apart)?,
+        together => together?,
+    };
+    if let Some(offset) = offset {
+        inbox::set_next_offset(tx, offset, at.now)?;
+    }
+    Ok(applied)
+}
+
+/// Whether the whole batch must come again, since it is not an update that is at fault.
+fn blames_the_file(error: &StoreError) -> bool {
+    error.is_fatal() || error.is_passing()
+}
+
+/// Takes in what one update tells.
+type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Moment, &mut Applied) -> chime_store::Result<Content>;
+
+fn apply_each(
+    tx: &Writer<'_>,
+    batch: &[ReadUpdate],
+    setting: &Setting,
+    at: Moment,
+    take_in: TakeIn,
+) -> chime_store::Result<Applied> {
+    let mut applied = Applied::default();
+    for update in batch {
+        if inbox::is_known(tx, update.id, at.now)? {
+            continue;
+        }
+        let content = match &update.events {
+            Ok(events) => take_in(tx, events, setting, at, &mut applied)?,
+            Err(why) => Content::Unread(why.clone()),
+        };
+        let (may_keep, error) = match content {
+            Content::Keep if update.leftover.is_some() => {
+                (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None)
+            }
+            Content::Keep | Content::Drop => (false, None),
+            Content::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
+        };
+        // What became rows is not kept twice; of what could not be read, all that came.
+        let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
+        let raw = raw.filter(|_| may_keep);
+        if let Some(why) = &error {
+            applied.parked.push((update.kind.clone(), why.clone()));
+        }
+        let received = Received { id: update.id, kind: &update.kind, raw, at: at.now, error: error.as_deref() };
+        inbox::add(tx, &received)?;
+        if let (Some(_), Some(traces)) = (raw, &update.traces) {
+            inbox::index(tx, &received, &traces.messages)?;
+        }
+        applied.stored += 1;
+    }
+    applied.touched.write(tx)?;
+    let is_answered = |conversation: &Conversation| applied.heard.get(conversation) == Some(&true);
+    applied.postponed |= applied.turns.write(tx, is_answered, at.now)?;
+    Ok(applied)
+}
+
+/// As [`take_in_all`], where one of the batch is known to fail: it takes nothing of the others with it.
+fn take_in_apart(
+    tx: &Writer<'_>,
+    events: &[Event],
+    setting: &Setting,
+    at: Moment,
+    applied: &mut Applied,
+) -> chime_store::Result<Content> {
+    match chime_store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, at, applied)) {
+        Err(error) if !blames_the_file(&error) => Ok(Content::Unread(error.to_string())),
+        taken => taken,
+    }
+}
+
+fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &Setting) -> chime_store::Result<bool> {
+    update.traces.as_ref().map_or(Ok(false), |traces| keep::may_keep_unread(tx, traces, setting))
+}
+
+/// What may be kept of an update's raw text.
+enum Content {
+    Keep,
+    Drop,
+    Unread(String),
+}
+
+fn take_in_all(
+    tx: &Writer<'_>,
+    events: &[Event],
+    setting: &Setting,
+    at: Moment,
+    applied: &mut Applied,
+) -> chime_store::Result<Content> {
+    // An update that tells nothing (of a kind we do not use, or not to be stored) leaves no content behind either.
+    let mut content = Content::Drop;
+    for event in events {
+        let kept = match event {
+            Event::Message(arrival) => take_in_message(tx, arrival, None, (setting, at), applied)?,
+            Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, (setting, at), applied)?,
+            Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
+            Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
+            Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
+            Event::Reaction(reaction) => take_in_feedback(tx, reaction, at.now, applied)?,
+        };
+        if matches!(kept, Content::Keep) {
+            content = Content::Keep;
+        }
+    }
+    Ok(content)
+}
+
+/// A press is kept as a row of its own until it has had its outcome. Its raw text encloses the whole message that the
+/// button is below, and nothing of that is kept twice.
+fn take_in_press(
+    tx: &Writer<'_>,
+    press: &Press,
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> chime_store::Result<Content> {
+    let Some(row) = chats::find(tx, press.chat)? else { return Ok(Content::Drop) };
+    if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
+        presses::add(tx, press, now)?;
+        let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
+        jobs::add(tx, &job, now)?;
+        applied.started.extend(jobs::find(tx, &job)?);
+    }
+    Ok(Content::Drop)
+}
+
+/// A thumb up or down on an answer is what its reader thinks of it. Other reactions say nothing.
+fn take_in_feedback(
+    tx: &Writer<'_>,
+    reaction: &Reaction,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> chime_store::Result<Content> {
+    let answer = outbox::by_message(tx, reaction.chat, reaction.message)?.and_then(|part| part.answer);
+    if let (Some(answer), Some(by)) = (answer, reaction.by) {
+        let chat = chats::find(tx, reaction.chat)?.map(|row| row.key);
+        let is_out = chat.map_or(Ok(true), |chat| consent::opted_out(tx, chat, by).map(|out| out.is_some()))?;
+        let is_good = reaction.emoji.iter().rev().find_map(|emoji| opinion(emoji)).filter(|_| !is_out);
+        if feedback::set(tx, answer, by, is_good, now)? {
+            applied.feedback.extend(is_good);
+        }
+    }
+    Ok(Content::Drop)
+}
+
+fn opinion(emoji: &str) -> Option<bool> {
+    match emoji {
+        "👍" => Some(true),
+        "👎" => Some(false),
+        _ => None,
+    }
+}
+
+/// `edited_at`: when, if it came as an edit.
+fn take_in_message(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    edited_at: Option<Timestamp>,
+    (setting, at): (&Setting, Moment),
+    applied: &mut Applied,
+) -> chime_store::Result<Content> {
+    let Arrival { chat, message, .. } = arrival;
+    if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
+        applied.refused_chats.insert(chat.id.0);
+        let (key, asks) = door::keep_out(tx, arrival, setting)?;
+        if asks == Asks::AboutPrivacy {
+            // Held for the one job, as are words of somebody who opted out.
+            start_work(tx, arrival, News { chat: key, came: Came::New, words: Words::Held }, setting, at, applied)?;
+        }
+        door::turn_away(tx, chat.id, at.now)?;
+        applied.postponed = true;
+        return Ok(Content::Drop);
+    }
+    let row = door::keep_chat(tx, chat)?;
+    if chat.kind == ChatKind::Private {
+        door::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
+    }
+    // Whoever hears somebody is there, whatever was told before. Only what tells of the bot itself may tell that it is gone.
+    if !row.is_present && !arrival.named.contains(&setting.bot.id) {
+        chats::set_present(tx, row.key)?;
+    }
+    let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
+    let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
+    let is_parent_news = match &kept.parent {
+        Some(Keep::Whole(parent)) => !matches!(messages::take_in(tx, &row, parent)?, TakenIn::Known(_)),
+        Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent)?,
+        None => false,
+    };
+    if let Some(parent) = arrival.parent.as_ref().filter(|_| is_parent_news) {
+        applied.touched.add(row.key, parent);
+    }
+    let conversation = Conversation { chat: row.key, thread: message.thread };
+    applied.heard.insert(conversation, false);
+    if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
+        match consent::is_withheld(tx, row.key, topic.given_in.as_deref().unwrap_or(message))? {
+            true => topic_names::remove(tx, row.key, thread, &topic.name)?,
+            false => topic_names::set(tx, row.key, thread, topic)?,
+        }
+    }
+    let (is_news, words) = match &kept.message {
+        Keep::Whole(message) => {
+            let taken = messages::take_in(tx, &row, message)?;
+            borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
+            chats::upsert_member(tx, row.key, &message.sender)?;
+            language::judge_as_it_grows(tx, &row, &taken)?;
+            if setting.transcribes && remember::start_transcript(tx, &taken, at.now)? {
+                applied.postponed = true;
+            }
+            if matches!(taken, TakenIn::New(_)) {
+                applied.turns.add(row.key, message);
+            }
+            remember::cut_closed_topic(tx, row.key, message)?;
+            (matches!(taken, TakenIn::New(_)), Words::Stored)
+        }
+        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, Words::Held),
+    };
+    if is_news || edited_at.is_some() {
+        applied.touched.add(row.key, message);
+    }
+    let came = match (edited_at, is_news) {
+        (Some(at), _) => Came::Edited { at, was_for_us },
+        (None, true) => Came::New,
+        (None, false) => Came::Again,
+    };
+    let news = News { chat: row.key, came, words };
+    start_work(tx, arrival, news, setting, at, applied)?;
+    if applied.heard.get(&conversation) == Some(&true) {
+        language::judge_before_answering(tx, &row)?;
+    }
+    Ok(Content::Keep)
+}
+
+/// A chat that the bot came into is told what is kept of it, unless it was before.
+fn announce(
+    tx: &Writer<'_>,
+    chat: ChatId,
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> chime_store::Result<()> {
+    let Some(row) = chats::find(tx, chat)? else { return Ok(()) };
+    if setting.announces && !announcements::is_told(tx, row.key)? {
+        jobs::add_unless_due(tx, &JobPayload::Announce { chat }, now)?;
+        applied.postponed = true;
+    }
+    Ok(())
+}
+
+fn note_membership(
+    tx: &Writer<'_>,
+    membership: &Membership,
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> chime_store::Result<Content> {
+    if !membership.is_member {
+        // A group that became a supergroup is left under its former id, and goes on.
+        if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
+            chats::set_removed(tx, row.key, now)?;
+            sessions::cut_all(tx, row.key, now)?;
+            // Nothing can be said there any more.
+            jobs::end_all_of(tx, membership.chat.id)?;
+        }
+        return Ok(Content::Drop);
+    }
+    applied.postponed = true;
+    match door::enter(tx, membership, setting, now)? {
+        Access::Allowed => {
+            if let Some(row) = chats::find(tx, membership.chat.id)? {
+                chats::set_present(tx, row.key)?;
+                door::set_language_of_app(tx, row.key, membership.language.as_deref())?;
+                announce(tx, membership.chat.id, setting, now, applied)?;
+            }
+        }
+        Access::Refused => {
+            applied.refused_chats.insert(membership.chat.id.0);
+        }
+    }
+    Ok(Content::Drop)
+}
+
+fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> chime_store::Result<Content> {
+    let before = chats::find(tx, migration.to)?;
+    chats::migrate(tx, migration)?;
+    if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
+        applied.touched.move_to(ended.key, into.key);
+    }
+    outbox::redirect(tx, migration.from, migration.to)?;
+    Ok(Content::Keep)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::intake::read::read_batch;
+    use chime_core::config::{Config, Settings};
+    use chime_core::{ChatId, MessageId, UserId};
+    use chime_store::Priority;
+    use chime_store::testkit::new_store;
+    use chime_telegram::RawUpdate;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_750_000_000);
+
+    fn setting() -> Setting {
+        let read = |name: &str| match name {
+            "TELEGRAM_BOT_TOKEN" => Some("7:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
+            "ALLOWED_CHATS" => Some("*".to_owned()),
+            _ => None,
+        };
+        let config = Config::load(&Settings::new(read)).unwrap();
+        Setting {
+            bot: BotIdentity {
+                id: UserId(7),
+                usernames: vec!["bot".to_owned()],
+                name: "Bot".to_owned(),
+                reads_all_group_messages: true,
+            },
+            access: config.access,
+            claim: None,
+            announces: false,
+            languages: Languages::shipped(),
+            backlog_max_age: config.ingest.backlog_max_age,
+            rate: config.limits.rate,
+            transcribes: false,
+        }
+    }
+
+    fn batch(texts: &[&str]) -> Vec<ReadUpdate> {
+        let update = |(id, text): (usize, &&str)| {
+            RawUpdate::parse(&format!(
+                r#"{{"update_id":{id},"message":{{"message_id":{id},"date":1750000000,"text":"{text}",
+                    "chat":{{"id":-100,"type":"supergroup","title":"Deploys"}},"from":{{"id":1,"first_name":"ann"}},
+                    "entities":[{{"type":"mention","offset":0,"length":4}}]}}}}"#
+            ))
+        };
+        read_batch((1..).zip(texts).map(update).collect(), UserId(7))
+    }
+
+    #[tokio::test]
+    async fn an_update_that_cannot_be_stored_takes_no_other_with_it() {
+        let (_folder, store) = new_store().await;
+        let applied = store
+            .write(Priority::Answering, |tx| {
+                tx.execute_batch(
+                    "CREATE TRIGGER poison BEFORE INSERT ON message WHEN new.text = 'poison'
+                     BEGIN SELECT RAISE(FAIL, 'cannot be stored'); END",
+                )?;
+                apply(
+                    tx,
+                    &batch(&["first", "poison", "@bot last"]),
+                    Some(4),
+                    &setting(),
+                    Moment { now: NOW, there: NOW },
+                )
+            })
+            .await
+            .unwrap();
+        assert_eq!((applied.stored, applied.started.len(), applied.parked.len()), (3, 1, 1));
+        let kept = store
+            .read(|conn| {
+                let text = |id| messages::find(conn, ChatId(-100), MessageId(id));
+                let texts = [text(1)?, text(2)?, text(3)?];
+                Ok((texts.map(|found| found.map(|stored| stored.message.text)), inbox::counts(conn)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!(kept, ([Some("first".to_owned()), None, Some("@bot last".to_owned())], (3, 1)));
+    }
+}

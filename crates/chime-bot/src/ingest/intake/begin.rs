@@ -1,0 +1,216 @@
+//! Starts the jobs of a message once it is stored.
+
+use crate::ingest::intake::admission::{self, Request, Start};
+use crate::ingest::intake::album::{self, Begun};
+use crate::ingest::intake::apply::{Applied, Moment, Setting};
+use crate::ingest::intake::keep;
+use crate::ingest::intake::split_ask;
+use crate::ingest::{Came, Said, Task, task_for};
+use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
+use chime_core::{
+    Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,
+};
+use chime_store::outbox::Purpose;
+use chime_store::{Writer, backlog, chats, consent, jobs, messages, outbox, scrub};
+
+/// Where the words are that a job is to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    Stored,
+    /// Nowhere, since their author opted out: they are held for the one job.
+    Held,
+}
+
+/// What was taken in of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct News {
+    pub chat: ChatKey,
+    pub came: Came,
+    pub words: Words,
+}
+
+pub fn start_work(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    News { chat: chat_key, came, words }: News,
+    setting: &Setting,
+    at: Moment,
+    applied: &mut Applied,
+) -> chime_store::Result<()> {
+    let message = &arrival.message;
+    let mut found = find_trigger(tx, message, arrival, setting)?;
+    let tag = match found {
+        None if came == Came::New && words == Words::Stored => bare_tag_before(tx, chat_key, arrival, setting)?,
+        _ => None,
+    };
+    if tag.is_some() {
+        found = Some(split_ask::trigger(message));
+    }
+    let at_message = MessageAt { chat: message.chat, message: message.id };
+    if found.is_none() && message.edited_at.is_some() {
+        // The tag is gone from it: whoever answers all the same takes the whole text for the ask.
+        jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
+    }
+    let said = Said { at: at_message, sent_at: message.sent_at, came };
+    match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
+        Task::Nothing => {}
+        Task::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
+            start_album(tx, arrival, (chat_key, words), job, (setting, at), applied)?;
+        }
+        Task::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
+        Task::Start(job) => {
+            let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
+            let is_counted = tag.map_or(Ok(false), |tag| split_ask::supersede(tx, tag))?;
+            let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
+            match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
+                Start::Known => {}
+                Start::Started(job) => {
+                    if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
+                        applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
+                    }
+                    hold(tx, message, words, at)?;
+                    applied.started.push(job);
+                    applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
+                }
+                Start::Refused(because, job) => {
+                    applied.started.push(job);
+                    applied.refused.push((message.chat, because));
+                }
+            }
+        }
+        Task::CountAsOld => {
+            backlog::count_one(tx, message.chat, message.thread, at.now.plus(BACKLOG_SETTLES))?;
+            applied.postponed = true;
+        }
+    }
+    Ok(())
+}
+
+/// Starts the job of an album, unless another of its messages has. It waits for the others.
+fn start_album(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    (chat, words): (ChatKey, Words),
+    job: JobPayload,
+    (setting, at): (&Setting, Moment),
+    applied: &mut Applied,
+) -> chime_store::Result<()> {
+    let message = &arrival.message;
+    let started = match album::begun(tx, message, at.now)? {
+        Begun::Done => false,
+        Begun::Wordless(..) if message.text.is_empty() => false,
+        Begun::Wordless(wordless, due_at) => {
+            album::take_over(tx, wordless, &job, due_at)?;
+            true
+        }
+        Begun::Nothing => {
+            let request = Request { job, chat, message };
+            match admission::start(tx, request, setting.rate, at.now.plus(album::SETTLES))? {
+                Start::Known => false,
+                Start::Started(_) => true,
+                Start::Refused(because, _) => {
+                    applied.refused.push((message.chat, because));
+                    applied.postponed = true;
+                    false
+                }
+            }
+        }
+    };
+    if started {
+        hold(tx, message, words, at)?;
+        applied.postponed = true;
+        applied.heard.insert(Conversation { chat, thread: message.thread }, true);
+    }
+    Ok(())
+}
+
+/// Holds words that are kept nowhere for the job about them. Once they are dropped, nothing of them may stay in the log or in
+/// unused parts of the file.
+fn hold(tx: &Writer<'_>, message: &Message, words: Words, at: Moment) -> chime_store::Result<()> {
+    if words == Words::Stored {
+        return Ok(());
+    }
+    consent::hold(tx, message)?;
+    scrub::want(tx, at.now)?;
+    jobs::add_unless_due(tx, &JobPayload::Scrub {}, at.now.plus(scrub::HELD_FOR))
+}
+
+/// Whether another message of the same album was for us too: the album is counted once.
+fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<bool> {
+    let Some(album) = &arrival.message.album else { return Ok(false) };
+    for mate in messages::album(tx, arrival.message.chat, album)? {
+        let is_other = mate.message.id != arrival.message.id;
+        if is_other && find_trigger(tx, &mate.message, arrival, setting)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The tag without words that the message is the question of, if it is.
+fn bare_tag_before(
+    tx: &Writer<'_>,
+    chat: ChatKey,
+    arrival: &Arrival,
+    setting: &Setting,
+) -> chime_store::Result<Option<MessageAt>> {
+    let conversation = Conversation { chat, thread: arrival.message.thread };
+    split_ask::tag_before(tx, &arrival.message, conversation, |earlier| find_trigger(tx, earlier, arrival, setting))
+}
+
+/// Whether the message was for us as it is kept, before an edit is taken in.
+pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<bool> {
+    match messages::find_any(tx, arrival.message.chat, arrival.message.id)? {
+        Some(known) => Ok(find_trigger(tx, &known.message, arrival, setting)?.is_some()),
+        None => Ok(false),
+    }
+}
+
+/// How `message` is for us, if it is: what `arrival` brings, or another of its chat that replies to the same.
+fn find_trigger(
+    tx: &Writer<'_>,
+    message: &Message,
+    arrival: &Arrival,
+    setting: &Setting,
+) -> chime_store::Result<Option<Trigger>> {
+    let parent = arrival.parent.as_ref();
+    let rules = Rules { parent_is_answer: is_answer(tx, parent)?, languages: setting.languages, said_before: None };
+    let found = trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules);
+    if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
+        return Ok(found);
+    }
+    // What would be thanks may be the answer to a question of ours.
+    let said_before = answer_before(tx, message)?;
+    let rules = Rules { said_before: said_before.as_ref(), ..rules };
+    Ok(trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules))
+}
+
+/// The answer of ours that a few words without a reply may be about: it stands just before them.
+fn answer_before(tx: &Writer<'_>, message: &Message) -> chime_store::Result<Option<Message>> {
+    /// In a group somebody may have come between.
+    const JUST_BEFORE: usize = 3;
+    let Some(row) = chats::find(tx, message.chat)? else { return Ok(None) };
+    let conversation = Conversation { chat: row.key, thread: message.thread };
+    let before = messages::before(tx, conversation, (message.sent_at, message.id), JUST_BEFORE)?;
+    let own = before.into_iter().map(|stored| stored.message).filter(|said| said.role == Role::Assistant);
+    let Some(last) = own.max_by_key(|said| said.id.0) else { return Ok(None) };
+    Ok(if is_answer(tx, Some(&last))? { Some(last) } else { None })
+}
+
+/// Whether the parent is an answer or a recap of ours, rather than a notice or the output of another command.
+fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<bool> {
+    let Some(parent) = parent else { return Ok(false) };
+    let part = outbox::by_message(tx, parent.chat, parent.id)?;
+    match part.map(|part| part.purpose) {
+        Some(Purpose::Answer) => Ok(true),
+        Some(Purpose::Command) => outbox::is_recap(tx, parent.chat, parent.id),
+        Some(Purpose::Notice) | None => Ok(false),
+    }
+}
+
+fn is_always_taken(kind: &TriggerKind) -> bool {
+    match kind {
+        TriggerKind::Command(command, _) => command.is_always_taken(),
+        TriggerKind::Ask | TriggerKind::Thanks => false,
+    }
+}

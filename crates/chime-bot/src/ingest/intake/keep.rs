@@ -1,0 +1,109 @@
+//! Strips an arrival of what may not be kept: the store knows who opted out.
+
+use std::iter;
+
+use crate::ingest::intake::apply::Setting;
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
+use chime_privacy::{Traces, Withheld};
+use chime_store::chats::ChatRow;
+use chime_store::consent::Scope;
+use chime_store::deletions::What;
+use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs, messages};
+
+/// Whose words in `arrival` must not be kept.
+pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store::Result<Withheld> {
+    let lender = |message: &Message| is_lender_out(conn, chat.key, message);
+    let mut named = false;
+    for user in &arrival.named {
+        named = named || consent::opted_out(conn, chat.key, *user)?.is_some();
+    }
+    Ok(Withheld {
+        message: consent::is_withheld(conn, chat.key, &arrival.message)?,
+        parent: arrival.parent.as_ref().map_or(Ok(false), |parent| consent::is_withheld(conn, chat.key, parent))?,
+        lender: lender(&arrival.message)?,
+        parent_lender: arrival.parent.as_ref().map_or(Ok(false), lender)?,
+        named,
+    })
+}
+
+/// Whether the author of borrowed words opted out: of the chat that they are carried into, or of the one where they stood
+/// first.
+fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<bool> {
+    let Some(Borrowed { chat: origin, author: Some(author), .. }) = message.borrowed else { return Ok(false) };
+    let origin = origin.map_or(Ok(None), |id| chats::find(conn, id))?.map(|row| row.key);
+    for key in iter::once(chat).chain(origin) {
+        if consent::opted_out(conn, key, author)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What a member says about being kept holds from this very message on. Gives whether there is work to do about it.
+pub fn obey(
+    tx: &Writer<'_>,
+    command: CommandName,
+    arrival: &Arrival,
+    chat: ChatKey,
+    now: Timestamp,
+) -> chime_store::Result<bool> {
+    let message = &arrival.message;
+    // Of an anonymous admin nobody can tell which messages are theirs.
+    if message.sender.is_chat && message.sender.id.0 == message.chat.0 {
+        return Ok(false);
+    }
+    let user = message.sender.id;
+    // In private everything is about every chat.
+    let scope = if arrival.chat.kind == ChatKind::Private { Scope::EveryChat } else { Scope::Chat(chat) };
+    match command {
+        CommandName::Optin => consent::opt_in(tx, scope, user).map(|()| false),
+        CommandName::Optout if consent::opt_out(tx, scope, user, now)? => {
+            if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
+                return Ok(false);
+            }
+            // Answers that rest on their words are hidden by now, and are taken out behind everything that somebody waits for.
+            let what = What::Derived { chat: scope.chat(), user };
+            let until = message.sent_at;
+            let request =
+                deletions::Request { what, asked_at: now, until, asked_by: user, was_announced: false, to: None };
+            let id = deletions::add(tx, &request)?;
+            jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: message.chat }, now)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Whether a raw update holds words of nobody who objects.
+pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool> {
+    for (chat, message) in &traces.messages {
+        if messages::is_stub(conn, *chat, *message)? {
+            return Ok(false);
+        }
+        let Some(row) = chats::find(conn, *chat)? else { continue };
+        for author in &traces.authors {
+            if consent::opted_out(conn, row.key, *author)?.is_some() {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a raw update that could not be read is of chats that are surely served: groups, known and allowed.
+pub fn may_keep_unread(conn: &Reader, traces: &Traces, setting: &Setting) -> chime_store::Result<bool> {
+    for (chat, _) in &traces.messages {
+        let is_served = match chats::find(conn, *chat)? {
+            Some(row) if row.chat.kind != ChatKind::Private => {
+                served(conn, &row.chat, UserId(0), &setting.access)? == Access::Allowed
+            }
+            Some(_) | None => false,
+        };
+        if !is_served {
+            return Ok(false);
+        }
+    }
+    may_keep_raw(conn, traces)
+}

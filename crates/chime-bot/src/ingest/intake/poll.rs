@@ -1,0 +1,252 @@
+//! The poll loop itself.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::ingest::intake::apply::{Applied, Moment, Setting, apply};
+use crate::ingest::intake::read::{offset_after, read_batch};
+use chime_core::{Heard, Timestamp};
+use chime_jobs::worker::Wake;
+use chime_runtime::clock::{Clock, Stopwatch};
+use chime_runtime::resilience::{Backoff, random};
+use chime_store::{Priority, Store, StoreError, inbox};
+use chime_telegram::{RawUpdate, Telegram, TelegramError};
+
+/// Telegram restarts update ids at random after a week without updates; a day less is safe.
+const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
+
+/// Takes updates in until it is stopped.
+pub struct Ingest {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub health: PollHealth,
+    /// Where something was said, for whoever prepares for triggers there. Nobody has to listen.
+    pub heard: mpsc::Sender<Heard>,
+    pub setting: Arc<Setting>,
+}
+
+/// When polling last did something, and what is wrong if it does not work.
+#[derive(Debug, Clone)]
+pub struct PollHealth(Arc<Mutex<PollState>>);
+
+#[derive(Debug, Clone)]
+struct PollState {
+    /// Measured on the monotonic clock, so that a jump of the wall clock is no silence.
+    last_sign: Stopwatch,
+    trouble: Option<(TroubleKind, String, Stopwatch)>,
+    /// Milliseconds by which this machine's clock is ahead of Telegram's.
+    ahead_ms: Option<i64>,
+}
+
+/// What keeps updates from coming in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    pub kind: TroubleKind,
+    pub what: String,
+    /// How long it has been so.
+    pub lasting: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// Telegram is out of reach, or has trouble itself.
+    Polling,
+    /// Somebody else polls.
+    Conflict,
+    /// The database takes nothing in.
+    Storing,
+}
+
+impl PollHealth {
+    pub fn new(clock: &Clock) -> Self {
+        Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None, ahead_ms: None })))
+    }
+
+    /// How long ago polling last came back, with whatever result.
+    pub fn silent_for(&self) -> Duration {
+        self.state().last_sign.elapsed()
+    }
+
+    /// What is wrong now, if something is.
+    pub fn trouble(&self) -> Option<Trouble> {
+        let (kind, what, since) = self.state().trouble.clone()?;
+        Some(Trouble { kind, what, lasting: since.elapsed() })
+    }
+
+    /// Seconds by which this machine's clock is ahead of Telegram's; below zero where it is behind.
+    pub fn ahead_s(&self) -> Option<i64> {
+        self.state().ahead_ms.map(|ms| ms / 1000)
+    }
+
+    /// Compares the clocks when an answer has just come in.
+    fn compare(&self, here: Timestamp, there: Option<Timestamp>) {
+        if let Some(there) = there {
+            self.state().ahead_ms = Some(here.millis().saturating_sub(there.millis()));
+        }
+    }
+
+    /// Keeps what is wrong now, if something is.
+    pub fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
+        let mut state = self.state();
+        let now = clock.stopwatch();
+        let trouble = trouble.map(|(kind, what)| match &state.trouble {
+            Some((before, _, since)) if *before == kind => (kind, what, *since),
+            Some(_) | None => (kind, what, now),
+        });
+        *state = PollState { last_sign: now, trouble, ahead_ms: state.ahead_ms };
+    }
+
+    fn state(&self) -> MutexGuard<'_, PollState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why polling ended for good.
+#[derive(Debug, thiserror::Error)]
+pub enum PollEnd {
+    #[error("Telegram refuses the bot token; get a new one from @BotFather and set TELEGRAM_BOT_TOKEN")]
+    TokenRefused,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Ingest {
+    /// Polls until `stop`. Every fault but a refused token and an unusable database mends itself.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), PollEnd> {
+        let now = self.clock.now();
+        let mut offset = self.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
+        let setting = Arc::clone(&self.setting);
+        let mut backoff = Backoff::default();
+        loop {
+            let polled = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                polled = self.telegram.get_updates(offset) => polled,
+            };
+            let pause = match polled {
+                Ok(batch) => {
+                    self.health.note(&self.clock, None);
+                    self.health.compare(self.clock.now(), self.telegram.server_date());
+                    let progress = offset_after(&batch).filter(|next| Some(*next) != offset);
+                    let stuck = !batch.is_empty() && progress.is_none();
+                    if !batch.is_empty() && !self.take_in(batch, progress, &setting, &stop).await? {
+                        return Ok(());
+                    }
+                    offset = progress.or(offset);
+                    if !stuck {
+                        backoff.succeeded();
+                        continue;
+                    }
+                    // Nothing in the batch has an id to confirm it by: asking again at once would spin.
+                    backoff.failed(random())
+                }
+                Err(error) => {
+                    let is_revoked = tokio::select! {
+                        () = stop.cancelled() => return Ok(()),
+                        is_revoked = self.is_revoked(&error) => is_revoked,
+                    };
+                    if is_revoked {
+                        return Err(PollEnd::TokenRefused);
+                    }
+                    self.pause_after(&error, &mut backoff)
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = self.clock.sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Stores a batch, however long that takes: without the commit nothing is confirmed. False when stopped first.
+    async fn take_in(
+        &self,
+        batch: Vec<RawUpdate>,
+        offset: Option<i64>,
+        setting: &Arc<Setting>,
+        stop: &CancellationToken,
+    ) -> Result<bool, StoreError> {
+        let batch = Arc::new(read_batch(batch, setting.bot.id));
+        let mut backoff = Backoff::default();
+        loop {
+            let now = self.clock.now();
+            let at = Moment { now, there: self.telegram.server_date().unwrap_or(now) };
+            let (batch, setting) = (Arc::clone(&batch), Arc::clone(setting));
+            let written =
+                self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, at)).await;
+            match written {
+                Ok(applied) => {
+                    self.health.note(&self.clock, None);
+                    self.report(applied);
+                    // Let what was started begin before the next poll is made ready.
+                    tokio::task::yield_now().await;
+                    return Ok(true);
+                }
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(error) => {
+                    tracing::error!(%error, "updates cannot be stored; polling waits and confirms nothing");
+                    self.health.note(&self.clock, Some((TroubleKind::Storing, error.to_string())));
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return Ok(false),
+                () = self.clock.sleep(backoff.failed(random())) => {}
+            }
+        }
+    }
+
+    fn report(&self, applied: Applied) {
+        for (conversation, is_asked) in applied.heard {
+            // What is not noted for want of room costs a later trigger some time, and nothing else.
+            let _ = self.heard.try_send(Heard { conversation, is_asked });
+        }
+        if applied.postponed {
+            self.wake.wake();
+        }
+        if !applied.started.is_empty() {
+            self.wake.offer(applied.started);
+        }
+        for (kind, why) in &applied.parked {
+            tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");
+        }
+        for (chat, because) in &applied.refused {
+            tracing::info!(chat.id = chat.0, r#type = because.as_str(), "chat.rate_limit");
+        }
+        for is_good in &applied.feedback {
+            tracing::info!(r#type = if *is_good { "good" } else { "bad" }, "chat.feedback");
+        }
+        for chat in &applied.refused_chats {
+            tracing::info!(chat.id = chat, "chat {chat} is not allowed: nothing of it was kept");
+        }
+    }
+
+    /// Whether the token is refused for good: that ends the daemon, so it takes two refusals of different requests.
+    async fn is_revoked(&self, error: &TelegramError) -> bool {
+        matches!(error, TelegramError::Unauthorized)
+            && matches!(self.telegram.get_me().await, Err(TelegramError::Unauthorized))
+    }
+
+    fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Duration {
+        let kind = match error {
+            TelegramError::Conflict { .. } => TroubleKind::Conflict,
+            _ => TroubleKind::Polling,
+        };
+        self.health.note(&self.clock, Some((kind, error.to_string())));
+        match error {
+            TelegramError::Throttled { retry_after } => {
+                tracing::warn!(retry_after_s = retry_after.as_secs(), "Telegram asks to poll later");
+                return *retry_after;
+            }
+            TelegramError::Conflict { .. } => tracing::error!(
+                "somebody else polls with this bot's token: stop the other instance, or delete its webhook; \
+                 trying again"
+            ),
+            error => tracing::warn!(%error, "polling failed, trying again"),
+        }
+        backoff.failed(random())
+    }
+}

@@ -1,0 +1,88 @@
+//! Notes for memory: where sessions have to be divided anew, and jobs that find topics.
+
+use std::collections::{HashMap, HashSet};
+
+use chime_core::{
+    ChatId, ChatKey, Closed, Conversation, JobPayload, Message, MessageAt, Role, SessionCut, TOPIC_CLOSED, Timestamp,
+};
+use chime_store::messages::TakenIn;
+use chime_store::{Writer, jobs, sessions, topics};
+
+/// Hours of conversations in which something came in or changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Touched(HashSet<(Conversation, i64)>);
+
+impl Touched {
+    /// A message came in or changed.
+    pub fn add(&mut self, chat: ChatKey, message: &Message) {
+        let hour = message.sent_at.secs().div_euclid(sessions::NOTE_SPAN.as_secs().cast_signed());
+        self.0.insert((Conversation { chat, thread: message.thread }, hour));
+    }
+
+    /// A chat went on under the key of another, and with it what this batch brought.
+    pub fn move_to(&mut self, ended: ChatKey, into: ChatKey) {
+        let moved = std::mem::take(&mut self.0).into_iter().map(|(conversation, hour)| match conversation {
+            Conversation { chat, thread } if chat == ended => (Conversation { chat: into, thread }, hour),
+            other => (other, hour),
+        });
+        self.0 = moved.collect();
+    }
+
+    pub fn write(&self, tx: &Writer<'_>) -> chime_store::Result<()> {
+        for (conversation, hour) in &self.0 {
+            let hour = Timestamp::from_secs(hour * sessions::NOTE_SPAN.as_secs().cast_signed());
+            sessions::note(tx, *conversation, hour)?;
+        }
+        Ok(())
+    }
+}
+
+/// Messages of members that came in, by conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turns(HashMap<Conversation, (ChatId, u32)>);
+
+impl Turns {
+    pub fn add(&mut self, chat: ChatKey, message: &Message) {
+        if message.role == Role::User && !message.sender.is_bot {
+            let conversation = Conversation { chat, thread: message.thread };
+            self.0.entry(conversation).or_insert((message.chat, 0)).1 += 1;
+        }
+    }
+
+    /// Counts them, and starts the jobs that find topics. Where `is_answered`, the end of the answer starts it. Gives whether
+    /// any was started.
+    pub fn write(
+        &self,
+        tx: &Writer<'_>,
+        is_answered: impl Fn(&Conversation) -> bool,
+        now: Timestamp,
+    ) -> chime_store::Result<bool> {
+        let mut is_any = false;
+        for (conversation, (chat, turns)) in &self.0 {
+            if topics::count_turns(tx, *conversation, *turns)? && !is_answered(conversation) {
+                jobs::add_unless_due(tx, &JobPayload::topic(*chat, *conversation), now)?;
+                is_any = true;
+            }
+        }
+        Ok(is_any)
+    }
+}
+
+/// Starts the job that transcribes a spoken message. Gives whether there is anything to transcribe.
+pub fn start_transcript(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> chime_store::Result<bool> {
+    let is_news = matches!(taken, TakenIn::New(_) | TakenIn::Replaced(_));
+    if !is_news || !taken.message().message.lacks_transcript() {
+        return Ok(false);
+    }
+    jobs::add_again(tx, &JobPayload::Transcribe { at: MessageAt::of(taken.message()) }, now)?;
+    Ok(true)
+}
+
+/// The closing of a forum topic ends its session.
+pub fn cut_closed_topic(tx: &Writer<'_>, chat: ChatKey, message: &Message) -> chime_store::Result<()> {
+    if message.detail.as_deref() != Some(TOPIC_CLOSED) {
+        return Ok(());
+    }
+    let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::Topic };
+    sessions::cut(tx, Conversation { chat, thread: message.thread }, cut)
+}

@@ -1,0 +1,98 @@
+//! A tag without words, and its author's next message with the question, are one ask.
+
+use std::time::Duration;
+
+use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic};
+use chime_core::{Conversation, EntityKind, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role};
+use chime_store::{Reader, Writer, jobs, messages};
+
+/// The question follows its tag within this time.
+const WITHIN: Duration = Duration::from_secs(60);
+/// Messages before the question among which its tag is looked for: the bot may have said something since.
+const LOOKED_AT: usize = 6;
+/// Messages before the question that tell who speaks here.
+const HEARD: usize = 40;
+
+/// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
+/// else, or if it is the first part of the question and not answered yet. Only what is plainly the rest of the tag: no question
+/// that is for the group or for a member, and once the tag is answered, none but one that goes on with the answer.
+/// `as_trigger` tells how a message addresses the bot.
+pub fn tag_before(
+    conn: &Reader,
+    message: &Message,
+    conversation: Conversation,
+    as_trigger: impl Fn(&Message) -> chime_store::Result<Option<Trigger>>,
+) -> chime_store::Result<Option<MessageAt>> {
+    let is_question = message.kind == Kind::Text
+        && message.reply_to.is_none()
+        && message.forward_origin.is_none()
+        && !message.entities.iter().any(|entity| names_somebody(&entity.kind))
+        && Languages::shipped().is_question(&message.text)
+        && !Languages::shipped().is_to_group(&message.text);
+    if !is_question {
+        return Ok(None);
+    }
+    let moment = (message.sent_at, message.id);
+    let before = messages::before(conn, conversation, moment, LOOKED_AT)?;
+    let last = before.iter().rev().map(|stored| &stored.message).find(|earlier| earlier.role == Role::User);
+    let is_same_thought = |earlier: &&Message| {
+        earlier.sender.id == message.sender.id
+            && earlier.reply_to.is_none()
+            && message.sent_at.since(earlier.sent_at) <= WITHIN
+    };
+    let Some(tag) = last.filter(is_same_thought) else { return Ok(None) };
+    let is_answered = before.iter().any(|it| it.message.role == Role::Assistant && it.message.reply_to == Some(tag.id));
+    let goes_on = || {
+        let (languages, text) = (Languages::shipped(), &message.text);
+        languages.goes_on(text) || is_generic(text, languages)
+    };
+    let says_nothing = |found: &Trigger| {
+        found.kind == TriggerKind::Ask && found.how == How::Mention && !found.ask.contains(char::is_alphanumeric)
+    };
+    let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
+    let is_tag = match as_trigger(tag)? {
+        Some(found) => says_nothing(&found),
+        // What names nobody and is being answered all the same is a question that followed a tag.
+        None => is_open()?,
+    };
+    if is_answered && !goes_on() || !is_tag {
+        return Ok(None);
+    }
+    let heard = messages::before(conn, conversation, moment, HEARD)?;
+    let is_to_member = calls_member(message, heard.iter().map(|stored| &stored.message));
+    Ok((!is_to_member).then_some(MessageAt { chat: tag.chat, message: tag.id }))
+}
+
+fn names_somebody(kind: &EntityKind) -> bool {
+    matches!(kind, EntityKind::Mention | EntityKind::TextMention { .. })
+}
+
+/// Whether a message calls somebody else who spoke here lately: by their name at its beginning, or between commas.
+fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>) -> bool {
+    let first_word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+    let asides = message.text.split([',', ':', '?', '!']).map(|aside| aside.trim().to_lowercase());
+    let called: Vec<String> = asides.chain([first_word(message.text.trim_start())]).collect();
+    let others = before.filter(|earlier| earlier.sender.id != message.sender.id);
+    others.map(|earlier| first_word(&earlier.sender.name)).any(|name| !name.is_empty() && called.contains(&name))
+}
+
+/// The question as the trigger that it is, its whole text being the ask.
+pub fn trigger(message: &Message) -> Trigger {
+    let ask = message.text.trim().to_owned();
+    Trigger { kind: TriggerKind::Ask, how: How::Mention, ask, generic: false, cut: Vec::new() }
+}
+
+/// Ends the answer to the tag alone, where that has not been given yet. Gives whether it had not.
+pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> chime_store::Result<bool> {
+    let of_tag = answer_to(tag);
+    let is_open = jobs::is_due(tx, &of_tag)?;
+    if is_open {
+        jobs::finish(tx, JobKind::Answer, &of_tag.key())?;
+    }
+    Ok(is_open)
+}
+
+/// The job that answers the message `at`, as far as it can be looked for: what was parsed of it is no part of the key.
+fn answer_to(at: MessageAt) -> JobPayload {
+    JobPayload::Answer { at, parsed: ParsedTrigger::default() }
+}

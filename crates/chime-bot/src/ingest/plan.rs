@@ -1,0 +1,114 @@
+//! Which job a trigger starts: pure.
+
+use std::time::Duration;
+
+use chime_core::trigger::{Trigger, TriggerKind};
+use chime_core::{JobPayload, MessageAt, Timestamp};
+
+/// A tag that an edit adds this long after the message is still a question; later nobody reads there any more.
+const TAGGED_LATER: Duration = Duration::from_secs(15 * 60);
+
+/// What to do about a message, beside storing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Task {
+    Nothing,
+    Start(JobPayload),
+    /// Too old to answer: counted, and told in one line per chat.
+    CountAsOld,
+}
+
+/// A message as it came in. Times are by Telegram's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    pub at: MessageAt,
+    pub sent_at: Timestamp,
+    pub came: Came,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Came {
+    New,
+    /// The very same came before.
+    Again,
+    /// As an edit, of a message that may never have come itself.
+    Edited {
+        at: Timestamp,
+        /// It was for us before the edit too.
+        was_for_us: bool,
+    },
+}
+
+impl Said {
+    /// When what is asked was asked: with the message, or with the edit that made it a question.
+    fn asked_at(&self) -> Timestamp {
+        match self.came {
+            Came::Edited { at, was_for_us: false } if at.since(self.sent_at) <= TAGGED_LATER => at,
+            Came::New | Came::Again | Came::Edited { .. } => self.sent_at,
+        }
+    }
+}
+
+pub fn task_for(trigger: Option<&Trigger>, said: Said, now: Timestamp, max_age: Duration) -> Task {
+    let Some(trigger) = trigger else { return Task::Nothing };
+    let (at, parsed) = (said.at, trigger.parsed());
+    let is_old = now.since(said.asked_at()) > max_age;
+    match (&trigger.kind, is_old, said.came) {
+        // A job's key is the message, so that what was started before is not started again.
+        (TriggerKind::Ask, false, _) => Task::Start(JobPayload::Answer { at, parsed }),
+        (TriggerKind::Command(name, _), false, _) => Task::Start(JobPayload::Command { at, name: *name, parsed }),
+        (TriggerKind::Thanks, false, _) => Task::Start(JobPayload::Thank { at }),
+        // What somebody says about being kept holds whenever it arrives; only once, however often.
+        (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
+            Task::Start(JobPayload::Command { at, name: *name, parsed })
+        }
+        (TriggerKind::Ask | TriggerKind::Command(..), true, Came::New) => Task::CountAsOld,
+        (TriggerKind::Ask | TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => Task::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{ChatId, How, MessageId};
+
+    const MAX_AGE: u64 = 600;
+
+    /// `edited`: how long after the message, in seconds, and whether it was for us before.
+    #[track_caller]
+    fn check(edited: Option<(u64, bool)>, now: u64, expected: &str) {
+        let sent_at = Timestamp::from_secs(1_000_000);
+        let later = |secs| sent_at.plus(Duration::from_secs(secs));
+        let came = edited.map_or(Came::New, |(secs, was_for_us)| Came::Edited { at: later(secs), was_for_us });
+        let said = Said { at: MessageAt { chat: ChatId(-1), message: MessageId(7) }, sent_at, came };
+        let trigger = Trigger {
+            kind: TriggerKind::Ask,
+            how: How::Mention,
+            ask: "when?".to_owned(),
+            generic: false,
+            cut: Vec::new(),
+        };
+        let task = match task_for(Some(&trigger), said, later(now), Duration::from_secs(MAX_AGE)) {
+            Task::Nothing => "nothing",
+            Task::Start(_) => "start",
+            Task::CountAsOld => "count",
+        };
+        assert_eq!(task, expected);
+    }
+
+    #[test]
+    fn an_old_question_is_counted_and_an_old_edit_is_not() {
+        check(None, 10, "start");
+        check(None, 601, "count");
+        check(Some((10, false)), 86_400, "nothing");
+        check(Some((86_000, false)), 86_400, "nothing");
+    }
+
+    #[test]
+    fn a_tag_that_an_edit_adds_is_as_old_as_the_edit_for_a_quarter_of_an_hour() {
+        check(Some((800, false)), 810, "start");
+        check(Some((800, false)), 1_500, "nothing");
+        check(Some((901, false)), 905, "nothing");
+        check(Some((800, true)), 810, "nothing");
+        check(Some((5, true)), 10, "start");
+    }
+}

@@ -1,0 +1,311 @@
+//! What a `/recap` asks for.
+
+use std::time::Duration;
+
+use chrono::Weekday;
+
+use crate::recap::RecapTime;
+use chime_core::Timestamp;
+use chime_core::texts::{RecapWords, Texts, texts};
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+/// What `/recap` alone covers.
+const USUAL: Duration = Duration::from_secs(DAY);
+/// The longest stretch. More is what `/memory` is for.
+const LONGEST: Duration = Duration::from_secs(31 * DAY);
+/// Whoever wrote within this before the command was here then.
+const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
+
+/// What a member wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// The last so and so long.
+    Span(Duration),
+    /// Since midnight.
+    Today,
+    /// Since the midnight before.
+    Yesterday,
+    /// Since the day began that was last called so; a week ago if today is.
+    SinceWeekday(Weekday),
+    /// Since the message that is replied to.
+    SinceReply,
+    /// Since the asker last wrote something.
+    SinceSeen,
+    /// From now on, at this time.
+    Subscribe(RecapTime),
+    Unsubscribe,
+    Unclear,
+}
+
+impl Request {
+    /// Reads what stands behind `/recap`, in the words of `language` or in English.
+    pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
+        let words = Words([&language.recap.words, &texts("eng").recap.words]);
+        let lower = args.to_lowercase();
+        let parts: Vec<&str> = lower.split_whitespace().collect();
+        let said = parts.join(" ");
+        if said.is_empty() {
+            return if is_reply { Self::SinceReply } else { Self::Span(USUAL) };
+        }
+        if words.are(&said, |of| &of.today) {
+            return Self::Today;
+        }
+        if words.are(&said, |of| &of.off) {
+            return Self::Unsubscribe;
+        }
+        for (times, is_weekly) in
+            [(words.after(&said, |of| &of.daily), false), (words.after(&said, |of| &of.weekly), true)]
+        {
+            if let Some(times) = times {
+                let times: Vec<&str> = times.split(' ').filter(|part| !part.is_empty()).collect();
+                let time = RecapTime::parse(&times, is_weekly, |day| words.weekday(day));
+                return time.map_or(Self::Unclear, Self::Subscribe);
+            }
+        }
+        if is_reply && words.are(&said, |of| &of.since) {
+            return Self::SinceReply;
+        }
+        if let Some(when) = words.since_when(&said) {
+            return Self::since(when, &words);
+        }
+        if words.after(&said, |of| &of.missed).is_some() {
+            return Self::SinceSeen;
+        }
+        words.stretch(&said).map_or(Self::Unclear, Self::Span)
+    }
+
+    /// `when` is what was said beside "since".
+    fn since(when: &str, words: &Words<'_>) -> Self {
+        if when.is_empty() || words.is_of_asker(when) {
+            return Self::SinceSeen;
+        }
+        if words.are(when, |of| &of.today) {
+            return Self::Today;
+        }
+        if words.are(when, |of| &of.yesterday) {
+            return Self::Yesterday;
+        }
+        match words.weekday(when) {
+            Some(day) => Self::SinceWeekday(day),
+            None => words.stretch(when).map_or(Self::Unclear, Self::Span),
+        }
+    }
+}
+
+/// The words of two languages.
+struct Words<'a>([&'a RecapWords; 2]);
+
+impl<'a> Words<'a> {
+    fn all(&self, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> impl Iterator<Item = &'a str> {
+        self.0.into_iter().flat_map(list).map(String::as_str)
+    }
+
+    fn are(&self, said: &str, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> bool {
+        self.all(list).any(|phrase| phrase == said)
+    }
+
+    /// What follows a phrase that `said` begins with.
+    fn after<'s>(&self, said: &'s str, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> Option<&'s str> {
+        self.all(list).find_map(|phrase| {
+            let rest = said.strip_prefix(phrase)?;
+            (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
+        })
+    }
+
+    /// Since when, if it says so: some languages say "since" last.
+    fn since_when<'s>(&self, said: &'s str) -> Option<&'s str> {
+        let before = |phrase: &str| said.strip_suffix(phrase).filter(|rest| rest.ends_with(' '));
+        let when = self.after(said, |of| &of.since).or_else(|| self.all(|of| &of.since).find_map(before));
+        when.map(str::trim)
+    }
+
+    /// Whether it is about the asker's own last visit, and names no time besides.
+    fn is_of_asker(&self, when: &str) -> bool {
+        let is_mine = |word: &str| self.are(word, |of| &of.mine);
+        !when.contains(|c: char| c.is_ascii_digit()) && when.split(' ').any(is_mine)
+    }
+
+    /// `2h` or `2 hours`.
+    fn stretch(&self, said: &str) -> Option<Duration> {
+        match said.split(' ').collect::<Vec<_>>().as_slice() {
+            [span] => self.span(span),
+            [number, unit] => self.span(&format!("{number}{unit}")),
+            _ => None,
+        }
+    }
+
+    fn weekday(&self, day: &str) -> Option<Weekday> {
+        let day = day.trim_end_matches('.');
+        let place =
+            self.0.into_iter().find_map(|of| of.weekdays.iter().position(|names| names.iter().any(|name| name == day)));
+        Weekday::try_from(u8::try_from(place?).ok()?).ok()
+    }
+
+    /// `2h`, `90m`, `3d`, `1w`, `2hours`.
+    fn span(&self, text: &str) -> Option<Duration> {
+        let digits = text.find(|c: char| !c.is_ascii_digit())?;
+        let (number, unit) = text.split_at(digits);
+        let is_of = |list: fn(&RecapWords) -> &Vec<String>| self.are(unit, list);
+        let secs = match () {
+            () if is_of(|of| &of.minutes) => MINUTE,
+            () if is_of(|of| &of.hours) => HOUR,
+            () if is_of(|of| &of.days) => DAY,
+            () if is_of(|of| &of.weeks) => 7 * DAY,
+            () => return None,
+        };
+        let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
+        Some(Duration::from_secs(number.saturating_mul(secs)).min(LONGEST))
+    }
+}
+
+/// When somebody was here before they asked at `asked_at`: `wrote` are the moments at which they wrote, newest first. What
+/// they wrote in one go with the asking does not count.
+pub fn last_seen(asked_at: Timestamp, wrote: &[Timestamp]) -> Option<Timestamp> {
+    let mut present = asked_at;
+    for at in wrote {
+        if present.since(*at) > PRESENT {
+            return Some((*at).max(asked_at.minus(LONGEST)));
+        }
+        present = *at;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use chime_core::testkit::moment;
+
+    #[track_caller]
+    fn check(args: &[&str], expected: Expect) {
+        let told: Vec<String> =
+            args.iter().map(|args| format!("{args}: {:?}", Request::parse(args, false, texts("eng")))).collect();
+        expected.assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn every_form_of_the_command_is_read() {
+        check(
+            &[
+                "",
+                "2h",
+                "2 hours",
+                "90m",
+                "1w",
+                "999d",
+                "0h",
+                "2x",
+                "today",
+                "since",
+                "since I was here",
+                "since 2h",
+                "since 2 hours",
+                "since today",
+                "since yesterday",
+                "since Monday",
+                "since I was here at 9",
+                "since Bob was here",
+                "What did I miss?",
+                "daily 18:00",
+                "weekly mon 9:00",
+                "weekly 9:00",
+                "daily 25:00",
+                "off",
+                "the tent",
+            ],
+            expect![[r#"
+                : Span(86400s)
+                2h: Span(7200s)
+                2 hours: Span(7200s)
+                90m: Span(5400s)
+                1w: Span(604800s)
+                999d: Span(2678400s)
+                0h: Unclear
+                2x: Unclear
+                today: Today
+                since: SinceSeen
+                since I was here: SinceSeen
+                since 2h: Span(7200s)
+                since 2 hours: Span(7200s)
+                since today: Today
+                since yesterday: Yesterday
+                since Monday: SinceWeekday(Mon)
+                since I was here at 9: Unclear
+                since Bob was here: Unclear
+                What did I miss?: SinceSeen
+                daily 18:00: Subscribe(RecapTime { weekday: None, minute: 1080 })
+                weekly mon 9:00: Subscribe(RecapTime { weekday: Some(Mon), minute: 540 })
+                weekly 9:00: Unclear
+                daily 25:00: Unclear
+                off: Unsubscribe
+                the tent: Unclear"#]],
+        );
+        let in_reply = |args| Request::parse(args, true, texts("eng"));
+        assert_eq!(in_reply(""), Request::SinceReply);
+        assert_eq!(in_reply("since"), Request::SinceReply);
+        assert_eq!(in_reply("2h"), Request::Span(Duration::from_secs(2 * HOUR)));
+    }
+
+    /// What a language calls each thing, one form each.
+    #[test]
+    fn every_language_has_words_for_what_is_asked() {
+        let said = [
+            ("deu", "heute", "seit ich hier war", "täglich 18:00", "wöchentlich mo 9:00", "aus", "2 stunden"),
+            ("spa", "hoy", "desde que estuve aquí", "cada día 18:00", "semanal lunes 9:00", "apagar", "2 horas"),
+            ("fra", "aujourd'hui", "depuis ma visite", "chaque jour 18h", "chaque semaine lun 9h", "arrêt", "2 heures"),
+            ("rus", "сегодня", "с моего визита", "ежедневно 18:00", "еженедельно пн 9:00", "выкл", "2 часа"),
+            ("est", "täna", "viimasest käigust saadik", "iga päev 18.00", "iga nädal e 9.00", "välja", "2 tundi"),
+            ("por", "hoje", "desde que estive aqui", "diariamente 18:00", "semanal seg 9:00", "desligar", "2 horas"),
+            ("ukr", "сьогодні", "відколи я був", "щодня 18:00", "щотижня пн 9:00", "вимк", "2 години"),
+            ("tur", "bugün", "son geldiğimden beri", "her gün 18:00", "her hafta pzt 9:00", "kapat", "2 saat"),
+            ("ita", "oggi", "da quando c'ero", "ogni giorno 18:00", "ogni settimana lun 9:00", "spento", "2 ore"),
+            ("nld", "vandaag", "sinds ik hier was", "dagelijks 18:00", "wekelijks ma 9:00", "uit", "2 uur"),
+            ("pol", "dzisiaj", "odkąd tu byłem", "codziennie 18:00", "co tydzień pon 9:00", "wyłącz", "2 godziny"),
+        ];
+        for (code, today, since, daily, weekly, off, hours) in said {
+            let read = |args| Request::parse(args, false, texts(code));
+            assert_eq!(read(today), Request::Today, "{code}");
+            assert_eq!(read(since), Request::SinceSeen, "{code}");
+            assert_eq!(read(daily), Request::Subscribe(RecapTime { weekday: None, minute: 1080 }), "{code}");
+            let monday = RecapTime { weekday: Some(Weekday::Mon), minute: 540 };
+            assert_eq!(read(weekly), Request::Subscribe(monday), "{code}");
+            assert_eq!(read(off), Request::Unsubscribe, "{code}");
+            assert_eq!(read(hours), Request::Span(Duration::from_secs(2 * HOUR)), "{code}");
+            assert_eq!(read("weekly mon 9:00"), Request::Subscribe(monday), "English is read everywhere: {code}");
+        }
+    }
+
+    #[test]
+    fn a_day_that_since_names_is_read_in_every_language() {
+        let said = [
+            ("deu", "seit gestern", "seit montag"),
+            ("spa", "desde ayer", "desde lunes"),
+            ("fra", "depuis hier", "depuis lundi"),
+            ("rus", "со вчерашнего дня", "с понедельника"),
+            ("est", "eilsest saadik", "esmaspäevast saadik"),
+            ("por", "desde ontem", "desde segunda"),
+            ("ukr", "з вчорашнього дня", "з понеділка"),
+            ("tur", "dünden beri", "pazartesiden beri"),
+            ("ita", "da ieri", "da lunedì"),
+            ("nld", "sinds gisteren", "sinds maandag"),
+            ("pol", "od wczoraj", "od poniedziałku"),
+        ];
+        for (code, yesterday, monday) in said {
+            let read = |args| Request::parse(args, false, texts(code));
+            assert_eq!(read(yesterday), Request::Yesterday, "{code}");
+            assert_eq!(read(monday), Request::SinceWeekday(Weekday::Mon), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_one_go_with_the_asking_is_not_the_last_visit() {
+        let wrote = ["12:00", "11:55", "11:46", "09:00", "08:59"].map(moment);
+        assert_eq!(last_seen(moment("12:02"), &wrote), Some(moment("09:00")));
+        assert_eq!(last_seen(moment("12:02"), &wrote[..3]), None);
+        assert_eq!(last_seen(moment("13:02"), &wrote), Some(moment("12:00")));
+    }
+}

@@ -1,0 +1,108 @@
+//! When the recaps that a chat subscribed to are due, by the clocks of its time zone.
+
+use chrono::{Datelike, Days, Weekday};
+
+use chime_core::{Timestamp, Zone};
+
+/// Days among which the next time is looked for.
+const AHEAD: u64 = 9;
+/// After a longer downtime the times before it are not counted one by one.
+const CAUGHT_UP: usize = 400;
+
+/// A time of each day, or of one day of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecapTime {
+    pub weekday: Option<Weekday>,
+    /// Since midnight.
+    pub minute: u16,
+}
+
+impl RecapTime {
+    /// Reads `18:00` or `mon 9:00`, the day by `weekday`.
+    pub fn parse(words: &[&str], is_weekly: bool, weekday: impl Fn(&str) -> Option<Weekday>) -> Option<Self> {
+        match (words, is_weekly) {
+            ([time], false) => Some(Self { weekday: None, minute: minute_of(time)? }),
+            ([day, time], true) => Some(Self { weekday: Some(weekday(day)?), minute: minute_of(time)? }),
+            _ => None,
+        }
+    }
+
+    /// The first such time after `after`.
+    pub fn next(self, after: Timestamp, zone: Zone) -> Option<Timestamp> {
+        let today = zone.local(after).date_naive();
+        let (hour, minute) = (u32::from(self.minute) / 60, u32::from(self.minute) % 60);
+        // From yesterday on, should clocks have been set back over midnight.
+        (0..AHEAD)
+            .filter_map(|days| today.pred_opt()?.checked_add_days(Days::new(days)))
+            .filter(|day| self.weekday.is_none_or(|weekday| day.weekday() == weekday))
+            .filter_map(|day| Some(zone.moment(day.and_hms_opt(hour, minute, 0)?)))
+            .find(|at| *at > after)
+    }
+
+    /// The newest such time after `since` and up to `now`: what was missed in between is one recap.
+    pub fn due(self, since: Timestamp, now: Timestamp, zone: Zone) -> Option<Timestamp> {
+        let times = std::iter::successors(self.next(since, zone), |at| self.next(*at, zone));
+        times.take_while(|at| *at <= now).take(CAUGHT_UP).last()
+    }
+}
+
+/// `9:00`, `18.30`, `9h`, `9`.
+fn minute_of(time: &str) -> Option<u16> {
+    let (hour, minute) = time.split_once([':', '.', 'h']).unwrap_or((time, "0"));
+    let minute = if minute.is_empty() { "0" } else { minute };
+    let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
+    (hour < 24 && minute < 60).then_some(hour * 60 + minute)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const HOUR: u64 = 3600;
+
+    fn berlin() -> Zone {
+        Zone::parse("Europe/Berlin").unwrap()
+    }
+
+    fn at(text: &str) -> Timestamp {
+        let local = chrono::NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();
+        berlin().moment(local)
+    }
+
+    fn time(text: &str) -> RecapTime {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        RecapTime::parse(&words, words.len() > 1, |day| day.parse().ok()).unwrap()
+    }
+
+    #[test]
+    fn a_time_stays_where_the_clocks_of_the_chat_show_it() {
+        let daily = time("18:00");
+        // Clocks go forward in the night to 29 March 2026, and back in the night to 25 October.
+        let before = daily.next(at("2026-03-27 20:00"), berlin()).unwrap();
+        let after = daily.next(before, berlin()).unwrap();
+        assert_eq!((before, after), (at("2026-03-28 18:00"), at("2026-03-29 18:00")));
+        assert_eq!(after.since(before), Duration::from_secs(23 * HOUR));
+        let longer = daily.next(at("2026-10-24 18:00"), berlin()).unwrap();
+        assert_eq!(longer.since(at("2026-10-24 18:00")), Duration::from_secs(25 * HOUR));
+    }
+
+    #[test]
+    fn a_time_that_is_skipped_or_comes_twice_is_due_once() {
+        let early = time("2:30");
+        let first = early.next(at("2026-03-29 01:00"), berlin()).unwrap();
+        assert!(first > at("2026-03-29 01:00") && first < at("2026-03-29 04:00"), "{first:?}");
+        assert_eq!(early.next(first, berlin()), Some(at("2026-03-30 02:30")));
+        let autumn = early.next(at("2026-10-25 00:00"), berlin()).unwrap();
+        assert_eq!(early.next(autumn, berlin()), Some(at("2026-10-26 02:30")));
+    }
+
+    #[test]
+    fn what_was_missed_is_one_recap() {
+        let weekly = time("mon 9:00");
+        assert_eq!(weekly.next(at("2026-11-22 12:00"), berlin()), Some(at("2026-11-23 09:00")));
+        assert_eq!(weekly.due(at("2026-11-23 09:00"), at("2026-11-29 23:00"), berlin()), None);
+        assert_eq!(weekly.due(at("2026-11-01 12:00"), at("2026-11-24 12:00"), berlin()), Some(at("2026-11-23 09:00")));
+    }
+}

@@ -1,0 +1,181 @@
+//! What a recap says, and what is said about recaps. All of it Markdown.
+
+use std::collections::BTreeMap;
+
+use crate::recap::RecapTime;
+use chime_core::texts::{Texts, filled};
+use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
+use chime_memory::members;
+use chime_memory::wording::{Place, escaped, short_day, short_time};
+
+/// Links behind one point.
+const LINKS: usize = 3;
+
+/// A recap with what it takes to show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recap {
+    pub points: Vec<Bullet>,
+    pub method: SummaryMethod,
+    pub since: Timestamp,
+    pub now: Timestamp,
+    pub zone: Zone,
+    pub messages: usize,
+    pub people: usize,
+    /// More was said than is looked at: this begins later than was asked for.
+    pub is_cut: bool,
+    pub names: BTreeMap<u32, String>,
+    pub places: BTreeMap<Seq, Place>,
+    /// Of the chat, where the recap is shown elsewhere.
+    pub title: Option<String>,
+    /// In the chat's language.
+    pub texts: &'static Texts,
+}
+
+/// A recap: a point a line, each with links to the messages that say it.
+pub fn shown(recap: &Recap) -> String {
+    let points = recap.points.iter().map(|point| {
+        let text = escaped(&members::named(&point.text, &recap.names));
+        let links: Vec<String> = point
+            .sources
+            .iter()
+            .filter_map(|seq| recap.places.get(seq))
+            .take(LINKS)
+            .map(|place| link(recap, place))
+            .collect();
+        format!("- {text} {}", links.join(" "))
+    });
+    let head = std::iter::once(head(recap));
+    let foot = match recap.method {
+        SummaryMethod::Model => None,
+        SummaryMethod::Extract => Some(recap.texts.recap.own_words.clone()),
+    };
+    let body = head.chain(points).collect::<Vec<_>>().join("\n");
+    [Some(body), foot].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+fn head(recap: &Recap) -> String {
+    let texts = &recap.texts.recap;
+    let count = |number: usize, one: &str, many: &str| match number {
+        1 => one.to_owned(),
+        number => filled(many, &[("n", &number.to_string())]),
+    };
+    let of = recap.title.as_ref().map(|title| filled(&texts.of, &[("title", &escaped(title))])).unwrap_or_default();
+    let messages = count(recap.messages, &texts.messages_one, &texts.messages_many);
+    let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
+    let members = count(recap.people, &texts.members_one, &texts.members_many);
+    let since = short_time(recap.since, recap.now, recap.zone, recap.texts);
+    // The title last: what members wrote is not filled in.
+    filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
+}
+
+fn link(recap: &Recap, Place { link, at, by }: &Place) -> String {
+    let when = short_time(*at, recap.now, recap.zone, recap.texts);
+    match link {
+        Some(link) => format!("[{when}]({link})"),
+        None => format!("({} {when})", escaped(by)),
+    }
+}
+
+/// `daily at 18:00`, `every Monday at 09:00`.
+fn in_words(time: RecapTime, texts: &Texts) -> String {
+    let clock = format!("{:02}:{:02}", time.minute / 60, time.minute % 60);
+    match time.weekday {
+        None => filled(&texts.recap.daily, &[("time", &clock)]),
+        Some(day) => {
+            let day = &texts.recap.days[day.num_days_from_monday() as usize];
+            filled(&texts.recap.weekly, &[("day", day), ("time", &clock)])
+        }
+    }
+}
+
+/// The answer to `/recap daily 18:00`. `next` is when the first one comes.
+pub fn subscribed(time: RecapTime, next: Option<Timestamp>, (zone, now): (Zone, Timestamp), texts: &Texts) -> String {
+    let next = next.map(|at| {
+        let time = zone.told_time(at);
+        let at = match short_day(at, now, zone, texts) {
+            Some(day) => filled(&texts.recap.next_on, &[("day", &day), ("time", &time)]),
+            None => filled(&texts.recap.next_today, &[("time", &time)]),
+        };
+        filled(&texts.recap.next, &[("at", &at)])
+    });
+    let next = next.unwrap_or_default();
+    let (time, zone) = (in_words(time, texts), escaped(zone.name()));
+    filled(&texts.recap.subscribed, &[("time", &time), ("zone", &zone), ("next", &next)])
+}
+
+pub fn unsubscribed(was_there: bool, texts: &Texts) -> String {
+    if was_there { texts.recap.unsubscribed.clone() } else { texts.recap.not_subscribed.clone() }
+}
+
+/// What `/recap` can do; with the chat's own recaps, where it has some.
+pub fn how_to_ask(time: Option<RecapTime>, texts: &Texts) -> String {
+    let now = time.map(|time| filled(&texts.recap.comes, &[("time", &in_words(time, texts))])).unwrap_or_default();
+    format!("{}{now}", texts.recap.how)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use chime_core::testkit::moment;
+    use chime_core::texts::texts;
+
+    #[test]
+    fn times_are_told_in_the_language_of_the_chat() {
+        let told = |weekday, minute, code| in_words(RecapTime { weekday, minute }, texts(code));
+        assert_eq!(told(Some(chrono::Weekday::Mon), 540, "eng"), "every Monday at 09:00");
+        assert_eq!(told(None, 1085, "eng"), "daily at 18:05");
+        assert_eq!(told(Some(chrono::Weekday::Wed), 540, "rus"), "каждую среду в 09:00");
+    }
+
+    #[test]
+    fn the_first_recap_is_told_with_its_day_where_that_is_another() {
+        let told = |at, code| {
+            let time = RecapTime { weekday: None, minute: 1080 };
+            subscribed(time, Some(moment(at)), (Zone::UTC, moment("15:00")), texts(code))
+        };
+        assert!(told("18:00", "eng").contains("The first one comes at 18:00 UTC."), "{}", told("18:00", "eng"));
+        let other_day = told("-3d 18:00", "eng");
+        assert!(other_day.contains("The first one comes on 2 Jan at 18:00 UTC."), "{other_day}");
+        assert!(told("18:00", "fra").contains("Le premier arrive à 18:00 UTC."), "{}", told("18:00", "fra"));
+    }
+
+    #[test]
+    fn a_recap_leads_to_the_messages_that_say_it() {
+        let place = |id: Option<u32>, at: &str| Place {
+            link: id.map(|id| format!("https://t.me/c/1/{id}")),
+            at: moment(at),
+            by: "Ana".to_owned(),
+        };
+        let point = |text: &str, sources: &[u32]| Bullet {
+            text: text.to_owned(),
+            sources: sources.iter().copied().map(Seq).collect(),
+        };
+        let recap = Recap {
+            points: vec![point("{u1} takes the *red* tent", &[3, 4]), point("{u2} packs", &[5])],
+            method: SummaryMethod::Extract,
+            since: moment("-3d 09:00"),
+            now: moment("15:00"),
+            zone: Zone::UTC,
+            messages: 41,
+            people: 1,
+            is_cut: true,
+            names: BTreeMap::from([(1, "Ana".to_owned())]),
+            places: BTreeMap::from([
+                (Seq(3), place(Some(30), "14:02")),
+                (Seq(4), place(Some(40), "14:03")),
+                (Seq(5), place(None, "-3d 10:00")),
+            ]),
+            title: Some("The lake".to_owned()),
+            texts: texts("eng"),
+        };
+        expect![[r#"
+            **Recap** of The lake since 2 Jan 09:00 UTC: the newest 41 messages by 1 member
+            - Ana takes the \*red\* tent [14:02 UTC](https://t.me/c/1/30) [14:03 UTC](https://t.me/c/1/40)
+            - somebody packs (Ana 2 Jan 10:00 UTC)
+
+            In the members' own words, because no model was available."#]]
+        .assert_eq(&shown(&recap));
+    }
+}

@@ -1,0 +1,301 @@
+//! Drives recaps: reads the messages, has the points made, writes the reply down.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::recap::RecapTime;
+use crate::recap::wording::{self, Recap};
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_answer::answering::{format_own, format_parts, keep_typing};
+use chime_core::config::AccessConfig;
+use chime_core::texts::texts;
+use chime_core::trigger::calls_bot;
+use chime_core::{
+    ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
+    StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
+};
+use chime_jobs::worker::{Outcome, Wake};
+use chime_memory::jobs::Memory;
+use chime_memory::wording::Place;
+use chime_runtime::clock::Clock;
+use chime_store::chats::ChatRow;
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::{Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
+use chime_telegram::{Telegram, TelegramError};
+
+/// Messages that a recap looks at, at most: the newest.
+const MOST_MESSAGES: usize = 3000;
+
+/// Makes recaps.
+pub struct Recaps {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub memory: Arc<Memory>,
+    pub access: AccessConfig,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
+}
+
+/// What a recap is to be made of.
+struct Material {
+    chat: ChatRow,
+    said: Vec<StoredMessage>,
+    is_cut: bool,
+}
+
+/// A reply, and the messages that it shows.
+struct Showing {
+    reply: NewReply,
+    chat: ChatKey,
+    seqs: Vec<Seq>,
+}
+
+/// Where a recap goes, and for whom it is made.
+struct Order {
+    conversation: Conversation,
+    span: (Timestamp, Timestamp),
+    /// The last message, among those of the last second.
+    last: MessageId,
+    on_behalf_of: Option<UserId>,
+    /// Where it goes; none where the chat itself gets it.
+    private: Option<ChatId>,
+}
+
+impl Recaps {
+    /// Works on a `recap` job: the message `at` asks for what was said since `since`; for its author alone if `personal`.
+    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> Outcome {
+        match self.tell(job, at, since, personal).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on a `chat_recap` job: the recap that a chat subscribed to.
+    pub async fn run_subscribed(&self, job: &Job, conversation: Conversation, span: (Timestamp, Timestamp)) -> Outcome {
+        match self.tell_subscribers(job, conversation, span).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on the periodic `recaps` job.
+    pub async fn start_due(&self) -> Outcome {
+        let (now, zone) = (self.clock.now(), self.zone);
+        match self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await {
+            Ok(()) => {
+                self.wake.wake();
+                Outcome::UntilNextRun
+            }
+            Err(error) => Outcome::of_store(&error, "starting recaps"),
+        }
+    }
+
+    async fn tell(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> chime_store::Result<Outcome> {
+        let found = self
+            .store
+            .read(move |conn| {
+                let Some(asking) = asking(conn, at)? else { return Ok(None) };
+                let private = ChatId(asking.message.sender.id.0);
+                let is_open = chats::find(conn, private)?.is_some_and(|row| row.is_present);
+                let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.speaks().code()));
+                Ok(Some((asking, is_open.then_some(private), texts)))
+            })
+            .await?;
+        let Some((asking, private, texts)) = found else { return self.write(job, None, None).await };
+        let private = match private.filter(|private| personal && *private != at.chat) {
+            Some(private) if self.is_out_of_reach(private).await => None,
+            open_or_none => open_or_none,
+        };
+        let order = Order {
+            conversation: asking.conversation(),
+            span: (since, asking.message.sent_at),
+            // What asks for the recap is no part of it.
+            last: MessageId(at.message.0 - 1),
+            on_behalf_of: Some(asking.message.sender.id),
+            private,
+        };
+        let reply_here = ReplyTarget { chat: at.chat, thread: asking.message.thread, reply_to: Some(at.message) };
+        let key = job.payload.reply_key();
+        let made = tokio::select! {
+            made = self.recap(&order) => made?,
+            never = keep_typing(&self.telegram, &self.clock, at.chat, asking.message.thread) => match never {},
+        };
+        let Some((recap, rests_on)) = made else {
+            let parts = format_own(&texts.recap.nothing);
+            let reply = NewReply::own(Purpose::Command, key, reply_here, parts);
+            return self.write(job, None, Some(reply)).await;
+        };
+        let could_be_private = personal && private.is_none() && at.chat.0 != asking.message.sender.id.0;
+        let parts = formatted(&recap, could_be_private.then(|| texts.recap.could_be_private.clone()));
+        let to = private.map_or(reply_here, |chat| ReplyTarget { chat, thread: None, reply_to: None });
+        let made_by = Some(job.payload.clone());
+        let reply = NewReply { made_by, ..NewReply::own(Purpose::Command, key.clone(), to, parts) };
+        let pointer = private.map(|_| {
+            NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&texts.recap.in_private))
+        });
+        self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
+    }
+
+    /// Whether Telegram says that nothing can be sent there: who blocked the bot is not always told of.
+    async fn is_out_of_reach(&self, private: ChatId) -> bool {
+        matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
+    }
+
+    async fn tell_subscribers(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        span: (Timestamp, Timestamp),
+    ) -> chime_store::Result<Outcome> {
+        let access = self.access.clone();
+        let chat = self
+            .store
+            .read(move |conn| {
+                let Some(row) = chats::by_key(conn, conversation.chat)?.filter(|row| row.is_present) else {
+                    return Ok(None);
+                };
+                let is_served = served(conn, &row.chat, UserId(row.chat.id.0), &access)? != Access::Refused;
+                Ok(is_served.then_some(row.chat.id))
+            })
+            .await?;
+        let Some(chat) = chat else { return self.write(job, None, None).await };
+        let last = MessageId(i64::MAX);
+        let order = Order { conversation, span, last, on_behalf_of: None, private: None };
+        // Quiet when nothing happened.
+        let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
+        let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
+        let (made_by, parts) = (Some(job.payload.clone()), formatted(&recap, None));
+        let reply = NewReply { made_by, ..NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts) };
+        self.write(job, Some(Showing { reply, chat: conversation.chat, seqs: rests_on }), None).await
+    }
+
+    /// The recap, and the messages that it rests on. None where nothing was said that is worth one.
+    async fn recap(&self, order: &Order) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
+        let (conversation, span, last) = (order.conversation, order.span, order.last);
+        let found = self.store.read(move |conn| material(conn, conversation, (span.0, (span.1, last)))).await?;
+        let Some(Material { chat, said, is_cut }) = found else { return Ok(None) };
+        let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
+        else {
+            return Ok(None);
+        };
+        let since = if is_cut { first.message.sent_at } else { span.0 };
+        let messages = said.len();
+        let (points, method) = self.memory.recap(conversation, order.on_behalf_of, said).await?;
+        let rests_on: BTreeSet<Seq> = points.iter().flat_map(|point| point.sources.iter().copied()).collect();
+        let wanted = rests_on.clone();
+        let (names, places, chat) = self
+            .store
+            .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, &wanted)?, chat)))
+            .await?;
+        // Each point leads to a message that is there to be read.
+        let points: Vec<_> =
+            points.into_iter().filter(|point| point.sources.iter().any(|seq| places.contains_key(seq))).collect();
+        if points.is_empty() {
+            return Ok(None);
+        }
+        let title = order.private.and(chat.chat.title.clone());
+        let (now, zone, people) = (self.clock.now(), chat.zone(self.zone), people.len());
+        let texts = texts(chat.speaks().code());
+        let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title, texts };
+        Ok(Some((recap, rests_on.into_iter().collect())))
+    }
+
+    /// Writes a recap and another reply down, where there are any, and ends the job. Where something was forgotten meanwhile
+    /// the recap is made anew.
+    async fn write(&self, job: &Job, recap: Option<Showing>, also: Option<NewReply>) -> chime_store::Result<Outcome> {
+        let (payload, now) = (job.payload.clone(), self.clock.now());
+        let is_written = self
+            .store
+            .write(Priority::Answering, move |tx| {
+                if !jobs::is_due(tx, &payload)? {
+                    return Ok(true);
+                }
+                if let Some(Showing { reply, chat, seqs }) = &recap {
+                    if !messages::are_visible(tx, *chat, seqs.iter().copied())? {
+                        return Ok(false);
+                    }
+                    outbox::note_uses(tx, &reply.key, *chat, seqs.iter().copied())?;
+                    outbox::add(tx, reply, now)?;
+                }
+                if let Some(reply) = &also {
+                    outbox::add(tx, reply, now)?;
+                }
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(true)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(if is_written { Outcome::Finished } else { Outcome::WaitUntil(now) })
+    }
+}
+
+fn formatted(recap: &Recap, note: Option<String>) -> Vec<FormattedText> {
+    let links: Vec<&str> = recap.places.values().filter_map(|place| place.link.as_deref()).collect();
+    let markdown = std::iter::once(wording::shown(recap)).chain(note).collect::<Vec<_>>().join("\n\n");
+    format_parts(&markdown, &links, &[])
+}
+
+/// The message that asks for a recap: who, where and when. The words of a member who opted out went with the command that
+/// started this, and are not needed. None where it was forgotten meanwhile, which leaves a stub of nobody.
+fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMessage>> {
+    let found = messages::find_any(conn, at.chat, at.message)?;
+    Ok(found.filter(|asking| asking.message.sender.id != UserId(0)))
+}
+
+/// What members said in the span. Commands and questions to a bot are no talk.
+fn material(
+    conn: &Reader,
+    conversation: Conversation,
+    (from, until): (Timestamp, (Timestamp, MessageId)),
+) -> chime_store::Result<Option<Material>> {
+    let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
+    let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), until))?;
+    let is_talk = |stored: &StoredMessage| {
+        let message = &stored.message;
+        let is_asked = message.text.trim_start().starts_with('/') || calls_bot(&message.text);
+        let has_words = !message.rendered().trim().is_empty() && !is_asked;
+        message.role == Role::User && !message.sender.is_bot && has_words
+    };
+    let mut said: Vec<StoredMessage> = said.into_iter().filter(is_talk).collect();
+    let more = said.len().saturating_sub(MOST_MESSAGES);
+    said.drain(..more);
+    Ok(Some(Material { chat, said, is_cut: more > 0 }))
+}
+
+fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::Result<BTreeMap<Seq, Place>> {
+    let mut found = BTreeMap::new();
+    for seq in seqs {
+        let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
+        let place = Place { link: message_link(&chat.chat, &message), at: message.sent_at, by: message.sender.name };
+        found.insert(*seq, place);
+    }
+    Ok(found)
+}
+
+/// Starts the recaps that are due, each once: a later look begins where this one ended.
+fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result<()> {
+    for subscription in recaps::all(tx)? {
+        let Some(row) = chats::by_key(tx, subscription.chat)? else { continue };
+        let Some(time) = time_of(&subscription) else { continue };
+        let Some(until) = time.due(subscription.since, now, row.zone(zone)) else { continue };
+        let recaps::Subscription { chat: key, thread, since, .. } = subscription;
+        if row.is_present {
+            let thread = thread.map(|ThreadId(id)| id);
+            jobs::add(tx, &JobPayload::ChatRecap { chat: row.chat.id, key, thread, since, until }, now)?;
+        }
+        recaps::advance(tx, key, until)?;
+    }
+    Ok(())
+}
+
+/// None where the row holds no time that there is.
+pub fn time_of(subscription: &recaps::Subscription) -> Option<RecapTime> {
+    let weekday = match subscription.weekday {
+        Some(day) => Some(chrono::Weekday::try_from(day).ok()?),
+        None => None,
+    };
+    Some(RecapTime { weekday, minute: subscription.minute })
+}

@@ -1,0 +1,75 @@
+//! Who may use the bot, and where. Closed by default.
+
+use crate::config::keys;
+use crate::config::settings::{Noted, Settings, parse_ids};
+use crate::{ChatId, UserId};
+
+/// Owners and allowed chats as set by the operator. What owners allow later, in Telegram, lives in the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessConfig {
+    /// `OWNER_IDS`, default none.
+    pub owners: Vec<UserId>,
+    /// `ALLOWED_CHATS`, default none.
+    pub chats: AllowedChats,
+    /// `PRIVATE_CHATS`, default members.
+    pub private_chats: PrivateChats,
+}
+
+/// The chats in which the bot works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AllowedChats {
+    /// `*`: wherever anybody adds it.
+    All,
+    Only(Vec<ChatId>),
+}
+
+/// Who may write to the bot in private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrivateChats {
+    Owners,
+    /// Whoever has written in a chat in which the bot works.
+    Members,
+    All,
+}
+
+impl AccessConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let owners =
+            settings.optional(&keys::OWNER_IDS, "ids of people (positive numbers), separated by commas", |raw| {
+                parse_ids(raw, |id| id > 0)
+            });
+        let chats =
+            settings.optional(&keys::ALLOWED_CHATS, "ids of chats separated by commas, or * alone", allowed_chats);
+        let private_chats = settings.choice(
+            &keys::PRIVATE_CHATS,
+            &[("owners", PrivateChats::Owners), ("members", PrivateChats::Members), ("all", PrivateChats::All)],
+        );
+        if chats == Ok(Some(AllowedChats::All)) {
+            settings.warn(&keys::ALLOWED_CHATS, "is *: anybody can add the bot to a chat and use up your model budget");
+        }
+        Ok(Self {
+            owners: owners?.unwrap_or_default().into_iter().map(UserId).collect(),
+            chats: chats?.unwrap_or_else(|| AllowedChats::Only(Vec::new())),
+            private_chats: private_chats?,
+        })
+    }
+
+    /// Everyone may use the bot everywhere: for worlds of our own, such as the demo.
+    pub fn open() -> Self {
+        Self { owners: Vec::new(), chats: AllowedChats::All, private_chats: PrivateChats::All }
+    }
+
+    pub fn is_owner(&self, user: UserId) -> bool {
+        self.owners.contains(&user)
+    }
+}
+
+fn allowed_chats(raw: &str) -> Option<AllowedChats> {
+    match raw {
+        "*" => Some(AllowedChats::All),
+        ids => {
+            let ids = parse_ids(ids, |id| id != 0)?;
+            Some(AllowedChats::Only(ids.into_iter().map(ChatId).collect()))
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! How much members may ask, and how many tokens a day may cost.
+
+use std::time::Duration;
+
+use crate::TokenUse;
+use crate::config::keys::{self, Key};
+use crate::config::settings::{Noted, Settings};
+use crate::config::units::{format_duration, parse_amount, parse_duration};
+
+/// What is allowed to one chat, one member, and all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitsConfig {
+    /// `RATE_LIMIT`, default `60/300s`. `None`: off, floods and the daily caps that are not set included.
+    pub rate: Option<RateLimit>,
+    /// `DAILY_TOKENS`, `DAILY_TOKENS_PER_CHAT` and `DAILY_TOKENS_PER_MEMBER`.
+    pub daily_tokens: DailyTokens,
+    /// `PRICE_IN` and `PRICE_OUT`, which go together.
+    pub prices: Option<Prices>,
+}
+
+/// So many triggers within this time, in one conversation and of one member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    pub triggers: usize,
+    pub per: Duration,
+}
+
+/// Tokens of a day, counted in UTC. `None` is without a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DailyTokens {
+    pub total: Option<u64>,
+    pub per_chat: Option<u64>,
+    pub per_member: Option<u64>,
+}
+
+/// Money for a million tokens, in whatever currency the operator pays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    pub prompt: f64,
+    pub completion: f64,
+}
+
+impl LimitsConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let rate = settings.required(&keys::RATE_LIMIT, "on, off, or so many within a time such as 60/300s", rate);
+        let is_off = rate == Ok(None);
+        let mut unbounded = false;
+        let mut tokens = |key: &Key| {
+            // Switched off for a load run, where a cap that nobody set would end the run.
+            if is_off && settings.raw(key).is_none() {
+                unbounded = true;
+                return Ok(None);
+            }
+            settings.required(key, "a number of tokens such as 50000, 50k or 2M, or off", |raw| match raw {
+                off if off.eq_ignore_ascii_case("off") => Some(None),
+                amount => parse_amount(amount).filter(|tokens| *tokens > 0).map(Some),
+            })
+        };
+        let total = tokens(&keys::DAILY_TOKENS);
+        let per_chat = tokens(&keys::DAILY_TOKENS_PER_CHAT);
+        let per_member = tokens(&keys::DAILY_TOKENS_PER_MEMBER);
+        if unbounded {
+            settings.warn(&keys::RATE_LIMIT, "is off, and with it the daily token caps that are not set");
+        }
+        let price = |key: &Key| settings.optional(key, "the price of a million tokens, such as 0.40", price);
+        let prompt = price(&keys::PRICE_IN);
+        let completion = price(&keys::PRICE_OUT);
+        Ok(Self {
+            rate: rate?,
+            daily_tokens: DailyTokens { total: total?, per_chat: per_chat?, per_member: per_member? },
+            prices: match (prompt?, completion?) {
+                (None, None) => None,
+                (prompt, completion) => {
+                    Some(Prices { prompt: prompt.unwrap_or(0.0), completion: completion.unwrap_or(0.0) })
+                }
+            },
+        })
+    }
+
+    /// No limits: for worlds of our own, such as the demo.
+    pub fn open() -> Self {
+        Self { rate: None, daily_tokens: DailyTokens::default(), prices: None }
+    }
+}
+
+impl Prices {
+    /// Millionths of the currency: a price for a million tokens is one millionth of it a token.
+    pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
+        let cost = tokens.prompt as f64 * self.prompt + tokens.completion as f64 * self.completion;
+        // Saturating is what `as` does.
+        cost.round() as u64
+    }
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self { triggers: 60, per: Duration::from_secs(300) }
+    }
+}
+
+impl std::fmt::Display for RateLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.triggers, format_duration(self.per))
+    }
+}
+
+fn rate(raw: &str) -> Option<Option<RateLimit>> {
+    const RANGE: std::ops::RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 60 * 60);
+    match raw.to_ascii_lowercase().as_str() {
+        "off" => return Some(None),
+        "on" => return Some(Some(RateLimit::default())),
+        _ => {}
+    }
+    let (triggers, per) = raw.split_once('/')?;
+    let triggers = triggers.trim().parse().ok().filter(|triggers| (1..=10_000).contains(triggers))?;
+    let per = parse_duration(per).filter(|per| RANGE.contains(per))?;
+    Some(Some(RateLimit { triggers, per }))
+}
+
+fn price(raw: &str) -> Option<f64> {
+    raw.parse().ok().filter(|price: &f64| price.is_finite() && (0.0..=1_000_000.0).contains(price))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &[&str], expected: Expect) {
+        let told = |raw: &str| match rate(raw) {
+            Some(Some(limit)) => limit.to_string(),
+            Some(None) => "off".to_owned(),
+            None => "refused".to_owned(),
+        };
+        let lines: Vec<String> = raw.iter().map(|raw| format!("{raw} -> {}", told(raw))).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    /// A day has room for 42 answers to a member and 168 in a chat, however full their prompts are.
+    #[test]
+    fn the_default_caps_are_counted_in_full_answers() {
+        let answers = |key: &Key| {
+            let tokens = key.default.and_then(parse_amount).expect("a default");
+            tokens / crate::FULL_ANSWER_TOKENS
+        };
+        assert_eq!(answers(&keys::DAILY_TOKENS_PER_MEMBER), 42);
+        assert!((168..=175).contains(&answers(&keys::DAILY_TOKENS_PER_CHAT)));
+        assert!(answers(&keys::DAILY_TOKENS) >= 10 * 168);
+    }
+
+    #[test]
+    fn prices_are_for_a_million_tokens() {
+        let prices = Prices { prompt: 0.4, completion: 1.6 };
+        assert_eq!(prices.cost_micros(TokenUse { prompt: 1_000_000, completion: 0 }), 400_000);
+        assert_eq!(prices.cost_micros(TokenUse { prompt: 812, completion: 90 }), 469);
+    }
+
+    #[test]
+    fn a_rate_is_on_off_or_so_many_within_a_time() {
+        check(
+            &["on", "Off", "60/300s", "5 / 1m", "0/1m", "5/0s", "5/2d", "60", "60/300", "-1/1m", "x/1m"],
+            expect![[r#"
+                on -> 60/5m
+                Off -> off
+                60/300s -> 60/5m
+                5 / 1m -> 5/1m
+                0/1m -> refused
+                5/0s -> refused
+                5/2d -> refused
+                60 -> refused
+                60/300 -> refused
+                -1/1m -> refused
+                x/1m -> refused"#]],
+        );
+    }
+}

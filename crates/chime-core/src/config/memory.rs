@@ -1,0 +1,66 @@
+//! What is remembered beyond the window of an answer.
+
+use std::time::Duration;
+
+use crate::ChatKind;
+use crate::config::keys;
+use crate::config::settings::{Noted, Settings};
+
+/// Sessions and their summaries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryConfig {
+    /// `MEMORY`, default on.
+    pub is_on: bool,
+    pub idle: SessionIdle,
+    /// `SESSION_MAX_MESSAGES`, default 500.
+    pub max_messages: u32,
+    /// `MAX_CHAT_HISTORY`, default 60: a summary stands for the oldest part of a longer talk.
+    pub max_history: usize,
+    /// `REDACT`, default summaries.
+    pub redaction: Redaction,
+}
+
+/// A silence *longer* than this ends a session, where the chat says nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionIdle {
+    /// `SESSION_IDLE`, default 60m.
+    pub in_groups: Duration,
+    /// `SESSION_IDLE_PRIVATE`, default 15m.
+    pub in_private: Duration,
+}
+
+impl SessionIdle {
+    pub fn in_chats_of(self, kind: ChatKind) -> Duration {
+        if kind == ChatKind::Private { self.in_private } else { self.in_groups }
+    }
+}
+
+/// Of what personal data is taken out before it leaves the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redaction {
+    Off,
+    /// What is sent for summaries and embeddings.
+    Summaries,
+    /// What is sent for answers too.
+    All,
+}
+
+impl MemoryConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let idle = Duration::from_secs(60)..=Duration::from_secs(24 * 60 * 60);
+        let is_on = settings.choice(&keys::MEMORY, &[("on", true), ("off", false)]);
+        let in_groups = settings.duration(&keys::SESSION_IDLE, idle.clone());
+        let in_private = settings.duration(&keys::SESSION_IDLE_PRIVATE, idle);
+        let max_messages = settings.count(&keys::SESSION_MAX_MESSAGES, 20..=2000);
+        let max_history = settings.count(&keys::MAX_CHAT_HISTORY, 10..=200);
+        let redactions = [("off", Redaction::Off), ("summaries", Redaction::Summaries), ("all", Redaction::All)];
+        let redaction = settings.choice(&keys::REDACT, &redactions);
+        Ok(Self {
+            is_on: is_on?,
+            idle: SessionIdle { in_groups: in_groups?, in_private: in_private? },
+            max_messages: u32::try_from(max_messages?).unwrap_or(u32::MAX),
+            max_history: max_history?,
+            redaction: redaction?,
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! The small concerns: a few numbers and paths for one room each.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tracing::level_filters::LevelFilter;
+
+use crate::config::keys::{self, Key};
+use crate::config::settings::{Noted, Settings};
+use crate::{ChatKind, Zone};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where everything is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// `DATABASE_PATH`, default `chime.db` in the working folder.
+    pub path: PathBuf,
+}
+
+impl StoreConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let path = settings.required(&keys::DATABASE_PATH, "the path of a file", |raw| Some(PathBuf::from(raw)))?;
+        Ok(Self { path })
+    }
+}
+
+/// What embeds texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EmbeddingConfig {
+    /// The model inside the program.
+    #[default]
+    Local,
+    Off,
+    /// A folder with a static model.
+    Model2Vec(PathBuf),
+    /// A model of the server that answers too, by its name there.
+    OpenAi(String),
+}
+
+impl EmbeddingConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let parse = |raw: &str| match raw.split_once(':') {
+            None if raw.eq_ignore_ascii_case("local") => Some(Self::Local),
+            None if raw.eq_ignore_ascii_case("off") => Some(Self::Off),
+            Some(("model2vec", folder)) if !folder.is_empty() => Some(Self::Model2Vec(PathBuf::from(folder))),
+            Some(("openai", model)) if !model.is_empty() => Some(Self::OpenAi(model.to_owned())),
+            None | Some(_) => None,
+        };
+        let chosen = settings.required(
+            &keys::EMBEDDING,
+            "local, off, model2vec: and a folder, or openai: and a model",
+            parse,
+        )?;
+        let has_server =
+            [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
+        if matches!(chosen, Self::OpenAi(_)) && !has_server {
+            settings.warn(
+                &keys::EMBEDDING,
+                "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; messages are compared by their words alone",
+            );
+        }
+        Ok(chosen)
+    }
+}
+
+/// How far back an answer looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextConfig {
+    /// `CONTEXT_TOKENS`, default `auto`: the budget of the context window.
+    pub tokens: ContextTokens,
+    /// `LOOKBACK_LIMIT`, default 20: the most messages that one cluster may have.
+    pub lookback_limit: usize,
+    /// `TIME_THRESHOLD`, default 60m: a silence *longer* than this ends a cluster.
+    pub time_threshold: Duration,
+}
+
+impl ContextConfig {
+    /// What the choice of messages depends on.
+    pub const KEYS: [&Key; 4] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD, &keys::EMBEDDING];
+
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let allowed = "auto, or a whole number from 100 to 1000000";
+        let tokens = settings.required(&keys::CONTEXT_TOKENS, allowed, ContextTokens::parse);
+        let lookback_limit = settings.count(&keys::LOOKBACK_LIMIT, 1..=1000);
+        let time_threshold = settings.duration(&keys::TIME_THRESHOLD, Duration::from_secs(1)..=DAY * 365);
+        Ok(Self { tokens: tokens?, lookback_limit: lookback_limit?, time_threshold: time_threshold? })
+    }
+}
+
+/// Tokens of earlier messages that an answer may rest on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ContextTokens {
+    /// As many as the model server reads in a few seconds.
+    #[default]
+    Auto,
+    Fixed(usize),
+}
+
+impl ContextTokens {
+    /// The budget where nothing is known about a server.
+    pub fn or_usual(self) -> usize {
+        match self {
+            Self::Auto => 1600,
+            Self::Fixed(tokens) => tokens,
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        if raw.eq_ignore_ascii_case("auto") {
+            return Some(Self::Auto);
+        }
+        raw.parse().ok().filter(|tokens| (100..=1_000_000).contains(tokens)).map(Self::Fixed)
+    }
+}
+
+/// How moments are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeConfig {
+    /// `TIME_ZONE`, default that of the machine.
+    pub zone: Zone,
+}
+
+impl TimeConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let allowed = "a time zone by its IANA name such as Europe/Berlin, or UTC";
+        let named = settings.optional(&keys::TIME_ZONE, allowed, Zone::parse)?;
+        Ok(Self { zone: named.unwrap_or_else(|| machine_zone(settings)) })
+    }
+}
+
+/// As `TZ` or the system has it; UTC where neither names one.
+fn machine_zone(settings: &Settings<'_>) -> Zone {
+    let of_process = settings.value_of("TZ").and_then(|name| Zone::parse(name.trim_start_matches(':')));
+    let of_system = || iana_time_zone::get_timezone().ok().and_then(|name| Zone::parse(&name));
+    of_process.or_else(of_system).unwrap_or(Zone::UTC)
+}
+
+/// What happens to what arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IngestConfig {
+    /// `BACKLOG_MAX_AGE`, default 15m: triggers older than this when they arrive are counted, not answered.
+    pub backlog_max_age: Duration,
+}
+
+impl IngestConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let backlog_max_age = settings.duration(&keys::BACKLOG_MAX_AGE, Duration::ZERO..=DAY * 28)?;
+        Ok(Self { backlog_max_age })
+    }
+}
+
+/// How answers are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerConfig {
+    /// `STREAMING`, default private.
+    pub streaming: Streaming,
+}
+
+/// Where answers are shown while they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streaming {
+    Off,
+    Private,
+    All,
+}
+
+impl Streaming {
+    /// Whether answers are shown while they are written in chats of `kind` that say nothing themselves.
+    pub fn in_chats_of(self, kind: ChatKind) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Private => kind == ChatKind::Private,
+            Self::All => true,
+        }
+    }
+}
+
+impl AnswerConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let choices = [("off", Streaming::Off), ("private", Streaming::Private), ("all", Streaming::All)];
+        Ok(Self { streaming: settings.choice(&keys::STREAMING, &choices)? })
+    }
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogConfig {
+    /// `LOG_FORMAT`, default auto.
+    pub format: LogFormat,
+    /// `LOG_LEVEL`, default info.
+    pub level: LevelFilter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Human on a terminal, JSON otherwise.
+    Auto,
+    Human,
+    Json,
+}
+
+impl LogConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let choices = [("auto", LogFormat::Auto), ("human", LogFormat::Human), ("json", LogFormat::Json)];
+        let levels = [
+            ("error", LevelFilter::ERROR),
+            ("warn", LevelFilter::WARN),
+            ("info", LevelFilter::INFO),
+            ("debug", LevelFilter::DEBUG),
+            ("trace", LevelFilter::TRACE),
+        ];
+        let format = settings.choice(&keys::LOG_FORMAT, &choices);
+        let level = settings.choice(&keys::LOG_LEVEL, &levels);
+        Ok(Self { format: format?, level: level? })
+    }
+}
+
+/// What other programs may ask the daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// `HTTP_ADDR`, default none.
+    pub address: Option<SocketAddr>,
+}
+
+impl HttpConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let allowed = "an address and a port such as 127.0.0.1:9464, or off";
+        let address = settings.required(&keys::HTTP_ADDR, allowed, |raw| match raw {
+            off if off.eq_ignore_ascii_case("off") => Some(None),
+            address => address.parse().ok().map(Some),
+        })?;
+        Ok(Self { address })
+    }
+}
+
+/// Where prompts come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptConfig {
+    /// `PROMPTS_DIR`, default none: the templates inside the binary.
+    pub dir: Option<PathBuf>,
+}
+
+impl PromptConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let dir = settings.optional(&keys::PROMPTS_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw)))?;
+        Ok(Self { dir })
+    }
+}

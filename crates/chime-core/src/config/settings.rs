@@ -1,0 +1,246 @@
+//! Typed readers over a lookup by name. A problem is noted and reading goes on, so that the operator sees all of them.
+
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::config::keys::Key;
+use crate::config::problem::{ConfigError, Problem, Warning, masked, shown};
+use crate::config::units::{format_duration, parse_duration};
+
+/// Gives the value of a name, if it has one.
+type Lookup<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
+
+/// Reads named values from wherever they come from, and notes what is wrong with them.
+pub struct Settings<'a> {
+    lookup: Lookup<'a>,
+    problems: RefCell<Vec<Problem>>,
+    warnings: RefCell<Vec<Warning>>,
+}
+
+/// Stands for a value that could not be had; the reason is in the list of problems. Only [`Settings`] makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Noted(());
+
+impl<'a> Settings<'a> {
+    pub fn new(lookup: impl Fn(&str) -> Option<String> + 'a) -> Self {
+        Self { lookup: Box::new(lookup), problems: RefCell::default(), warnings: RefCell::default() }
+    }
+
+    /// Adds what went wrong before the first key was read.
+    #[must_use]
+    pub fn with_problems(self, problems: Vec<Problem>) -> Self {
+        self.problems.borrow_mut().extend(problems);
+        self
+    }
+
+    /// The value of `key`, trimmed. Blank counts as unset.
+    pub fn raw(&self, key: &Key) -> Option<String> {
+        self.value_of(key.name)
+    }
+
+    /// The value of `key`, if set.
+    pub fn optional<T>(
+        &self,
+        key: &Key,
+        allowed: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Noted> {
+        match (self.raw(key), self.mistaken_for(key)) {
+            (Some(raw), _) => parse(&raw).map(Some).ok_or_else(|| self.refuse(key, Some(&raw), allowed)),
+            (None, Some(_)) => Err(self.refuse(key, None, allowed)),
+            (None, None) => key.default.map(|default| self.parsed(key, default, allowed, parse)).transpose(),
+        }
+    }
+
+    /// The value of `key`, or its default; a problem where there is neither.
+    pub fn required<T>(&self, key: &Key, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Noted> {
+        self.optional(key, allowed, parse)?.ok_or_else(|| self.refuse(key, None, allowed))
+    }
+
+    /// A span within `range`.
+    pub fn duration(&self, key: &Key, range: RangeInclusive<Duration>) -> Result<Duration, Noted> {
+        let allowed = format!(
+            "a time from {} to {}, written with its unit like 250ms, 15s, 15m, 1h30m or 28d",
+            format_duration(*range.start()),
+            format_duration(*range.end()),
+        );
+        self.required(key, &allowed, |raw| parse_duration(raw).filter(|span| range.contains(span)))
+    }
+
+    /// A whole number within `range`.
+    pub fn count(&self, key: &Key, range: RangeInclusive<usize>) -> Result<usize, Noted> {
+        let allowed = format!("a whole number from {} to {}", range.start(), range.end());
+        self.required(key, &allowed, |raw| raw.parse().ok().filter(|count| range.contains(count)))
+    }
+
+    /// An `http` or `https` address, without a slash at its end.
+    pub fn url(&self, key: &Key) -> Result<String, Noted> {
+        self.required(key, "an address that begins with http:// or https://, without ? and #", base_url)
+    }
+
+    /// As [`url`](Self::url), of a server to whose methods we find the way ourselves.
+    pub fn server_url(&self, key: &Key) -> Result<String, Noted> {
+        const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
+        let allowed = "an address that begins with http:// or https://, without ? and #, and without a method such as \
+                       /chat/completions, which Chime adds by itself";
+        self.required(key, allowed, |raw| base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end))))
+    }
+
+    /// One of a few words.
+    pub fn choice<T: Copy>(&self, key: &Key, choices: &[(&str, T)]) -> Result<T, Noted> {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        self.required(key, &format!("one of {}", words.join(", ")), |raw| {
+            choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(raw)).map(|(_, choice)| *choice)
+        })
+    }
+
+    /// Free text, if set.
+    pub fn text(&self, key: &Key, allowed: &str) -> Result<Option<String>, Noted> {
+        self.optional(key, allowed, |raw| Some(raw.to_owned()).filter(|text| !text.contains(char::is_control)))
+    }
+
+    /// A secret that may travel in a header, if set.
+    pub fn secret(&self, key: &Key, allowed: &str) -> Result<Option<SecretString>, Noted> {
+        self.optional(key, allowed, |raw| raw.chars().all(|c| c.is_ascii_graphic()).then(|| raw.into()))
+    }
+
+    /// Notes that a setting works but deserves a second look.
+    pub fn warn(&self, key: &Key, what: &str) {
+        let remedy = "change it unless you mean it".to_owned();
+        self.warnings.borrow_mut().push(Warning { name: key.name.to_owned(), what: what.to_owned(), remedy });
+    }
+
+    /// `value` with the warnings, if nothing was wrong; every problem otherwise.
+    pub fn finish<T>(&self, value: Result<T, Noted>) -> Result<(T, Vec<Warning>), ConfigError> {
+        let problems = self.problems.take();
+        match value {
+            Ok(value) if problems.is_empty() => Ok((value, self.warnings.take())),
+            Ok(_) | Err(Noted(())) => Err(ConfigError { problems }),
+        }
+    }
+
+    /// The problems so far.
+    pub(super) fn noted(&self) -> Vec<Problem> {
+        self.problems.borrow().clone()
+    }
+
+    /// The value behind a name, trimmed. Blank counts as unset.
+    pub(super) fn value_of(&self, name: &str) -> Option<String> {
+        (self.lookup)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+
+    /// A name that is set and was probably meant to be `key`.
+    fn mistaken_for(&self, key: &Key) -> Option<&'static str> {
+        key.mistaken.iter().find(|name| self.value_of(name).is_some()).copied()
+    }
+
+    fn parsed<T>(
+        &self,
+        key: &Key,
+        raw: &str,
+        allowed: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, Noted> {
+        parse(raw).ok_or_else(|| self.refuse(key, Some(raw), allowed))
+    }
+
+    /// Notes that `key` cannot be used as it is.
+    fn refuse(&self, key: &Key, read: Option<&str>, allowed: &str) -> Noted {
+        // A password may stand in an address, between the `:` and the `@`.
+        let hide = |raw: &str| key.secret || (raw.contains(':') && raw.contains('@'));
+        let hint = match read {
+            Some(_) => None,
+            None => self.mistaken_for(key).map(|name| format!("{name} is set; Chime reads {}", key.name)),
+        };
+        self.problems.borrow_mut().push(Problem {
+            name: key.name.to_owned(),
+            read: read.map(|raw| if hide(raw) { masked(raw) } else { shown(raw) }),
+            allowed: allowed.to_owned(),
+            example: format!("{}={}", key.name, key.example),
+            hint,
+        });
+        Noted(())
+    }
+}
+
+/// Reads ids that are separated by commas, semicolons or spaces. Each must be accepted by `valid`; doubles are dropped.
+pub(super) fn parse_ids(raw: &str, valid: impl Fn(i64) -> bool) -> Option<Vec<i64>> {
+    let mut ids: Vec<i64> = Vec::new();
+    for part in raw.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty()) {
+        let id = part.parse().ok().filter(|id| valid(*id))?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    (!ids.is_empty()).then_some(ids)
+}
+
+fn base_url(raw: &str) -> Option<String> {
+    let url = url::Url::parse(raw).ok()?;
+    let slashes = raw.split_once("://").is_some_and(|(scheme, _)| matches!(scheme, "http" | "https"));
+    let plain = url.query().is_none() && url.fragment().is_none();
+    (slashes && plain && url.has_host()).then(|| raw.trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &[&str], parse: impl Fn(&str) -> Option<String>, expected: Expect) {
+        let lines: Vec<String> =
+            raw.iter().map(|raw| format!("{raw} -> {}", parse(raw).unwrap_or_else(|| "refused".to_owned()))).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn an_address_is_http_and_keeps_no_slash_at_its_end() {
+        check(
+            &[
+                "https://api.openai.com/v1",
+                "http://127.0.0.1:8080/v1//",
+                "http://[::1]:80/",
+                "ftp://example.org",
+                "example.org/v1",
+                "localhost:11434/v1",
+                "http:example.org",
+                "http://",
+                "https://example.org/v1?key=1",
+            ],
+            base_url,
+            expect![[r#"
+                https://api.openai.com/v1 -> https://api.openai.com/v1
+                http://127.0.0.1:8080/v1// -> http://127.0.0.1:8080/v1
+                http://[::1]:80/ -> http://[::1]:80
+                ftp://example.org -> refused
+                example.org/v1 -> refused
+                localhost:11434/v1 -> refused
+                http:example.org -> refused
+                http:// -> refused
+                https://example.org/v1?key=1 -> refused"#]],
+        );
+    }
+
+    #[test]
+    fn ids_are_separated_by_commas_or_spaces_and_counted_once() {
+        check(
+            &["1", "1, 2;3 4", "7,7,", "-1001234567890", "0", "1,x", "@name", ",", "99999999999999999999"],
+            |raw| parse_ids(raw, |id| id != 0).map(|ids| format!("{ids:?}")),
+            expect![[r#"
+                1 -> [1]
+                1, 2;3 4 -> [1, 2, 3, 4]
+                7,7, -> [7]
+                -1001234567890 -> [-1001234567890]
+                0 -> refused
+                1,x -> refused
+                @name -> refused
+                , -> refused
+                99999999999999999999 -> refused"#]],
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! The words of the product, as types. Every other room speaks in these.
+//!
+//! *Owns*: ids, time as a value, messages, chats, formatted text, what arrives and what was chosen.
+//! *Never*: IO, SQL, wire formats, a clock.
+//! *Entry*: start with [`Message`]; an update becomes an [`Event`], an answer is kept as an [`AnswerRecord`].
+
+mod answer;
+mod chat;
+mod command;
+mod concept;
+pub mod config;
+mod display;
+pub mod embed;
+mod event;
+mod fences;
+mod frame;
+mod grounding;
+mod host;
+mod ids;
+mod item;
+mod job;
+mod message;
+mod outgoing;
+mod packed;
+mod panics;
+pub mod prompts;
+mod refusal;
+mod repair;
+pub mod rows;
+mod session;
+mod source;
+mod stems;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+mod text;
+pub mod texts;
+mod time;
+mod tokens;
+pub mod trigger;
+mod uncited;
+mod visible;
+mod zone;
+
+pub use answer::{
+    Alternative, AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Matter, Omitted, Part, Reason, SlotUse,
+    SourceRef, Spent, TokenUse,
+};
+pub use chat::{
+    Announced, BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link,
+};
+pub use command::{Addressing, CommandName, CommandSpec};
+pub use concept::{Captured, Concept, ConversationContext};
+pub use display::{clip, grouped, span_in_words};
+pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
+pub use fences::{Fence, Fences, behind_bullet, columns};
+pub use frame::{
+    Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
+    Unclear, UsedSearch,
+};
+pub use grounding::{Grounding, Uncertainty};
+pub use host::is_loopback;
+pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
+pub use item::{Amount, Item, ItemId, Price, Suggested};
+pub use job::{
+    BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule,
+};
+pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
+pub use outgoing::{Button, Outgoing, ReplyTarget};
+pub use packed::{add_share, dot, pack, packed_cosine, unpack};
+pub use panics::unless_it_panics;
+pub use refusal::{Askers, Because, Refusal, Tell, Told};
+pub use repair::repair;
+pub use session::{
+    Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,
+    named,
+};
+pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
+pub use stems::{Language, WordStemmer, stems};
+pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
+pub use time::Timestamp;
+pub use tokens::{TokenCalibration, estimate_tokens};
+pub use uncited::{source_labels, source_list, without_citations};
+pub use visible::{is_blank, is_removed};
+pub use zone::Zone;

@@ -1,0 +1,462 @@
+//! The texts of the prompts: templates inside the binary, each of which an operator may replace by a file.
+//!
+//! *Owns*: the templates, the values each of them takes, and the proof at start that they render.
+//! *Never*: what goes into a prompt and how much of it. A value is never read as a template.
+//! *Entry*: [`Prompts::load`].
+
+mod replaced;
+mod samples;
+mod summary;
+
+use std::path::{Path, PathBuf};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+
+pub use replaced::Gap;
+pub use summary::{SummaryPrompt, SummaryValues};
+
+/// Instructions that one rendering may take: a template with a runaway loop fails instead of hanging an answer.
+const FUEL: u64 = 50_000;
+
+/// Every template, known to render.
+#[derive(Debug)]
+pub struct Prompts {
+    templates: Environment<'static>,
+    gaps: Vec<Gap>,
+}
+
+/// Why the templates cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    #[error("template `{name}`, line {line}: {problem}")]
+    Template { name: &'static str, line: usize, problem: String },
+    #[error("cannot read {path}")]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{path} replaces no template: there are {}", names())]
+    Unknown { path: PathBuf },
+    #[error("template `{name}` does not always show {{{{ ask }}}}: the question would be lost")]
+    AskLost { name: &'static str },
+    #[error("the template engine refuses its settings")]
+    Engine(#[source] minijinja::Error),
+}
+
+/// What `role.md`, `plain.md` and `strict.md` take: the part of the prompt that stays the same, so that model servers can reuse it.
+#[derive(Debug, Serialize)]
+pub struct RoleValues<'a> {
+    pub bot_name: &'a str,
+    /// `group`, `group called "The lake"`, `private chat`.
+    pub place: &'a str,
+    pub is_private: bool,
+    /// The random delimiter around member text.
+    pub fence: &'a str,
+    /// Whether messages have numbers, which the answer cites.
+    pub numbered: bool,
+    /// The language to answer in, `German`.
+    pub language: Option<&'a str>,
+}
+
+/// What `recall.md` takes.
+#[derive(Debug, Serialize)]
+pub struct RecallValues<'a> {
+    pub fence: &'a str,
+    /// Old messages, a line each.
+    pub lines: &'a str,
+}
+
+/// What `context.md` takes.
+#[derive(Debug, Serialize)]
+pub struct ContextValues<'a> {
+    pub fence: &'a str,
+    /// The messages, a line each; empty when there are none.
+    pub lines: &'a str,
+    /// Since when the bot can read the chat, where that is known.
+    pub earliest: Option<&'a str>,
+}
+
+/// What `ask.md` takes.
+#[derive(Debug, Serialize)]
+pub struct AskValues<'a> {
+    pub fence: &'a str,
+    /// `Monday 5 January 2026`.
+    pub today: &'a str,
+    /// `14:02`.
+    pub time: &'a str,
+    /// `Europe/Berlin`.
+    pub zone: &'a str,
+    /// The members whom the question names, `Ana (@ana_k), Ben`.
+    pub people: Option<&'a str>,
+    /// The message replied to: its line, or what is known of it.
+    pub anchor: Option<&'a str>,
+    /// Its number; none when it is not of this chat.
+    pub anchor_number: Option<usize>,
+    /// Whether messages have numbers, which the answer cites.
+    pub numbered: bool,
+    /// Whether they reply to words that nobody may read.
+    pub anchor_withheld: bool,
+    /// The part of the anchor that the member marked.
+    pub quoted: Option<&'a str>,
+    /// Where two subjects are open: the messages of the one to answer about, `[3], [5]`.
+    pub subject: Option<&'a str>,
+    /// The messages whose photos follow the prompt, `[3], [5]`.
+    pub photos: Option<&'a str>,
+    /// Whether it was answered before, about another subject than the one that is meant.
+    pub another: bool,
+    /// `Ana`.
+    pub asker: &'a str,
+    /// The question, `Ana: when does it come?`
+    pub ask: &'a str,
+    /// Whether the trigger has words of its own.
+    pub has_words: bool,
+    /// Whether the question only points.
+    pub generic: bool,
+    /// Whether there is nothing that it could point at.
+    pub nothing_known: bool,
+    /// The language to answer in, `German`.
+    pub language: Option<&'a str>,
+}
+
+/// What `slot.md` takes: a slot of the memory, of notes, concepts or the reading of the ask.
+#[derive(Debug, Serialize)]
+pub struct SlotValues<'a> {
+    /// `system.recall`.
+    pub slot: &'a str,
+    /// Of `system.chat.topic`: what the topic is called.
+    pub topic: Option<&'a str>,
+    pub fence: &'a str,
+    pub lines: &'a str,
+}
+
+/// What `frame.md` takes.
+#[derive(Debug, Serialize)]
+pub struct FrameValues<'a> {
+    pub fence: &'a str,
+    /// What was worked out of the ask, a line each.
+    pub lines: &'a str,
+    /// Whether the answer is to suggest things.
+    pub suggests: bool,
+    /// Whether the ask names things that were suggested.
+    pub about_items: bool,
+    /// Whether nothing says that the ask goes on with what was suggested.
+    pub is_open: bool,
+}
+
+/// What `concepts.md` takes.
+#[derive(Debug, Serialize)]
+pub struct ConceptsValues<'a> {
+    pub fence: &'a str,
+    /// The concepts in scope, a line each.
+    pub lines: &'a str,
+}
+
+/// What `capture.md` takes: a model names the concepts of an answer.
+#[derive(Debug, Serialize)]
+pub struct CaptureValues<'a> {
+    pub fence: &'a str,
+    pub ask: &'a str,
+    pub answer: &'a str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Template {
+    Role,
+    Plain,
+    Strict,
+    Slot,
+    Concepts,
+    Capture,
+    Frame,
+    Recall,
+    Context,
+    Ask,
+    Summary(SummaryPrompt),
+}
+
+impl Prompts {
+    /// The built-in templates, with those replaced that `dir` holds a file of the same name for.
+    ///
+    /// # Errors
+    /// When a file cannot be read, has the name of no template, does not render with sample values, or loses the ask.
+    pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
+        let mut prompts = Self { templates: engine()?, gaps: Vec::new() };
+        for template in Template::ALL {
+            prompts.add(template, template.built_in().to_owned())?;
+        }
+        let mut replaced = Vec::new();
+        for (template, text) in dir.map_or(Ok(Vec::new()), replaced::replacements)? {
+            prompts.add(template, text)?;
+            replaced.push(template);
+        }
+        for template in Template::ALL {
+            for sample in template.samples() {
+                prompts.render(template, sample)?;
+            }
+        }
+        for template in replaced {
+            prompts.gaps.extend(replaced::gaps(&prompts, template)?);
+        }
+        Ok(prompts)
+    }
+
+    /// What the replaced templates lack.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// # Errors
+    /// When the template fails for these values, which its samples did not show.
+    pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Role, Value::from(Serde(values)))
+    }
+
+    /// The rules for a small model, in the place of [`role`](Prompts::role).
+    ///
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn plain(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Plain, Value::from(Serde(values)))
+    }
+
+    /// The rules of a chat that wants no answer without sources, in the place of [`role`](Prompts::role).
+    ///
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn strict(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Strict, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn concepts(&self, values: &ConceptsValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Concepts, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn frame(&self, values: &FrameValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Frame, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn recall(&self, values: &RecallValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Recall, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Context, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn ask(&self, values: &AskValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Ask, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn capture(&self, values: &CaptureValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Capture, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn summary(&self, prompt: SummaryPrompt, values: &SummaryValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Summary(prompt), Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn slot(&self, values: &SlotValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Slot, Value::from(Serde(values)))
+    }
+
+    fn add(&mut self, template: Template, text: String) -> Result<(), PromptError> {
+        self.templates.add_template_owned(template.name(), text).map_err(|error| template.error(&error))
+    }
+
+    fn render(&self, template: Template, values: Value) -> Result<String, PromptError> {
+        let text = self.templates.get_template(template.name()).and_then(|found| found.render(values));
+        text.map(|text| text.trim().to_owned()).map_err(|error| template.error(&error))
+    }
+}
+
+impl Template {
+    const ALL: [Self; 18] = [
+        Self::Role,
+        Self::Plain,
+        Self::Strict,
+        Self::Slot,
+        Self::Concepts,
+        Self::Capture,
+        Self::Frame,
+        Self::Recall,
+        Self::Context,
+        Self::Ask,
+        Self::Summary(SummaryPrompt::Mini),
+        Self::Summary(SummaryPrompt::Tags),
+        Self::Summary(SummaryPrompt::Recent),
+        Self::Summary(SummaryPrompt::History),
+        Self::Summary(SummaryPrompt::Recap),
+        Self::Summary(SummaryPrompt::Strand),
+        Self::Summary(SummaryPrompt::Topic),
+        Self::Summary(SummaryPrompt::InferTopic),
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Role => "role.md",
+            Self::Plain => "plain.md",
+            Self::Strict => "strict.md",
+            Self::Slot => "slot.md",
+            Self::Concepts => "concepts.md",
+            Self::Capture => "capture.md",
+            Self::Frame => "frame.md",
+            Self::Recall => "recall.md",
+            Self::Context => "context.md",
+            Self::Ask => "ask.md",
+            Self::Summary(prompt) => prompt.name(),
+        }
+    }
+
+    fn built_in(self) -> &'static str {
+        match self {
+            Self::Role => include_str!("../../../prompts/role.md"),
+            Self::Plain => include_str!("../../../prompts/plain.md"),
+            Self::Strict => include_str!("../../../prompts/strict.md"),
+            Self::Slot => include_str!("../../../prompts/slot.md"),
+            Self::Concepts => include_str!("../../../prompts/concepts.md"),
+            Self::Capture => include_str!("../../../prompts/capture.md"),
+            Self::Frame => include_str!("../../../prompts/frame.md"),
+            Self::Recall => include_str!("../../../prompts/recall.md"),
+            Self::Context => include_str!("../../../prompts/context.md"),
+            Self::Ask => include_str!("../../../prompts/ask.md"),
+            Self::Summary(prompt) => prompt.built_in(),
+        }
+    }
+
+    fn error(self, error: &minijinja::Error) -> PromptError {
+        let problem = match error.detail() {
+            Some(detail) => format!("{}: {detail}", error.kind()),
+            None => error.kind().to_string(),
+        };
+        PromptError::Template { name: self.name(), line: error.line().unwrap_or(0), problem }
+    }
+}
+
+fn engine() -> Result<Environment<'static>, PromptError> {
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(PromptError::Engine)?;
+    let mut engine = Environment::new();
+    engine.set_syntax(syntax);
+    engine.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Prompts are no HTML: members' text goes in as it is.
+    engine.set_auto_escape_callback(|_| AutoEscape::None);
+    engine.set_fuel(Some(FUEL));
+    // With debug on, errors carry the values they met, and those are members' words.
+    engine.set_debug(false);
+    Ok(engine)
+}
+
+fn names() -> String {
+    Template::ALL.map(Template::name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check_refused(name: &str, text: &str, expected: Expect) {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join(name), text).expect("a file");
+        let error = Prompts::load(Some(dir.path())).expect_err("refused");
+        expected.assert_eq(&error.to_string().replace(&dir.path().display().to_string(), "<dir>"));
+    }
+
+    fn role(prompts: &Prompts, bot_name: &str) -> String {
+        let values =
+            RoleValues { bot_name, place: "group", is_private: false, fence: "CODE", numbered: true, language: None };
+        prompts.role(&values).expect("renders")
+    }
+
+    #[test]
+    fn the_built_in_templates_render() {
+        let prompts = Prompts::load(None).expect("loads");
+        assert!(role(&prompts, "Chime").starts_with("You are Chime, a member of a Telegram group."));
+    }
+
+    #[test]
+    fn a_file_replaces_its_template_and_no_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("role.md"), "I am {{ bot_name }}.\n").expect("a file");
+        fs::write(dir.path().join("notes.txt"), "{{ not a template }}").expect("a file");
+        let prompts = Prompts::load(Some(dir.path())).expect("loads");
+        assert_eq!(role(&prompts, "Chime"), "I am Chime.");
+        let context = ContextValues { fence: "CODE", lines: "a line", earliest: None };
+        assert!(prompts.context(&context).expect("renders").contains("<<<chat CODE\na line\nCODE chat>>>"));
+    }
+
+    #[test]
+    fn what_members_write_is_never_read_as_a_template() {
+        let prompts = Prompts::load(None).expect("loads");
+        assert!(role(&prompts, "{{ 7 * 7 }} <b>").contains("You are {{ 7 * 7 }} <b>, a member"));
+    }
+
+    #[test]
+    fn an_unknown_value_is_refused_with_its_line() {
+        check_refused("role.md", "You are\n{{ bot_nmae }}.", expect!["template `role.md`, line 2: undefined value"]);
+    }
+
+    #[test]
+    fn a_syntax_error_is_refused_with_its_line() {
+        check_refused(
+            "ask.md",
+            "{% if anchor %}\nnever closed",
+            expect!["template `ask.md`, line 2: syntax error: unexpected end of input, expected end of block"],
+        );
+    }
+
+    #[test]
+    fn an_unknown_filter_is_found_at_start_even_in_a_branch() {
+        check_refused(
+            "ask.md",
+            "{% if quoted %}\n\n{{ quoted|shout }}{% endif %}",
+            expect!["template `ask.md`, line 3: unknown filter: filter shout is unknown"],
+        );
+    }
+
+    #[test]
+    fn a_runaway_loop_is_stopped() {
+        check_refused(
+            "context.md",
+            "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}",
+            expect!["template `context.md`, line 1: engine ran out of fuel"],
+        );
+    }
+
+    #[test]
+    fn a_misspelt_file_is_refused() {
+        check_refused(
+            "rule.md",
+            "You are Chime.",
+            expect![
+                "<dir>/rule.md replaces no template: there are role.md, plain.md, strict.md, slot.md, concepts.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
+            ],
+        );
+    }
+
+    #[test]
+    fn a_missing_folder_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let error = Prompts::load(Some(&dir.path().join("absent"))).expect_err("refused");
+        assert!(matches!(error, PromptError::Unreadable { .. }), "{error}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The templates of memory.
+
+use serde::Serialize;
+
+/// What the templates for summaries take. What is summarized follows them, between fences.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct SummaryValues<'a> {
+    pub fence: &'a str,
+    /// The last attempt was over its cap.
+    pub shorter: bool,
+    /// `mini_summary.md`: it is the parts of a long session that are summarized.
+    pub merges: bool,
+    /// `tags.md` and `infer_topic.md`: the chat's tags, `invoices, thai-place`.
+    pub inventory: &'a str,
+}
+
+/// A text about earlier talk that a model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SummaryPrompt {
+    Mini,
+    Tags,
+    Recent,
+    History,
+    Recap,
+    /// Of the oldest part of a long strand.
+    Strand,
+    /// Of what is known of one topic.
+    Topic,
+    /// Which of its topics a chat is about.
+    InferTopic,
+}
+
+impl SummaryPrompt {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Mini => "mini_summary.md",
+            Self::Tags => "tags.md",
+            Self::Recent => "recent.md",
+            Self::History => "history.md",
+            Self::Recap => "recap.md",
+            Self::Strand => "strand.md",
+            Self::Topic => "topic.md",
+            Self::InferTopic => "infer_topic.md",
+        }
+    }
+
+    pub(super) fn built_in(self) -> &'static str {
+        match self {
+            Self::Mini => include_str!("../../../../prompts/mini_summary.md"),
+            Self::Tags => include_str!("../../../../prompts/tags.md"),
+            Self::Recent => include_str!("../../../../prompts/recent.md"),
+            Self::History => include_str!("../../../../prompts/history.md"),
+            Self::Recap => include_str!("../../../../prompts/recap.md"),
+            Self::Strand => include_str!("../../../../prompts/strand.md"),
+            Self::Topic => include_str!("../../../../prompts/topic.md"),
+            Self::InferTopic => include_str!("../../../../prompts/infer_topic.md"),
+        }
+    }
+}
+
+impl SummaryValues<'_> {
+    pub(super) fn samples() -> [Self; 2] {
+        [true, false].map(|is| SummaryValues {
+            fence: "CODE",
+            shorter: is,
+            merges: is,
+            inventory: if is { "invoices" } else { "" },
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! Words as the full-text index keeps them: lower-case stems.
+
+use std::borrow::Cow;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::unless_it_panics;
+
+/// The language that a text is stemmed in. Languages without a stemmer keep their words whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Language(whatlang::Lang);
+
+/// Fewer characters than this say too little about a language.
+const ENOUGH_TO_JUDGE: usize = 200;
+
+/// Of 1. A wrong stemmer costs little, since query and text meet it alike; flapping between two costs more.
+const SURE_ENOUGH: f64 = 0.3;
+
+/// The languages that the bot speaks.
+const SPOKEN: [whatlang::Lang; 12] = {
+    use whatlang::Lang;
+    [
+        Lang::Eng,
+        Lang::Deu,
+        Lang::Spa,
+        Lang::Fra,
+        Lang::Por,
+        Lang::Ita,
+        Lang::Nld,
+        Lang::Pol,
+        Lang::Rus,
+        Lang::Ukr,
+        Lang::Tur,
+        Lang::Est,
+    ]
+};
+
+impl Language {
+    pub const DEFAULT: Self = Self(whatlang::Lang::Eng);
+
+    /// ISO 639-3, as stored.
+    pub fn code(self) -> &'static str {
+        self.0.code()
+    }
+
+    /// Unknown codes are read as the default: the index is rebuilt from the text, never the other way round.
+    pub fn from_code(code: &str) -> Self {
+        whatlang::Lang::from_code(code).map_or(Self::DEFAULT, Self)
+    }
+
+    /// The language of a chat, from its recent texts; none when they say too little.
+    pub fn judge(texts: &[String]) -> Option<Self> {
+        let sample = texts.join("\n");
+        if sample.chars().count() < ENOUGH_TO_JUDGE {
+            return None;
+        }
+        unless_it_panics(|| whatlang::detect(&sample))
+            .flatten()
+            .filter(|info| info.confidence() >= SURE_ENOUGH)
+            .map(|info| Self(info.lang()))
+    }
+
+    /// The language that `question` is asked in. Short questions are told by the languages that are likely here: those of
+    /// the talk around it and of the chat, and English. `None` where nothing has letters.
+    pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
+        /// Letters from which a text tells its language by itself.
+        const ENOUGH: usize = 40;
+        const FEWEST: usize = 4;
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
+        let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
+        let among = |text: &str, languages: &[whatlang::Lang]| {
+            unless_it_panics(|| whatlang::Detector::with_allowlist(languages.to_vec()).detect_lang(text)).flatten()
+        };
+        // A few lines of chat look like any of seventy languages: only a sure guess leaves the usual ones.
+        let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
+        let usual: Vec<whatlang::Lang> = SPOKEN.into_iter().chain([chat.0]).collect();
+        let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
+        if letters(question) < FEWEST {
+            return of_talk.map(Self).or_else(|| (letters(talk) > 0).then_some(chat));
+        }
+        if letters(question) >= ENOUGH
+            && let Some(language) = sure(question)
+        {
+            return Some(Self(language));
+        }
+        // Another script tells by itself that it is none of the likely languages.
+        let told = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
+            .or_else(|| among(question, &usual))
+            .or_else(|| detect(question).map(|info| info.lang()));
+        Some(Self(told.or(of_talk).unwrap_or(chat.0)))
+    }
+
+    /// `German`.
+    pub fn english_name(self) -> &'static str {
+        self.0.eng_name()
+    }
+
+    /// Returns whether `text` names a language, or asks for a translation: then it says itself what to answer in.
+    pub fn is_named_in(text: &str) -> bool {
+        /// Beginnings of words for translating, in the languages that the bot speaks.
+        const TRANSLATE: [&str; 11] = [
+            "transla",
+            "übersetz",
+            "tradu",
+            "tradui",
+            "перев",
+            "перекла",
+            "çevir",
+            "tłumacz",
+            "vertaal",
+            "vertal",
+            "tõlgi",
+        ];
+        const SHARED: usize = 5;
+        let lower = text.to_lowercase();
+        let is_name = |word: &str| {
+            whatlang::Lang::all().iter().any(|lang| {
+                [lang.eng_name(), lang.name()].iter().any(|name| {
+                    let name = name.to_lowercase();
+                    let (name_chars, word_chars) = (name.chars().count(), word.chars().count());
+                    name_chars >= SHARED
+                        && name_chars.abs_diff(word_chars) <= 1
+                        && name.chars().take(SHARED).eq(word.chars().take(SHARED))
+                })
+            })
+        };
+        lower.unicode_words().any(|word| {
+            word.chars().count() >= SHARED && (is_name(word) || TRANSLATE.iter().any(|begin| word.starts_with(begin)))
+        })
+    }
+
+    /// Whether the forms of a word share a stem in the index.
+    pub fn has_stemmer(self) -> bool {
+        self.algorithm().is_some()
+    }
+
+    fn algorithm(self) -> Option<Algorithm> {
+        use whatlang::Lang;
+        Some(match self.0 {
+            Lang::Ara => Algorithm::Arabic,
+            Lang::Dan => Algorithm::Danish,
+            Lang::Nld => Algorithm::Dutch,
+            Lang::Eng => Algorithm::English,
+            Lang::Fin => Algorithm::Finnish,
+            Lang::Fra => Algorithm::French,
+            Lang::Deu => Algorithm::German,
+            Lang::Ell => Algorithm::Greek,
+            Lang::Hun => Algorithm::Hungarian,
+            Lang::Ita => Algorithm::Italian,
+            Lang::Nob => Algorithm::Norwegian,
+            Lang::Por => Algorithm::Portuguese,
+            Lang::Ron => Algorithm::Romanian,
+            Lang::Rus => Algorithm::Russian,
+            Lang::Spa => Algorithm::Spanish,
+            Lang::Swe => Algorithm::Swedish,
+            Lang::Tam => Algorithm::Tamil,
+            Lang::Tur => Algorithm::Turkish,
+            _ => return None,
+        })
+    }
+}
+
+/// Turns lower-case words of one language into their stems.
+pub struct WordStemmer(Option<Stemmer>);
+
+impl WordStemmer {
+    pub fn new(language: Language) -> Self {
+        Self(language.algorithm().map(Stemmer::create))
+    }
+
+    pub fn stem<'a>(&self, lower_case: &'a str) -> Cow<'a, str> {
+        // The Greek stemmer panics on some words: these stay whole, in the text as in a query.
+        let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
+        self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
+    }
+}
+
+/// The words of `text` in order, lower-case and stemmed.
+pub fn stems(text: &str, language: Language) -> Vec<String> {
+    let stemmer = WordStemmer::new(language);
+    text.unicode_words().map(|word| stemmer.stem(&word.to_lowercase()).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &str, text: &str, expected: &str) {
+        assert_eq!(stems(text, Language::from_code(code)).join(" "), expected);
+    }
+
+    #[test]
+    fn words_meet_their_other_forms() {
+        check("eng", "Booking tables, booked a table!", "book tabl book a tabl");
+        check("rus", "Рестораны ресторана", "рестора рестора");
+        check("deu", "Häuser", "haus");
+    }
+
+    #[test]
+    fn a_language_without_a_stemmer_keeps_its_words_whole() {
+        check("est", "Lähme restorani", "lähme restorani");
+        check("no such code", "cats", "cat");
+    }
+
+    #[test]
+    fn a_word_that_the_stemmer_chokes_on_stays_whole() {
+        check("ell", "ισαισαν καλημέρα", "ισαισαν καλημερ");
+    }
+
+    #[test]
+    fn a_short_question_is_told_by_the_talk_around_it() {
+        let of = |question: &str, talk: &str, chat: &str| {
+            Language::of_question(question, talk, Language::from_code(chat)).map(Language::english_name)
+        };
+        let german = "Wer hat den Kellerschlüssel? Der liegt unter der Fußmatte bei Frau Krüger.";
+        assert_eq!(of("wo ist er?", german, "eng"), Some("German"));
+        assert_eq!(of("where is the key?", german, "deu"), Some("English"));
+        assert_eq!(of("?", german, "eng"), Some("German"));
+        assert_eq!(of("когда репетиция?", "", "eng"), Some("Russian"));
+        assert_eq!(of("", "", "eng"), None);
+    }
+
+    #[test]
+    fn a_question_may_say_itself_what_to_answer_in() {
+        for text in ["translate it to French please", "auf Deutsch bitte", "übersetz das", "in italiano?", "переведи"]
+        {
+            assert!(Language::is_named_in(text), "{text}");
+        }
+        for text in ["when does it come?", "wo ist der Schlüssel?", "who polishes the boat?"] {
+            assert!(!Language::is_named_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_few_words_do_not_decide_a_language() {
+        assert_eq!(Language::judge(&["пойдём".to_owned()]), None);
+        let russian = [
+            "Давайте посмотрим ресторан для нашей встречи в пятницу вечером, столик надо заказать заранее.",
+            "А сколько нас будет? Мне кажется, что человек девять, если Катя всё-таки приедет из Москвы.",
+            "Хорошо, тогда я позвоню туда завтра утром и спрошу, есть ли у них большой стол у окна.",
+        ];
+        let judged = Language::judge(&russian.map(str::to_owned));
+        assert_eq!(judged.map(Language::code), Some("rus"));
+    }
+}

@@ -1,0 +1,229 @@
+//! What the bot says of itself, in the languages of its users: a file of sentences each.
+//!
+//! *Owns*: the sentences, and how the blanks in them are filled in.
+//! *Never*: decides what is said; words of members.
+//! *Entry*: [`texts`] with the language of a chat.
+
+mod answer;
+mod chat;
+mod memory;
+mod why;
+
+use std::sync::LazyLock;
+
+use crate::CommandName;
+use crate::rows::{read, rows};
+
+pub use answer::{DigestTexts, FollowUpTexts};
+pub use chat::{AccessTexts, ConceptTexts, MenuTexts, NoteTexts, SettingsTexts};
+pub use memory::{MemoryTexts, RecapTexts, RecapWords};
+pub use why::WhyTexts;
+
+/// A language is added by adding a file here.
+const FILES: [&str; 12] = [
+    include_str!("texts/eng.toml"),
+    include_str!("texts/deu.toml"),
+    include_str!("texts/spa.toml"),
+    include_str!("texts/fra.toml"),
+    include_str!("texts/rus.toml"),
+    include_str!("texts/est.toml"),
+    include_str!("texts/por.toml"),
+    include_str!("texts/ukr.toml"),
+    include_str!("texts/tur.toml"),
+    include_str!("texts/ita.toml"),
+    include_str!("texts/nld.toml"),
+    include_str!("texts/pol.toml"),
+];
+
+rows! {
+    /// The sentences in one language, as Markdown. What stands in braces is filled in by [`filled`]. Lines of one name belong
+    /// together; `eng.toml` shows what each says.
+    pub struct Texts {
+        /// ISO 639-3.
+        pub code: String,
+        /// ISO 639-1.
+        pub short: String,
+        /// Of the language, in itself.
+        pub name: String,
+        pub help: String,
+        pub help_private: String,
+        /// Stands where an answer will stand that takes a while.
+        pub one_moment: String,
+        pub why_what: String,
+        pub why_gone: String,
+        pub out_here: String,
+        pub out_everywhere: String,
+        pub privacy: String,
+        pub privacy_raw: String,
+        pub privacy_copies: String,
+        pub privacy_memory: String,
+        pub privacy_memory_off: String,
+        pub privacy_memory_off_private: String,
+        pub privacy_redacted: String,
+        pub privacy_optout: String,
+        pub privacy_forget: String,
+        pub privacy_forget_me: String,
+        pub privacy_forget_all: String,
+        pub export_sent: String,
+        pub export_who: String,
+        pub export_anonymous: String,
+        pub export_write_first: String,
+        pub export_large: String,
+        pub export_announced: String,
+        pub export_called_off: String,
+        pub export_not_pending: String,
+        pub export_no_longer_admin: String,
+        pub opted_out_here: String,
+        pub opted_out_everywhere: String,
+        pub opted_in: String,
+        pub never_out: String,
+        pub still_out: String,
+        pub anonymous: String,
+        pub no_longer_allowed: String,
+        pub forget_what: String,
+        pub not_theirs: String,
+        pub not_admin: String,
+        pub not_kept: String,
+        pub announced: String,
+        pub called_off: String,
+        pub nothing_pending: String,
+        pub no_longer_admin: String,
+        pub kept_nothing: String,
+        pub forgotten_one: String,
+        pub forgotten_many: String,
+        pub more_one: String,
+        pub more_many: String,
+        pub wrong_key: String,
+        pub wrong_model: String,
+        pub refused_for_good: String,
+        pub no_answer: String,
+        pub topics_none: String,
+        pub topics_head: String,
+        pub topics_now: String,
+        pub topics_near: String,
+        pub topics_how: String,
+        pub topics_unknown: String,
+        pub topics_set: String,
+        pub topics_same: String,
+        pub topics_merged: String,
+        /// A day of a month.
+        pub date: String,
+        /// Their short names, January first.
+        pub months: [String; 12],
+        pub why: WhyTexts,
+        pub digest: DigestTexts,
+        pub menu: MenuTexts,
+        pub follow_up: FollowUpTexts,
+        pub memory: MemoryTexts,
+        pub recap: RecapTexts,
+        pub notes: NoteTexts,
+        pub concepts: ConceptTexts,
+        pub settings: SettingsTexts,
+        pub access: AccessTexts,
+    }
+}
+
+impl Texts {
+    /// `5 Jan`, for a month that is counted from 0.
+    pub fn day_of(&self, (day, month): (u32, u32)) -> String {
+        let name = self.months.get(month as usize).map(String::as_str).unwrap_or_default();
+        filled(&self.date, &[("day", &day.to_string()), ("month", name)])
+    }
+
+    /// `5 Jan 2026`.
+    pub fn date_of(&self, (day, month, year): (u32, u32, i32)) -> String {
+        format!("{} {year}", self.day_of((day, month)))
+    }
+}
+
+/// The sentences in the language with this ISO 639-3 `code`; in English where there are none in it.
+pub fn texts(code: &str) -> &'static Texts {
+    static NONE: LazyLock<Texts> = LazyLock::new(Texts::default);
+    all().iter().find(|texts| texts.code == code).or_else(|| all().first()).unwrap_or(&NONE)
+}
+
+/// Returns what the commands do, as Telegram lists them, for each language with its two-letter code.
+pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
+    all().iter().map(|texts| {
+        let line = |command: CommandName| Some((command.as_str(), texts.menu.line(command)?));
+        (texts.short.as_str(), CommandName::ALL.into_iter().filter_map(line).collect())
+    })
+}
+
+/// Code and name of each language that there are sentences in.
+pub fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    all().iter().map(|texts| (texts.code.as_str(), texts.name.as_str()))
+}
+
+/// `sentence` with the blanks of these names filled in.
+pub fn filled(sentence: &str, blanks: &[(&str, &str)]) -> String {
+    let mut said = sentence.to_owned();
+    for (name, value) in blanks {
+        said = said.replace(&format!("{{{name}}}"), value);
+    }
+    said
+}
+
+fn all() -> &'static [Texts] {
+    // A file that does not parse would be missing, which a test rules out.
+    static ALL: LazyLock<Vec<Texts>> = LazyLock::new(|| FILES.iter().filter_map(|file| read(file).ok()).collect());
+    &ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The names in braces.
+    fn blanks(sentence: &str) -> BTreeSet<&str> {
+        sentence.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).collect()
+    }
+
+    /// Every row of a file under its path: a sentence each, a list of words as one.
+    fn rows(table: &toml::Table, path: &str) -> Vec<(String, String)> {
+        let row = |(name, value): (&String, &toml::Value)| {
+            let path = format!("{path}{name}");
+            match value {
+                toml::Value::Table(inner) => rows(inner, &format!("{path}.")),
+                toml::Value::String(said) => vec![(path, said.clone())],
+                toml::Value::Array(words) => vec![(path, format!("{} of them", words.len()))],
+                other => panic!("{path} is {other:?}"),
+            }
+        };
+        table.iter().flat_map(row).collect()
+    }
+
+    #[test]
+    fn every_language_has_every_sentence_with_the_same_blanks() {
+        let tables: Vec<toml::Table> = FILES.iter().map(|file| toml::from_str(file).unwrap()).collect();
+        let english = rows(&tables[0], "");
+        let mut lacking = Vec::new();
+        for table in &tables {
+            let (code, own) = (table["code"].as_str().unwrap(), rows(table, ""));
+            for (path, wanted) in &english {
+                match own.iter().find(|(known, _)| known == path) {
+                    None => lacking.push(format!("{code} lacks {path}")),
+                    Some((_, said)) if said.is_empty() || said == "0 of them" => {
+                        lacking.push(format!("{path} is empty in {code}"));
+                    }
+                    Some((_, said)) if blanks(said) != blanks(wanted) => {
+                        lacking.push(format!("{path} has other blanks in {code}"));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        assert!(lacking.is_empty(), "{}", lacking.join("\n"));
+        let wrong: Vec<String> = FILES.iter().filter_map(|file| read::<Texts>(file).err()).collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_language_without_a_file_is_english() {
+        assert_eq!(texts("a language that nobody speaks").code, "eng");
+        assert_eq!([texts("deu"), texts("spa")].map(|it| it.day_of((5, 0))), ["5. Jan.", "5 ene"]);
+        assert_eq!(filled(&texts("deu").forgotten_many, &[("n", "3"), ("more", "")]), "Gelöscht: 3 Nachrichten.");
+    }
+}

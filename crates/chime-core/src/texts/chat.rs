@@ -1,0 +1,134 @@
+//! The sentences about who is let in, and about what a chat saves and sets for itself.
+
+use crate::CommandName;
+use crate::rows::rows;
+
+rows! {
+    /// What is said once where the bot may not work.
+    pub struct AccessTexts {
+        pub turned_away: String,
+        pub only_owners: String,
+        pub only_members: String,
+        pub your_id: String,
+        pub claim: String,
+        /// The answer to `/claim` with the right code, or from an owner.
+        pub claimed: String,
+        pub wrong_code: String,
+        /// The answer in a group.
+        pub claim_in_private: String,
+    }
+}
+
+rows! {
+    /// `/note` and `/notes`.
+    pub struct NoteTexts {
+        pub only_admins: String,
+        pub how: String,
+        pub nothing_there: String,
+        pub opted_out: String,
+        pub full: String,
+        pub saved: String,
+        pub deleted: String,
+        pub no_such: String,
+        pub none: String,
+        pub head: String,
+        pub file_kind: String,
+        pub file_large: String,
+        pub file_gone: String,
+        pub file_unreadable: String,
+    }
+}
+
+rows! {
+    /// `/concepts`.
+    pub struct ConceptTexts {
+        pub none: String,
+        pub here: String,
+        pub known: String,
+        pub also: String,
+        pub and_more: String,
+    }
+}
+
+rows! {
+    /// `/settings`: lines, and the labels of buttons.
+    pub struct SettingsTexts {
+        pub head: String,
+        pub admins_change: String,
+        /// The same in a private chat.
+        pub you_change: String,
+        pub only_admins: String,
+        pub open: String,
+        pub strict: String,
+        pub memory_nowhere: String,
+        pub memory_on: String,
+        pub memory_off: String,
+        pub streaming_on: String,
+        pub streaming_off: String,
+        pub sessions: String,
+        pub language_of_chat: String,
+        pub language: String,
+        pub everybody_asks: String,
+        pub admins_ask: String,
+        pub no_budget: String,
+        pub budget: String,
+        pub open_button: String,
+        pub strict_button: String,
+        pub memory_on_button: String,
+        pub memory_off_button: String,
+        pub streaming_on_button: String,
+        pub streaming_off_button: String,
+        pub language_button: String,
+        pub everybody_asks_button: String,
+        pub admins_ask_button: String,
+        pub no_budget_button: String,
+    }
+}
+
+rows! {
+    /// What each command does, as Telegram lists it when somebody types a slash: at most 256 characters.
+    pub struct MenuTexts {
+        pub ask: String,
+        pub why: String,
+        pub concepts: String,
+        pub privacy: String,
+        pub forget: String,
+        pub optout: String,
+        pub optin: String,
+        pub memory: String,
+        pub export: String,
+        pub topics: String,
+        pub recap: String,
+        pub note: String,
+        pub notes: String,
+        pub settings: String,
+        pub new: String,
+        pub help: String,
+    }
+}
+
+impl MenuTexts {
+    /// Returns the line for a command; none where it is not listed.
+    pub fn line(&self, command: CommandName) -> Option<&str> {
+        let line = match command {
+            CommandName::Ask => &self.ask,
+            CommandName::Why => &self.why,
+            CommandName::Concepts => &self.concepts,
+            CommandName::Privacy => &self.privacy,
+            CommandName::Forget => &self.forget,
+            CommandName::Optout => &self.optout,
+            CommandName::Optin => &self.optin,
+            CommandName::Memory => &self.memory,
+            CommandName::Export => &self.export,
+            CommandName::Topics => &self.topics,
+            CommandName::Recap => &self.recap,
+            CommandName::Note => &self.note,
+            CommandName::Notes => &self.notes,
+            CommandName::Settings => &self.settings,
+            CommandName::New => &self.new,
+            CommandName::Help => &self.help,
+            CommandName::Start | CommandName::Claim => return None,
+        };
+        Some(line)
+    }
+}

@@ -1,0 +1,179 @@
+//! Finds where a text names the bot. Entities alone decide: Telegram makes none inside code, e-mail addresses or longer names.
+
+use std::ops::Range;
+
+use crate::trigger::ask::without;
+use crate::trigger::command::{Addressee, Call};
+use crate::{BotIdentity, Entity, EntityKind, Message, utf16_slice};
+
+/// How a text speaks to the bot.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) is_named: bool,
+    /// The command with which the text begins, for whomever it is.
+    pub(super) command: Option<Call>,
+    /// The bot's names and the command, in bytes: what is no part of the ask.
+    pub(super) cut: Vec<Range<usize>>,
+}
+
+pub(super) fn address(message: &Message, bot: &BotIdentity) -> Address {
+    let text = message.text.as_str();
+    let code = code_ranges(message);
+    let spoken = |entity: &&Entity| {
+        let range = byte_range(text, entity);
+        !code.iter().any(|code| code.start < range.end && range.start < code.end)
+    };
+    let mut address = Address::default();
+    let mut calls = Vec::new();
+    for entity in message.entities.iter().filter(spoken) {
+        let range = byte_range(text, entity);
+        let shown = text.get(range.clone()).unwrap_or_default();
+        match &entity.kind {
+            EntityKind::Mention if is_at_name(shown, bot) => address.name(range),
+            EntityKind::TextMention { user } if user.id == bot.id => address.name(range),
+            EntityKind::TextLink { url } if linked_username(url).is_some_and(|name| bot.is_called(name)) => {
+                // "[what do you think](t.me/chimebot)" addresses the bot, and the words are still the ask.
+                if is_at_name(shown, bot) || bot.is_called(shown) || same(shown, &bot.name) {
+                    address.name(range);
+                } else {
+                    address.is_named = true;
+                }
+            }
+            EntityKind::BotCommand => calls.extend(call(shown, range, bot)),
+            _ => {}
+        }
+    }
+    address.take_calls(text, calls);
+    address
+}
+
+impl Address {
+    fn name(&mut self, range: Range<usize>) {
+        self.is_named = true;
+        self.cut.push(range);
+    }
+
+    /// A command at the start of the text (a mention may stand before it) is the command; one further on that carries
+    /// our name is a way to name us; others are just words.
+    fn take_calls(&mut self, text: &str, mut calls: Vec<Call>) {
+        calls.sort_by_key(|call| call.range.start);
+        for call in calls {
+            let before = text.get(..call.range.start).unwrap_or_default();
+            let leads = self.command.is_none() && without(before, &self.cut_within(before.len())).is_empty();
+            if leads {
+                self.cut.push(call.range.clone());
+                self.command = Some(call);
+            } else if call.to == Addressee::Us {
+                self.name(call.range);
+            }
+        }
+    }
+
+    fn cut_within(&self, end: usize) -> Vec<Range<usize>> {
+        self.cut.iter().filter(|range| range.end <= end).cloned().collect()
+    }
+}
+
+fn call(shown: &str, range: Range<usize>, bot: &BotIdentity) -> Option<Call> {
+    let command = shown.strip_prefix('/')?;
+    let (name, to) = match command.split_once('@') {
+        None => (command, Addressee::Anyone),
+        Some((name, target)) if bot.is_called(target) => (name, Addressee::Us),
+        Some((name, _)) => (name, Addressee::AnotherBot),
+    };
+    Some(Call { range, name: name.to_owned(), to })
+}
+
+fn is_at_name(shown: &str, bot: &BotIdentity) -> bool {
+    shown.strip_prefix('@').is_some_and(|name| bot.is_called(name))
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+/// Whether a word of a text calls a bot: Telegram lets only bots have such names.
+pub fn names_bot(word: &str) -> bool {
+    let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
+    name.starts_with('@') && name.ends_with("bot")
+}
+
+/// Whether a text calls a bot anywhere: a question to it, as a rule, and no talk among the members.
+pub fn calls_bot(text: &str) -> bool {
+    text.contains('@') && text.split_whitespace().any(names_bot)
+}
+
+/// The username that a link opens: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Links to a
+/// message or an invitation open none.
+fn linked_username(url: &str) -> Option<&str> {
+    const HOSTS: [&str; 3] = ["t.me", "telegram.me", "telegram.dog"];
+    if let Some(query) = url.strip_prefix("tg://resolve?") {
+        let domain = query.split('&').find_map(|pair| pair.strip_prefix("domain="));
+        return domain.filter(|_| !query.contains("post="));
+    }
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let place = rest.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let (host, path) = place.split_once('/').unwrap_or((place, ""));
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    let is_telegram = |host: &str| HOSTS.iter().any(|own| own.eq_ignore_ascii_case(host));
+    match host.split_once('.') {
+        _ if is_telegram(host) => Some(path).filter(|path| !path.is_empty() && !path.contains('/')),
+        Some((name, parent)) if is_telegram(parent) && path.is_empty() => Some(name),
+        _ => None,
+    }
+}
+
+fn code_ranges(message: &Message) -> Vec<Range<usize>> {
+    message
+        .entities
+        .iter()
+        .filter(|entity| matches!(entity.kind, EntityKind::Code | EntityKind::Pre { .. }))
+        .map(|entity| byte_range(&message.text, entity))
+        .collect()
+}
+
+/// The bytes an entity covers. Its own numbers count UTF-16 units and may be nonsense; the result is always in the text.
+fn byte_range(text: &str, entity: &Entity) -> Range<usize> {
+    let start = text.len() - utf16_slice(text, entity.offset, usize::MAX).len();
+    start..start + utf16_slice(text, entity.offset, entity.length).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn only_a_link_to_the_account_itself_names_it() {
+        let urls = [
+            "https://t.me/chimebot",
+            "http://www.t.me/chimebot/",
+            "t.me/chimebot?start=x",
+            "https://telegram.me/chimebot#top",
+            "https://chimebot.t.me",
+            "tg://resolve?domain=chimebot",
+            "https://t.me/chimebot/17",
+            "tg://resolve?domain=chimebot&post=17",
+            "https://t.me/",
+            "https://example.org/chimebot",
+            "https://not-t.me/chimebot",
+            "",
+        ];
+        let lines: Vec<String> = urls.iter().map(|url| format!("{url} -> {:?}", linked_username(url))).collect();
+        expect![[r#"
+            https://t.me/chimebot -> Some("chimebot")
+            http://www.t.me/chimebot/ -> Some("chimebot")
+            t.me/chimebot?start=x -> Some("chimebot")
+            https://telegram.me/chimebot#top -> Some("chimebot")
+            https://chimebot.t.me -> Some("chimebot")
+            tg://resolve?domain=chimebot -> Some("chimebot")
+            https://t.me/chimebot/17 -> None
+            tg://resolve?domain=chimebot&post=17 -> None
+            https://t.me/ -> None
+            https://example.org/chimebot -> None
+            https://not-t.me/chimebot -> None
+             -> None"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+}

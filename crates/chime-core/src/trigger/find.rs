@@ -1,0 +1,169 @@
+//! The rules by which a message is for the bot.
+
+use std::ops::Range;
+
+use crate::trigger::address::{Address, address};
+use crate::trigger::ask::without;
+use crate::trigger::command::{Addressee, Call};
+use crate::trigger::generic::{asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name};
+use crate::trigger::languages::Languages;
+use crate::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, ParsedTrigger, Role, source_list};
+
+/// A message that addresses the bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trigger {
+    pub kind: TriggerKind,
+    pub how: How,
+    /// The text without the bot's name and without the command.
+    pub ask: String,
+    /// The ask only points at the conversation: see [`is_generic`].
+    pub generic: bool,
+    /// Byte ranges of the text that are no part of the ask.
+    pub cut: Vec<Range<usize>>,
+}
+
+impl Trigger {
+    /// Without the words, as a job carries it.
+    pub fn parsed(&self) -> ParsedTrigger {
+        ParsedTrigger { how: self.how, is_generic: self.generic, cut: self.cut.clone() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TriggerKind {
+    /// Wants an answer. `/ask` arrives as this, with [`How::Command`].
+    Ask,
+    /// Any other command, with what stands behind it. `/recap` arrives as this also where it is asked for in words.
+    Command(CommandName, String),
+    /// Only thanks or emoji, to the bot: a reaction is reply enough.
+    Thanks,
+}
+
+/// What the message itself does not tell.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// The message that this one replies to is an answer or recap of ours: not a notice, not the output of a command.
+    /// `false` also where a chat does not want replies to count.
+    pub parent_is_answer: bool,
+    pub languages: &'a Languages,
+    /// What the bot said just before, where the message replies to nothing.
+    pub said_before: Option<&'a Message>,
+}
+
+/// Whether `message` addresses the bot, and how. `parent` is the message replied to, where it is known.
+pub fn find(
+    message: &Message,
+    parent: Option<&Message>,
+    bot: &BotIdentity,
+    chat_kind: ChatKind,
+    rules: &Rules<'_>,
+) -> Option<Trigger> {
+    if !is_from_a_person(message, bot) {
+        return None;
+    }
+    // Words that somebody else wrote, or another bot, address nobody here.
+    let is_own = message.forward_origin.is_none() && message.via_bot.is_none();
+    let address = if is_own { address(message, bot) } else { Address::default() };
+    let ask = without(&message.text, &address.cut);
+    if let Some(call) = &address.command {
+        // "@bot /help" names us as "/help@bot" does.
+        let is_named = address.cut.iter().any(|cut| cut.end <= call.range.start);
+        let to = if is_named && call.to == Addressee::Anyone { Addressee::Us } else { call.to };
+        let found = called(&Call { to, ..call.clone() }, chat_kind, ask, rules.languages)?;
+        return Some(Trigger { cut: address.cut, ..found });
+    }
+    let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
+    let how = how(&address, is_reply, chat_kind)?;
+    let is_thanks = match how {
+        How::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
+        How::Mention | How::Reply | How::Private | How::Command => is_mere_reaction(message, &ask, rules.languages),
+    };
+    // "Shall I list them?" "Yes": that is no thanks.
+    let answered = if is_reply { parent } else { rules.said_before };
+    let is_consent = answered.is_some_and(asks) && consents(&ask, rules.languages);
+    if is_thanks && !is_consent {
+        return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
+    }
+    let is_in_private = chat_kind == ChatKind::Private;
+    if !is_in_private && !is_reply_to_talk(message, parent) && asks_what_was_missed(&ask, rules.languages) {
+        let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
+        return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
+    }
+    Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
+}
+
+fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {
+    message.reply_to.is_some() && parent.is_none_or(|parent| parent.kind != Kind::Service)
+}
+
+/// Whether an answer of ours ends with a question, above its list of sources.
+fn asks(answer: &Message) -> bool {
+    let paragraphs = answer.text.split("\n\n").map(str::trim_end);
+    paragraphs
+        .take_while(|paragraph| source_list(paragraph).is_none())
+        .last()
+        .is_some_and(|last| last.ends_with(['?', '？', '؟']))
+}
+
+fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {
+    !message.sender.is_bot
+        && message.sender.id != bot.id
+        && message.role != Role::Assistant
+        && message.kind != Kind::Service
+}
+
+/// A plain message in a topic "replies" to the service message that opened the topic, which may be the bot's own.
+fn is_from_the_bot(parent: Option<&Message>, bot: &BotIdentity) -> bool {
+    parent.is_none_or(|parent| parent.sender.id == bot.id && parent.kind != Kind::Service)
+}
+
+fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
+    match chat_kind {
+        ChatKind::Private => Some(How::Private),
+        ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => match (address.is_named, is_reply) {
+            (true, _) => Some(How::Mention),
+            (false, true) => Some(How::Reply),
+            (false, false) => None,
+        },
+    }
+}
+
+/// A text that begins with a command is for whomever the command is for, and for nobody else.
+fn called(call: &Call, chat_kind: ChatKind, args: String, languages: &Languages) -> Option<Trigger> {
+    let is_private = chat_kind == ChatKind::Private;
+    let name = match (CommandName::parse(&call.name), call.to) {
+        (_, Addressee::AnotherBot) => return None,
+        (Some(name), Addressee::Us) => name,
+        (Some(name), Addressee::Anyone) if is_private || name.spec().addressing == Addressing::OursWhenBare => name,
+        // Silence would be the worst reply to somebody who clearly means us.
+        (None, Addressee::Us) => CommandName::Help,
+        (None, Addressee::Anyone) if is_private => CommandName::Help,
+        (_, Addressee::Anyone) => return None,
+    };
+    Some(match name {
+        CommandName::Ask => asked(How::Command, args, languages),
+        name => Trigger {
+            kind: TriggerKind::Command(name, args.clone()),
+            how: How::Command,
+            ask: args,
+            generic: false,
+            cut: Vec::new(),
+        },
+    })
+}
+
+fn asked(how: How, ask: String, languages: &Languages) -> Trigger {
+    Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask, languages), ask, cut: Vec::new() }
+}
+
+/// Thanks or emoji, typed or as a sticker.
+fn is_mere_reaction(message: &Message, ask: &str, languages: &Languages) -> bool {
+    match message.kind {
+        Kind::Text => is_thanks(ask, languages),
+        Kind::Sticker | Kind::Animation | Kind::Dice => ask.is_empty() || is_thanks(ask, languages),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

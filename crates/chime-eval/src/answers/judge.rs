@@ -1,0 +1,164 @@
+//! Judges one answer by its case.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Serialize;
+
+use crate::answers::{Case, Detector, UnknownLanguage};
+
+/// Letters and digits of a code of ours, such as the delimiter around the messages of members.
+const CODE_CHARS: usize = 6;
+
+/// What belongs to the prompt and not into an answer.
+#[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
+static INTERNALS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\bm\d+\b|\bu\d+\b|<<<|<\||\bfocus\b|\[source|uncertainty:").expect("a constant pattern")
+});
+#[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9A-Za-z]+").expect("a constant pattern"));
+
+/// What was sent for a question.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Answer {
+    pub text: String,
+    /// What stands below the answer, such as the list of its sources.
+    pub below: String,
+    /// Whether the text only says that there is no answer.
+    pub is_apology: bool,
+    /// Numbers of the lines that the answer links to.
+    pub links: Vec<i64>,
+    /// From the question to the final text.
+    pub seconds: f64,
+    pub prompt_tokens: u64,
+    pub answer_tokens: u64,
+}
+
+/// What is right and wrong about an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// All facts are there and nothing that must not be, in the expected language, and it is no apology.
+    pub is_right: bool,
+    /// Whether a line that holds the fact is linked; none where no source is expected.
+    pub is_sourced: Option<bool>,
+    pub is_in_language: bool,
+    /// Words of the prompt that the answer shows and the chat does not.
+    pub internals: Vec<String>,
+    pub is_apology: bool,
+}
+
+/// Judges the answers to a set of cases.
+#[derive(Debug)]
+pub struct Judge {
+    languages: Detector,
+}
+
+impl Judge {
+    /// # Errors
+    /// When the language of a case is unknown.
+    pub fn of(cases: &[Case]) -> Result<Self, UnknownLanguage> {
+        Ok(Self { languages: Detector::new(cases.iter().map(|case| case.language.as_str()))? })
+    }
+
+    pub fn judge(&self, case: &Case, answer: &Answer) -> Verdict {
+        let text = answer.text.as_str();
+        let is_in_language = self.languages.may_be(text, &case.language);
+        let is_apology = answer.is_apology || text.trim().is_empty();
+        let has_facts = case.facts.iter().all(|fact| fact.is_match(text));
+        let has_none = !case.never.iter().any(|never| never.is_match(text));
+        Verdict {
+            is_right: has_facts && has_none && is_in_language && !is_apology,
+            is_sourced: (!case.sources.is_empty())
+                .then(|| case.sources.iter().any(|source| answer.links.contains(source))),
+            is_in_language,
+            internals: internals(case, &format!("{text}\n{}", answer.below)),
+            is_apology,
+        }
+    }
+}
+
+fn internals(case: &Case, text: &str) -> Vec<String> {
+    let codes = WORD.find_iter(text).filter(|word| is_code(word.as_str()));
+    let said = |found: &str| case.ask.contains(found) || case.lines.iter().any(|line| line.text.contains(found));
+    let found = INTERNALS.find_iter(text).chain(codes).map(|found| found.as_str());
+    found.filter(|found| !said(found)).map(str::to_owned).collect()
+}
+
+/// Returns whether a word looks like a random code: long, in capitals, with several digits among its letters.
+fn is_code(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let capitals = word.chars().filter(char::is_ascii_uppercase).count();
+    word.len() >= CODE_CHARS && digits >= 2 && capitals >= 2 && digits + capitals == word.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answers::{Kind, Line};
+
+    fn case() -> Case {
+        let line = |number, text: &str| Line {
+            number,
+            at: number * 60,
+            name: "Ana".to_owned(),
+            reply_to: None,
+            text: text.to_owned(),
+        };
+        let pattern = |pattern: &str| Regex::new(pattern).unwrap();
+        Case {
+            id: "key".to_owned(),
+            kind: Kind::Own,
+            language: "de".to_owned(),
+            title: None,
+            lines: vec![line(1, "Wer hat den Schlüssel für die M4?"), line(2, "Liegt unter der Matte")],
+            asker: "Lena".to_owned(),
+            ask: "@bot wo ist er?".to_owned(),
+            asked_at: 300,
+            reply_to: None,
+            facts: vec![pattern("(?i)matte")],
+            never: vec![pattern("(?i)lena")],
+            sources: vec![2],
+        }
+    }
+
+    fn answer(text: &str) -> Answer {
+        Answer { text: text.to_owned(), links: vec![2], ..Answer::default() }
+    }
+
+    #[track_caller]
+    fn check(answer: &Answer, expected: &str) {
+        let case = case();
+        let verdict = Judge::of(std::slice::from_ref(&case)).unwrap().judge(&case, answer);
+        let mut said = vec![
+            if verdict.is_right { "right" } else { "wrong" },
+            if verdict.is_sourced == Some(true) { "sourced" } else { "not sourced" },
+        ];
+        said.extend((!verdict.is_in_language).then_some("other language"));
+        said.extend(verdict.is_apology.then_some("apology"));
+        said.extend(verdict.internals.iter().map(String::as_str));
+        assert_eq!(said.join(", "), expected);
+    }
+
+    #[test]
+    fn an_answer_is_judged_by_its_facts_its_links_and_its_language() {
+        check(&answer("Er liegt unter der Matte."), "right, sourced");
+        check(&Answer { links: vec![1], ..answer("Er liegt unter der Matte.") }, "right, not sourced");
+        check(&answer("Lena sagt, er liegt unter der Matte."), "wrong, sourced");
+        check(&answer("Er liegt im Briefkasten."), "wrong, sourced");
+        check(&answer("The key is under the mat, that is what they call Matte."), "wrong, sourced, other language");
+        check(&Answer { is_apology: true, ..answer("Unter der Matte.") }, "wrong, sourced, apology");
+        check(&Answer { below: "Unter der Matte".to_owned(), ..answer("Er liegt vorne.") }, "wrong, sourced");
+        check(&Answer::default(), "wrong, not sourced, apology");
+    }
+
+    #[test]
+    fn words_of_the_prompt_are_internals_unless_the_chat_has_them() {
+        check(&answer("Unter der Matte [m17]"), "right, sourced, m17");
+        check(&answer("Unter der Matte, sagt u3 <|end|>"), "right, sourced, u3, <|");
+        check(&answer("Unter der Matte der M4"), "right, sourced");
+        check(&answer("<<<chat 7K2QXA Matte"), "right, sourced, <<<, 7K2QXA");
+        check(&answer("Matte 2026 ABCDEFG"), "right, sourced");
+        check(&answer("Matte, Focus, [source: 4]"), "right, sourced, Focus, [source");
+        check(&Answer { below: "m4".to_owned(), ..answer("Matte") }, "right, sourced, m4");
+    }
+}

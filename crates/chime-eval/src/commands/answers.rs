@@ -1,0 +1,119 @@
+//! `chime eval answers`: questions to made-up chats, answered by the daemon and by a plain prompt to the same model.
+
+mod plain;
+mod stage;
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::answers::{Answerer, Case, Figures, Judge, Judged, read, table};
+use crate::arguments::EvalAnswersOptions;
+use crate::commands::answers::plain::Plain;
+use crate::commands::answers::stage::Stage;
+use crate::commands::{Bar, create, try_out};
+use chime::telemetry;
+use chime_core::config::LogFormat;
+use chime_runtime::clock::Clock;
+
+/// What is written with `--json`.
+#[derive(Serialize)]
+struct Report<'a> {
+    answers: &'a [Judged],
+    chime: Figures,
+    plain: Option<Figures>,
+}
+
+pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error::Error>> {
+    telemetry::start_quietly(LogFormat::Auto);
+    options.json.as_deref().map_or(Ok(()), try_out)?;
+    let mut cases = read(&options.cases)?;
+    cases.retain(|case| is_wanted(case, &options.only));
+    if cases.is_empty() {
+        return Err("there are no such cases".into());
+    }
+    let judge = Judge::of(&cases)?;
+    let plain = (!options.no_plain).then(|| Plain::new(options)).transpose()?;
+    let mut stage = Stage::set(options).await?;
+    let played = play(&cases, &judge, (&mut stage, plain.as_ref()), options.verbose).await;
+    stage.close().await?;
+    let judged = played?;
+    let of = |answerer| Figures::of(judged.iter().filter(|one| one.answerer == answerer));
+    if let Some(path) = &options.json {
+        let plain = plain.is_some().then(|| of(Answerer::Plain));
+        let report = Report { answers: &judged, chime: of(Answerer::Chime), plain };
+        serde_json::to_writer_pretty(create(path)?, &report)?;
+    }
+    // A reader that went away, such as `head`, is no fault.
+    let _ = write!(std::io::stdout(), "{}", table(&judged));
+    if of(Answerer::Chime).apologies == cases.len() {
+        return Err(format!(
+            "no question was answered: is a model server at {}, with a model called {}?",
+            options.url, options.model
+        )
+        .into());
+    }
+    Ok(())
+}
+
+fn is_wanted(case: &Case, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|wanted| *wanted == case.id || wanted == case.kind.name())
+}
+
+async fn play(
+    cases: &[Case],
+    judge: &Judge,
+    (stage, plain): (&mut Stage, Option<&Plain>),
+    verbose: bool,
+) -> Result<Vec<Judged>, Box<dyn std::error::Error>> {
+    let clock = Clock::system();
+    let mut judged = Vec::new();
+    let mut bar = Bar::new("answers", cases.len());
+    for case in cases {
+        let mut of_case = Vec::new();
+        if let Some(plain) = plain {
+            of_case.push((Answerer::Plain, plain.answer(case, &clock).await));
+        }
+        of_case.push((Answerer::Chime, stage.answer(case).await?));
+        let of_case: Vec<Judged> = (of_case.into_iter())
+            .map(|(answerer, answer)| {
+                let verdict = judge.judge(case, &answer);
+                Judged::new(case, answerer, answer, verdict)
+            })
+            .collect();
+        if verbose {
+            let _ = writeln!(std::io::stdout(), "{}", shown(case, &of_case));
+        }
+        judged.extend(of_case);
+        bar.step();
+    }
+    bar.end();
+    Ok(judged)
+}
+
+/// A question with its answers, each with what is right and wrong about it.
+fn shown(case: &Case, answers: &[Judged]) -> String {
+    let mut text = format!("{} ({}, {}) {}: {}\n", case.id, case.kind.name(), case.language, case.asker, case.ask);
+    for Judged { answerer, answer, verdict, .. } in answers {
+        let source = match (answerer, verdict.is_sourced) {
+            (Answerer::Plain, _) | (Answerer::Chime, None) => "",
+            (Answerer::Chime, Some(true)) => ", sourced",
+            (Answerer::Chime, Some(false)) => ", not sourced",
+        };
+        let language = if verdict.is_in_language { "" } else { ", other language" };
+        let apology = if verdict.is_apology { ", apology" } else { "" };
+        let internals =
+            if verdict.internals.is_empty() { String::new() } else { format!(", shows {:?}", verdict.internals) };
+        text.push_str(&format!(
+            "  {} {}{source}{language}{apology}{internals}, {:.1} s, {} + {} tokens\n",
+            answerer.name(),
+            if verdict.is_right { "RIGHT" } else { "WRONG" },
+            answer.seconds,
+            answer.prompt_tokens,
+            answer.answer_tokens,
+        ));
+        let lines = answer.text.lines().chain(answer.below.lines()).filter(|line| !line.trim().is_empty());
+        lines.for_each(|line| text.push_str(&format!("    | {line}\n")));
+    }
+    text
+}

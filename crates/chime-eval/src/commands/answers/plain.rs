@@ -1,0 +1,79 @@
+//! The model itself, asked with a plain prompt.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::answers::{Answer, Case};
+use crate::arguments::EvalAnswersOptions;
+use chime_runtime::clock::Clock;
+
+const SYSTEM: &str = "You are a helpful member of a group chat. Answer the last question briefly, from the messages.";
+/// Messages of the chat in the prompt.
+const MESSAGES: usize = 30;
+/// The longest answer, in tokens.
+const MAX_TOKENS: u32 = 500;
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+#[derive(Debug)]
+pub struct Plain {
+    client: reqwest::Client,
+    address: String,
+    model: String,
+    key: Option<String>,
+}
+
+impl Plain {
+    pub fn new(options: &EvalAnswersOptions) -> Result<Self, reqwest::Error> {
+        Ok(Self {
+            client: reqwest::Client::builder().timeout(TIMEOUT).build()?,
+            address: format!("{}/chat/completions", options.url.trim_end_matches('/')),
+            model: options.model.clone(),
+            key: std::env::var("OPENAI_API_KEY").ok().filter(|key| !key.trim().is_empty()),
+        })
+    }
+
+    /// Asks the model the question of a case below the last messages of its chat. A server that fails gives no answer.
+    pub async fn answer(&self, case: &Case, clock: &Clock) -> Answer {
+        let watch = clock.stopwatch();
+        self.asked(case, clock).await.unwrap_or_else(|error| Answer {
+            below: error.to_string(),
+            is_apology: true,
+            seconds: watch.elapsed().as_secs_f64(),
+            ..Answer::default()
+        })
+    }
+
+    async fn asked(&self, case: &Case, clock: &Clock) -> Result<Answer, reqwest::Error> {
+        let messages = json!([
+            { "role": "system", "content": SYSTEM },
+            { "role": "user", "content": user_message(case) },
+        ]);
+        let body = json!({ "model": self.model, "messages": messages, "max_tokens": MAX_TOKENS });
+        let mut request = self.client.post(&self.address).json(&body);
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key.trim());
+        }
+        let watch = clock.stopwatch();
+        let reply: Value = request.send().await?.error_for_status()?.json().await?;
+        let text = reply["choices"][0]["message"]["content"].as_str().unwrap_or_default().to_owned();
+        let tokens = |name: &str| reply["usage"][name].as_u64().unwrap_or(0);
+        Ok(Answer {
+            text,
+            seconds: watch.elapsed().as_secs_f64(),
+            prompt_tokens: tokens("prompt_tokens"),
+            answer_tokens: tokens("completion_tokens"),
+            ..Answer::default()
+        })
+    }
+}
+
+/// The last messages, a line each, and the question without the bot's name; a bare tag stays as it is.
+fn user_message(case: &Case) -> String {
+    let lines = case.lines.iter().skip(case.lines.len().saturating_sub(MESSAGES));
+    let mut text: String = lines.map(|line| format!("{}: {}\n", line.name, line.text)).collect();
+    let question = case.ask.replace("@bot", "").trim().to_owned();
+    let question = if question.is_empty() { &case.ask } else { &question };
+    text.push_str(&format!("{}: {question}", case.asker));
+    text
+}

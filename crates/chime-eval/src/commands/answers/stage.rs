@@ -1,0 +1,364 @@
+//! The daemon on an embedded Telegram, in which each case has a chat of its own.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::Duration;
+
+use chrono::{NaiveDate, NaiveTime, TimeDelta};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::answers::{Answer, Case, Kind, Line};
+use crate::arguments::EvalAnswersOptions;
+use chime::app::{App, AppError};
+use chime::cli::demo::chat;
+use chime::cli::demo::recorded::{BOT, Said, record_in};
+use chime_core::config::{Config, ConfigError, Environment, KEYS, PrivacyConfig};
+use chime_core::{
+    AnswerStatus, Chat, ChatId, ChatKind, EntityKind, JobKind, Matter, MessageId, MessagePlace, Seq, Timestamp, UserId,
+    Zone, parse_message_link,
+};
+use chime_runtime::clock::{Clock, Stopwatch};
+use chime_sandbox::{NewChat, Post, Sandbox, SandboxMessage, Setup};
+use chime_store::{Reader, Store, StoreError, answers, jobs, messages, outbox};
+
+/// The day of a run's first case, a Thursday: the same for each run, so that the dates in prompts are.
+const FIRST_DAY: NaiveDate = match NaiveDate::from_ymd_opt(2026, 11, 26) {
+    Some(day) => day,
+    None => NaiveDate::MIN,
+};
+/// Cases are played so many days apart: on the same day of the week, each at its own time of day.
+const DAYS_APART: i64 = 7;
+const GROUP: &str = "Group";
+/// How often the end of an answer is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// An answer is final when its text did not change for this long after the work was done.
+const SETTLED: Duration = Duration::from_millis(400);
+const STORED_WITHIN: Duration = Duration::from_secs(60);
+/// Without an answer by then there is none.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
+/// What a question leads to.
+const WORK: [JobKind; 5] = [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Refusal, JobKind::Thank];
+
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    #[error(transparent)]
+    App(#[from] AppError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the daemon ended by itself")]
+    Ended,
+    #[error("case {0}: the daemon did not store its messages")]
+    NotStored(String),
+}
+
+pub struct Stage {
+    sandbox: Sandbox,
+    clock: Clock,
+    zone: Zone,
+    store: Store,
+    stop: CancellationToken,
+    finished: Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>,
+    /// How many cases were played.
+    played: i64,
+    /// Holds the database until the end.
+    _folder: TempDir,
+}
+
+/// The chat of a case, with the messages of its lines by number.
+struct Room {
+    chat: ChatId,
+    people: HashMap<String, UserId>,
+    ids: BTreeMap<i64, MessageId>,
+}
+
+impl Stage {
+    /// Starts the daemon with a new database.
+    pub async fn set(options: &EvalAnswersOptions) -> Result<Self, StageError> {
+        let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
+        // A day earlier, so that the first case is still to come in every time zone.
+        let start = FIRST_DAY.and_time(NaiveTime::MIN) - TimeDelta::days(1);
+        let clock = Clock::starting_at(Zone::UTC.moment(start));
+        let sandbox = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
+        let config = configuration(options, &sandbox, folder.path())?;
+        let zone = config.time.zone;
+        let stop = CancellationToken::new();
+        let app = App::start(config, clock.clone(), stop.clone()).await?;
+        let store = app.store.clone();
+        let finished = Box::pin(app.finished());
+        Ok(Self { sandbox, clock, zone, store, stop, finished, played: 0, _folder: folder })
+    }
+
+    pub async fn close(self) -> Result<(), StageError> {
+        self.stop.cancel();
+        Ok(self.finished.await?)
+    }
+
+    /// Plays a case in a new chat, and gives what the bot said.
+    pub async fn answer(&mut self, case: &Case) -> Result<Answer, StageError> {
+        let moments = self.moments();
+        self.clock.advance(moments(case.asked_at).since(self.clock.now()));
+        let mut room = self.open(case);
+        let (recorded, delivered) = case.lines.split_at(recorded(case));
+        let said: Vec<Said> = recorded.iter().map(|line| self.record(&mut room, line, moments(line.at))).collect();
+        let chat = Chat { id: room.chat, kind: kind(case), title: Some(title(case)), username: None };
+        record_in(&self.store, chat, said).await?;
+        for line in delivered {
+            self.say(&mut room, line, moments(line.at));
+        }
+        if let Some(last) = delivered.last().and_then(|line| room.ids.get(&line.number).copied()) {
+            self.until_stored(case, (room.chat, last)).await?;
+        }
+        let from = self.person(&mut room, &case.asker);
+        let reply_to = case.reply_to.and_then(|number| room.ids.get(&number).copied());
+        let watch = self.clock.stopwatch();
+        let post = Post::new(from, case.ask.as_str(), self.clock.now());
+        let asked = self.sandbox.say(room.chat, reply_to.into_iter().fold(post, Post::reply_to));
+        let (sent, seconds) = self.until_answered((room.chat, asked), watch).await?;
+        self.told(&room, asked, &sent, seconds).await
+    }
+
+    /// When the lines of the next case were written, by their seconds after midnight of its day.
+    fn moments(&mut self) -> impl Fn(i64) -> Timestamp + use<> {
+        let midnight = FIRST_DAY.and_time(NaiveTime::MIN) + TimeDelta::days(DAYS_APART * self.played);
+        self.played += 1;
+        let zone = self.zone;
+        move |seconds| zone.moment(midnight + TimeDelta::seconds(seconds))
+    }
+
+    fn open(&self, case: &Case) -> Room {
+        let new = match case.kind {
+            Kind::Private => NewChat::private(case.asker.as_str()),
+            _ => NewChat::supergroup(title(case)),
+        };
+        let chat = self.sandbox.add_chat(new);
+        let mut people = HashMap::from([(BOT.to_owned(), self.sandbox.bot_id())]);
+        if case.kind == Kind::Private {
+            people.insert(case.asker.clone(), UserId(chat.0));
+        }
+        Room { chat, people, ids: BTreeMap::new() }
+    }
+
+    fn person(&self, room: &mut Room, name: &str) -> UserId {
+        let (sandbox, chat) = (&self.sandbox, room.chat);
+        *room.people.entry(name.to_owned()).or_insert_with(|| sandbox.add_member(chat, name))
+    }
+
+    fn say(&self, room: &mut Room, line: &Line, at: Timestamp) {
+        let post = self.post(room, line, at);
+        let id = self.sandbox.say(room.chat, post);
+        room.ids.insert(line.number, id);
+    }
+
+    /// Puts a line into the chat without an update, as what the daemon has to know already.
+    fn record(&self, room: &mut Room, line: &Line, at: Timestamp) -> Said {
+        let post = self.post(room, line, at).silently();
+        let (from, reply_to) = (post.from, post.reply_to);
+        let id = self.sandbox.say(room.chat, post);
+        room.ids.insert(line.number, id);
+        let line = chat::Line {
+            id: line.number,
+            sent_at: at,
+            name: name(line).to_owned(),
+            reply_to: line.reply_to,
+            text: line.text.clone(),
+        };
+        Said { line, id, from, reply_to }
+    }
+
+    fn post(&self, room: &mut Room, line: &Line, at: Timestamp) -> Post {
+        let from = self.person(room, name(line));
+        let reply_to = line.reply_to.and_then(|number| room.ids.get(&number).copied());
+        reply_to.into_iter().fold(Post::new(from, line.text.as_str(), at), Post::reply_to)
+    }
+
+    /// Waits a moment, and fails when the daemon ended.
+    async fn wait(&mut self) -> Result<(), StageError> {
+        tokio::select! {
+            ended = &mut self.finished => Err(ended.map_or_else(StageError::from, |()| StageError::Ended)),
+            () = self.clock.sleep(LOOK_EVERY) => Ok(()),
+        }
+    }
+
+    async fn until_stored(&mut self, case: &Case, (chat, id): (ChatId, MessageId)) -> Result<(), StageError> {
+        let watch = self.clock.stopwatch();
+        while watch.elapsed() < STORED_WITHIN {
+            if self.store.read(move |conn| messages::find(conn, chat, id)).await?.is_some() {
+                return Ok(());
+            }
+            self.wait().await?;
+        }
+        Err(StageError::NotStored(case.id.clone()))
+    }
+
+    /// Returns what the bot says to a question in the end, and the seconds until then.
+    async fn until_answered(
+        &mut self,
+        (chat, asked): (ChatId, MessageId),
+        watch: Stopwatch,
+    ) -> Result<(Vec<SandboxMessage>, f64), StageError> {
+        let (mut sent, mut changed) = (Vec::new(), Duration::ZERO);
+        let mut busy = Duration::ZERO;
+        while watch.elapsed() < ANSWERED_WITHIN && watch.elapsed().saturating_sub(changed.max(busy)) < SETTLED {
+            self.wait().await?;
+            let mut now = self.sandbox.sent_by_bot(chat);
+            now.retain(|message| message.id > asked);
+            let texts = |messages: &[SandboxMessage]| -> Vec<String> {
+                messages.iter().map(|message| message.text.clone()).collect()
+            };
+            if texts(&now) != texts(&sent) {
+                changed = watch.elapsed();
+            }
+            sent = now;
+            if self.store.read(move |conn| is_busy(conn, chat, asked)).await? {
+                busy = watch.elapsed();
+            }
+        }
+        Ok((sent, changed.as_secs_f64()))
+    }
+
+    async fn told(
+        &self,
+        room: &Room,
+        asked: MessageId,
+        sent: &[SandboxMessage],
+        seconds: f64,
+    ) -> Result<Answer, StageError> {
+        let chat = room.chat;
+        let record = self.store.read(move |conn| record_of(conn, chat, asked)).await?;
+        let ids: Vec<MessageId> = sent.iter().map(|message| message.id).collect();
+        let ends: Vec<_> =
+            self.store.read(move |conn| ids.iter().map(|id| talk_end(conn, chat, *id)).collect()).await?;
+        let (text, below) = divided(sent, &ends);
+        let mut linked: Vec<MessageId> = sent.iter().flat_map(|message| links(message, chat)).collect();
+        let mut answer = Answer { text, below, is_apology: true, seconds, ..Answer::default() };
+        if let Some(Record { status, sources, prompt_tokens, answer_tokens }) = record {
+            linked.extend(sources);
+            answer = Answer { is_apology: status != AnswerStatus::Answered, prompt_tokens, answer_tokens, ..answer };
+        }
+        answer.links = room.ids.iter().filter(|(_, id)| linked.contains(id)).map(|(number, _)| *number).collect();
+        Ok(answer)
+    }
+}
+
+/// What the answer record says.
+struct Record {
+    status: AnswerStatus,
+    sources: Vec<MessageId>,
+    prompt_tokens: u64,
+    answer_tokens: u64,
+}
+
+fn record_of(conn: &Reader, chat: ChatId, asked: MessageId) -> chime_store::Result<Option<Record>> {
+    let Some(trigger) = messages::find(conn, chat, asked)? else { return Ok(None) };
+    let Some(record) = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)? else { return Ok(None) };
+    let mut sources = Vec::new();
+    for source in &record.sources {
+        let Ok(seq) = source.id.trim_start_matches('m').parse().map(Seq) else { continue };
+        sources.extend(messages::by_seq(conn, trigger.chat, seq)?.map(|stored| stored.message.id));
+    }
+    Ok(Some(Record {
+        status: record.status,
+        sources,
+        prompt_tokens: record.tokens.prompt,
+        answer_tokens: record.tokens.completion,
+    }))
+}
+
+/// Up to which byte a message is the answer, where something else stands below.
+fn talk_end(conn: &Reader, chat: ChatId, message: MessageId) -> chime_store::Result<Option<usize>> {
+    let part = outbox::by_message(conn, chat, message)?;
+    part.map_or(Ok(None), |part| outbox::talk_end(conn, part.id))
+}
+
+/// The answer in all messages, and what stands below it.
+fn divided(sent: &[SandboxMessage], ends: &[Option<usize>]) -> (String, String) {
+    let (mut text, mut below) = (Vec::new(), Vec::new());
+    for (message, end) in sent.iter().zip(ends) {
+        let end = end.filter(|end| message.text.is_char_boundary(*end)).unwrap_or(message.text.len());
+        let (answer, rest) = message.text.split_at(end);
+        text.push(answer);
+        below.push(rest.trim());
+    }
+    (text.join("\n"), below.join("\n").trim().to_owned())
+}
+
+/// The question is not stored yet, or work on it is not done.
+fn is_busy(conn: &Reader, chat: ChatId, asked: MessageId) -> chime_store::Result<bool> {
+    let is_stored = messages::find(conn, chat, asked)?.is_some();
+    let due: chime_store::Result<Vec<bool>> = WORK.into_iter().map(|kind| jobs::is_any_due(conn, kind, chat)).collect();
+    Ok(!is_stored || due?.contains(&true))
+}
+
+/// The messages of its chat that a message links to.
+fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
+    let urls = message.entities.iter().filter_map(|entity| match &entity.kind {
+        EntityKind::TextLink { url } => parse_message_link(url),
+        _ => None,
+    });
+    urls.filter_map(|place| match place {
+        MessagePlace::Ids(of, id) if of == chat => Some(id),
+        MessagePlace::Ids(..) | MessagePlace::Public { .. } => None,
+    })
+    .collect()
+}
+
+/// The settings of the environment, with the place of the run. Memory and limits are off unless they are set.
+fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, StageError> {
+    let environment = Environment::read(&std::env::current_dir()?);
+    let is_unset = |name: &str| {
+        let settings = environment.settings();
+        KEYS.iter().any(|key| key.name == name && settings.raw(key).is_none())
+    };
+    let off = ["MEMORY", "RATE_LIMIT"].into_iter().filter(|name| is_unset(name)).map(|name| (name, "off".to_owned()));
+    let place = [
+        ("TELEGRAM_API_URL", sandbox.api_url()),
+        ("TELEGRAM_BOT_TOKEN", sandbox.token().to_owned()),
+        ("DATABASE_PATH", folder.join("eval.db").display().to_string()),
+        ("OPENAI_BASE_URL", options.url.clone()),
+        ("MODEL", options.model.clone()),
+        ("ALLOWED_CHATS", "*".to_owned()),
+        ("PRIVATE_CHATS", "all".to_owned()),
+        ("HTTP_ADDR", "off".to_owned()),
+        // Short, so that stopping does not wait for a poll.
+        ("POLL_TIMEOUT", "2s".to_owned()),
+    ];
+    let given: Vec<(String, String)> =
+        place.into_iter().chain(off).map(|(name, value)| (name.to_owned(), value)).collect();
+    let config = Config::load(&environment.with(given).settings())?;
+    // Nobody is in these chats.
+    Ok(Config { privacy: PrivacyConfig { announces: false, ..config.privacy.clone() }, ..config })
+}
+
+/// Returns how many lines the daemon has read before it starts: all of a private chat, and in groups those up to the last that it
+/// would answer or wrote itself.
+fn recorded(case: &Case) -> usize {
+    if case.kind == Kind::Private {
+        return case.lines.len();
+    }
+    let is_for_bot = |line: &Line| {
+        let parent = line.reply_to.and_then(|number| case.line(number));
+        let is_named = line.text.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(BOT));
+        line.is_of_bot() || is_named || parent.is_some_and(Line::is_of_bot)
+    };
+    case.lines.iter().rposition(is_for_bot).map_or(0, |last| last + 1)
+}
+
+/// The sender of a line, by the bot's name in the demo where it is the bot.
+fn name(line: &Line) -> &str {
+    if line.is_of_bot() { BOT } else { &line.name }
+}
+
+fn title(case: &Case) -> String {
+    case.title.clone().unwrap_or_else(|| GROUP.to_owned())
+}
+
+fn kind(case: &Case) -> ChatKind {
+    if case.kind == Kind::Private { ChatKind::Private } else { ChatKind::Supergroup }
+}

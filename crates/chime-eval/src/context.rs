@@ -1,0 +1,293 @@
+//! Running a selector over a pack.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use crate::pack::{Pack, PackMessage, QueryAsk};
+use crate::score::{Figures, Prediction, headings, mean, score};
+use crate::{Limits, Selector};
+use chime_core::embed::Embedder;
+use chime_core::trigger::{Languages, is_generic};
+use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
+use chime_relevance::context::{
+    AskedSpan, Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past,
+    ReplyModel, Reranked, Scorers, antecedent_rows, read_question, rerank, said, told, without_bots,
+};
+use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
+use chime_store::{Language, stems};
+
+/// What a run over a pack came to.
+#[derive(Debug, Clone)]
+pub struct Evaluated {
+    /// Means by variant, and by variant and slice.
+    pub figures: BTreeMap<String, BTreeMap<String, f64>>,
+    pub predictions: Vec<Prediction>,
+}
+
+/// A chat made ready once for all of its queries.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub messages: Vec<StoredMessage>,
+    pub evidence: Arc<Evidence>,
+    /// Characters of each message, by its id.
+    pub lengths: HashMap<i64, usize>,
+    /// By message the stems that full text search knows it by.
+    stems: Arc<Vec<HashSet<String>>>,
+    /// Whether more than the window of a query may be looked at.
+    reaches_back: bool,
+    language: Language,
+}
+
+/// Runs `selector` over every query of the pack; calls `progress` after each.
+pub fn evaluate(
+    pack: &Pack,
+    selector: Selector,
+    embedder: Option<&Arc<Embedder>>,
+    limits: Limits,
+    mut progress: impl FnMut(),
+) -> Evaluated {
+    let links = &Scorers::shipped().links;
+    let chats: HashMap<&str, Prepared> = (pack.chats.iter())
+        .map(|(id, messages)| {
+            (id.as_str(), Prepared::read(messages, embedder).reaching_back(pack.reaches_back).with_links(links))
+        })
+        .collect();
+    let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut predictions = Vec::new();
+    for query in &pack.queries {
+        let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
+        let history = chat.history(&query.ask);
+        let past = chat.past(&query.ask);
+        let prediction = selector.select(&query.ask.query_id, &history, (limits, &Scorers::shipped()), &past);
+        let figures = score(query, &prediction, &chat.lengths, limits.k);
+        for heading in headings(query) {
+            rows.entry(heading).or_default().push(figures.clone());
+        }
+        predictions.push(prediction);
+        progress();
+    }
+    let figures = rows.into_iter().map(|(heading, rows)| (heading, mean(&rows))).collect();
+    Evaluated { figures, predictions }
+}
+
+impl Prepared {
+    /// Reads what each message says; which goes on from which is [`Self::with_links`].
+    pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
+        let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
+        let mut evidence = Evidence { embedder: embedder.cloned(), ..Evidence::default() };
+        for one in &stored {
+            let text = without_bots(&one.message.text);
+            let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
+            let reading = MessageFeatures::of(&one.message, &text, vector);
+            evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
+        }
+        let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
+        let texts: Vec<String> = messages.iter().map(|message| message.text.clone()).collect();
+        let language = Language::judge(&texts).unwrap_or(Language::DEFAULT);
+        let all_stems =
+            stored.iter().map(|stored| stems(&stored.message.text, language).into_iter().collect()).collect();
+        Self {
+            messages: stored,
+            evidence: Arc::new(evidence),
+            lengths,
+            stems: Arc::new(all_stems),
+            reaches_back: false,
+            language,
+        }
+    }
+
+    /// The same where messages from before the window of a query are candidates too.
+    #[must_use]
+    pub fn reaching_back(mut self, reaches_back: bool) -> Self {
+        self.reaches_back = reaches_back;
+        self
+    }
+
+    /// The same with the antecedents that a table of links gives.
+    #[must_use]
+    pub fn with_links(mut self, links: &ReplyModel) -> Self {
+        let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
+        self.evidence = Arc::new(Evidence { antecedents, sampled: None, ..Arc::unwrap_or_clone(self.evidence) });
+        self
+    }
+
+    /// What the daemon would have fetched for this trigger: the window, and nothing that the variant hides.
+    pub fn history(&self, ask: &QueryAsk) -> History {
+        let bare = ask.variant.starts_with("bare");
+        let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");
+        let find = |id: i64| self.messages.partition_point(|stored| stored.message.id.0 < id);
+        let end = find(if ask.trigger.is_some() { ask.window.1 + 1 } else { ask.message_id });
+        let start = find(ask.window.0);
+        let mut recent = self.messages[start..end].to_vec();
+        if !has_links {
+            recent.iter_mut().for_each(|stored| stored.message.reply_to = None);
+        }
+        let mut trigger = match &ask.trigger {
+            Some(message) => to_stored(message, end as u32 + 1),
+            None => self.messages[end].clone(),
+        };
+        trigger.message.reply_to = ask.reply_to.map(MessageId);
+        if bare {
+            trigger.message.text = String::new();
+        }
+        let ask = without_bots(&trigger.message.text).into_owned();
+        let is_tag = ask != trigger.message.text;
+        let evidence = Arc::clone(&self.evidence);
+        let ask_from = self.messages.get(start).map_or(i64::MAX, |stored| stored.message.id.0);
+        let mut linked = if self.reaches_back { self.around_anchor(&trigger, start) } else { Vec::new() };
+        let earlier = &self.messages[..end];
+        let mut seen = HashSet::new();
+        let people: Vec<Person<'_>> = (earlier.iter().map(|stored| &stored.message.sender))
+            .filter(|sender| seen.insert(sender.id))
+            .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
+            .collect();
+        let asked = read_question((&trigger, &ask), (self.language, 0), &people);
+        let reaches = if self.reaches_back { earlier } else { recent.as_slice() };
+        let is_meant = |stored: &&StoredMessage, wanted: &AskedSpan| match wanted {
+            AskedSpan::Newest => true,
+            AskedSpan::Within(span) => (span.from..span.to).contains(&stored.message.sent_at),
+        };
+        let wanted = told(&asked, &trigger);
+        let meant: Vec<StoredMessage> =
+            reaches.iter().filter(|stored| wanted.iter().any(|one| is_meant(stored, one))).cloned().collect();
+        let given = said(&asked, &trigger, &meant, &evidence);
+        linked.extend(meant.into_iter().filter(|stored| stored.message.id.0 < ask_from));
+        let question = OpenQuestion::of(&trigger, asked).filter(|_| !is_generic(&ask, Languages::shipped()));
+        History { ask, is_tag, given, question, evidence, ..History::new(trigger, recent, linked) }
+    }
+
+    /// What the daemon would have fetched of an anchor from before the window: its ancestors and neighbours.
+    fn around_anchor(&self, trigger: &StoredMessage, start: usize) -> Vec<StoredMessage> {
+        let place = |id: MessageId| self.messages.binary_search_by_key(&id, |stored| stored.message.id).ok();
+        let chain = std::iter::successors(trigger.message.reply_to.and_then(place), |at| {
+            self.messages[*at].message.reply_to.and_then(place)
+        });
+        let mut places: BTreeSet<usize> = chain.take(Params::CHAIN_DEPTH).collect();
+        if let Some(anchor) = trigger.message.reply_to.and_then(place) {
+            places.extend(anchor.saturating_sub(Params::ANCHOR_BESIDE)..=anchor + Params::ANCHOR_BESIDE);
+        }
+        places.into_iter().filter(|at| *at < start).map(|at| self.messages[at].clone()).collect()
+    }
+
+    /// What the daemon would find further back than the window.
+    pub fn past<'a>(&'a self, ask: &'a QueryAsk) -> PackPast<'a> {
+        PackPast { chat: self, ask }
+    }
+}
+
+/// The past of a chat of a pack, as of one query.
+pub struct PackPast<'a> {
+    chat: &'a Prepared,
+    ask: &'a QueryAsk,
+}
+
+impl Past for PackPast<'_> {
+    fn older(&self, query: &OlderQuery) -> Vec<Reranked> {
+        if !self.chat.reaches_back {
+            return Vec::new();
+        }
+        let start = self.chat.messages.partition_point(|stored| stored.message.id.0 < self.ask.window.0);
+        let older = Older {
+            messages: &self.chat.messages[..start],
+            stems: &self.chat.stems[..start],
+            from: Seq(0),
+            evidence: &self.chat.evidence,
+        };
+        let mut lexicon = Lexicon::new(self.chat.language, None);
+        match by_words(&older, (self.chat.language, &query.words), query.before, &mut lexicon) {
+            Ok(found) => rerank(query, found, FurtherBackWeights::shipped()),
+            Err(never) => match never {},
+        }
+    }
+
+    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
+        let first = if self.chat.reaches_back { i64::MIN } else { self.ask.window.0 };
+        let from = Seq(self.chat.messages.partition_point(|stored| stored.message.id.0 < first) as u32 + 1);
+        let end = self.chat.messages.partition_point(|stored| stored.message.id.0 <= self.ask.window.1);
+        let older = Older {
+            messages: &self.chat.messages[..end],
+            stems: &self.chat.stems[..end],
+            from,
+            evidence: &self.chat.evidence,
+        };
+        let mut lexicon = Lexicon::new(self.chat.language, self.chat.evidence.embedder.as_deref());
+        match stretches(&older, &question.sought(), &mut lexicon) {
+            Ok(found) => found,
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// What is older than the window of a query, in memory, numbered from 1.
+pub struct Older<'a> {
+    pub messages: &'a [StoredMessage],
+    /// Of each message.
+    pub stems: &'a [HashSet<String>],
+    /// Nothing before this one is there.
+    pub from: Seq,
+    pub evidence: &'a Evidence,
+}
+
+impl Archive for Older<'_> {
+    type Error = Infallible;
+
+    fn count(&self) -> Result<f64, Infallible> {
+        Ok(self.messages.len() as f64)
+    }
+
+    fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+        let places = (1..)
+            .map(Seq)
+            .zip(self.stems)
+            .filter(|(seq, held)| (self.from..before).contains(seq) && held.contains(stem));
+        let mut newest: Vec<Seq> = places.map(|(seq, _)| seq).collect();
+        newest.reverse();
+        let held = newest.len() as f64;
+        Ok((newest, held))
+    }
+
+    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+        let (mut seqs, _) = self.holding(stem, before)?;
+        let is_by = |name: &str| stems(name, Language::DEFAULT).iter().any(|it| it == stem);
+        let said = self.messages.iter().filter(|it| (self.from..before).contains(&it.seq));
+        seqs.extend(said.filter(|it| is_by(&it.message.sender.name)).map(|it| it.seq));
+        seqs.sort_unstable_by(|a, b| b.cmp(a));
+        seqs.dedup();
+        let held = seqs.len() as f64;
+        Ok((seqs, held))
+    }
+
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Infallible> {
+        let said = self.messages.iter().filter(|it| (self.from..sought.before).contains(&it.seq));
+        let mut near: Vec<(f32, Seq)> = said
+            .filter_map(|it| {
+                let reading = self.evidence.readings.get(&(it.message.chat, it.message.id))?;
+                (reading.vector.len() == vector.len() && !vector.is_empty())
+                    .then(|| (dot(&reading.vector, vector), it.seq))
+            })
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(near.into_iter().map(|(_, seq)| seq).take(NEAREST).collect())
+    }
+
+    fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+        let (from, to) = (from.max(self.from).0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
+        Ok(self.messages.get(from..to).unwrap_or_default().to_vec())
+    }
+}
+
+pub(super) fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {
+    let sender = Sender {
+        username: message.username.clone(),
+        is_bot: message.is_bot,
+        ..Sender::person(UserId(message.from_id), message.from_name.clone())
+    };
+    let message = Message {
+        role: if message.is_bot { Role::Assistant } else { Role::User },
+        text: message.text.clone(),
+        reply_to: message.reply_to.map(MessageId),
+        ..Message::new(ChatId(-1), MessageId(message.message_id), sender, Timestamp::from_secs(message.date))
+    };
+    StoredMessage { chat: ChatKey(1), seq: Seq(seq), message }
+}

@@ -1,0 +1,266 @@
+//! Running a retriever over the questions of a pack.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::context::Evaluated;
+use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
+use crate::remembered::{RememberError, Remembered};
+use crate::score::{Figures, Prediction, mean};
+use chime_core::embed::Embedder;
+use chime_core::{Language, Timestamp, UserId};
+use chime_relevance::retrieval::{
+    Asked, Features, Frequencies, Lexicon, Passage, Person, Profile, Question, Ranked, SESSION_SILENCE, SessionText,
+    in_sessions, rank, rank_sessions,
+};
+use chime_runtime::clock::Clock;
+
+/// Who retrieves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Retriever {
+    /// What the daemon runs, on the pack's messages in a store.
+    Fitted,
+    /// The same features and weights over every message of the chat, with none left out beforehand.
+    Exhaustive,
+    /// The same without vectors.
+    Lexical,
+    /// Vectors alone.
+    Vectors,
+    /// The first design's blend of similarity, tags and recency.
+    SeedBlend,
+    Bm25,
+    Tags,
+}
+
+/// What is ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scope {
+    /// Messages.
+    Turn,
+    /// Sessions, each told by its best message.
+    Session,
+}
+
+/// Ranks that a prediction keeps.
+const KEPT: usize = 200;
+/// Messages that a chat's language is judged by.
+const JUDGED: usize = 200;
+
+impl Retriever {
+    fn profile(self) -> Profile {
+        match self {
+            Self::Fitted | Self::Exhaustive => Profile::Fitted,
+            Self::Lexical => Profile::Lexical,
+            Self::Vectors => Profile::Vectors,
+            Self::SeedBlend => Profile::SeedBlend,
+            Self::Bm25 => Profile::Bm25,
+            Self::Tags => Profile::Tags,
+        }
+    }
+}
+
+/// Runs `retriever` over every question of the pack; calls `progress` after each.
+///
+/// # Errors
+/// When the store that the daemon's retriever is asked on fails.
+pub async fn evaluate(
+    pack: &Pack,
+    (retriever, scope): (Retriever, Scope),
+    embedder: &Arc<Embedder>,
+    k: usize,
+    mut progress: impl FnMut(),
+) -> Result<Evaluated, RememberError> {
+    let remembered = match retriever {
+        Retriever::Fitted => Some(Remembered::new(pack, embedder, &Clock::system()).await?),
+        _ => None,
+    };
+    let mut chats: HashMap<&str, ReadChat<'_>> =
+        pack.chats.iter().map(|(id, messages)| (id.as_str(), ReadChat::new(messages, embedder))).collect();
+    let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut predictions = Vec::new();
+    for question in &pack.questions {
+        let Some(chat) = chats.get_mut(question.ask.chat_id.as_str()) else { continue };
+        let ranked = match &remembered {
+            Some(remembered) => remembered.ranked(&question.ask).await?,
+            None => chat.ranked(&question.ask, retriever.profile()).iter().map(|one| (one.index, one.score)).collect(),
+        };
+        let mut ranked = chat.told(&question.ask, &ranked, scope);
+        ranked.truncate(KEPT);
+        let figures = score(question, &ranked, pack);
+        for heading in [QUESTION.to_owned(), format!("{QUESTION}/category {}", question.gold.category)] {
+            rows.entry(heading).or_default().push(figures.clone());
+        }
+        let selected = ranked.iter().copied().take(k).collect();
+        let query_id = question.ask.query_id.clone();
+        predictions.push(Prediction { query_id, given: Vec::new(), selected, ranked });
+        progress();
+    }
+    let figures = rows.into_iter().map(|(heading, rows)| (heading, mean(&rows))).collect();
+    Ok(Evaluated { figures, predictions })
+}
+
+/// A chat made ready once for all of its questions.
+struct ReadChat<'a> {
+    texts: Texts<'a>,
+    language: Language,
+    lexicon: Lexicon<'a>,
+}
+
+/// The messages of a chat with what is kept beside them.
+struct Texts<'a> {
+    messages: &'a [PackMessage],
+    /// By the message's id.
+    places: HashMap<i64, usize>,
+    vectors: Vec<Vec<f32>>,
+    sessions: Vec<usize>,
+}
+
+impl<'a> ReadChat<'a> {
+    fn new(messages: &'a [PackMessage], embedder: &'a Embedder) -> Self {
+        let newest = messages[messages.len().saturating_sub(JUDGED)..].iter();
+        let texts: Vec<String> = newest.map(|message| message.text.clone()).collect();
+        let language = Language::judge(&texts).unwrap_or(Language::DEFAULT);
+        let times: Vec<Timestamp> = messages.iter().map(|message| Timestamp::from_secs(message.date)).collect();
+        Self {
+            texts: Texts {
+                messages,
+                places: messages.iter().enumerate().map(|(place, message)| (message.message_id, place)).collect(),
+                vectors: messages.iter().map(|message| embedder.embed(&message.text)).collect(),
+                sessions: in_sessions(&times, SESSION_SILENCE),
+            },
+            language,
+            lexicon: Lexicon::new(language, Some(embedder)),
+        }
+    }
+
+    /// Ids of ranked messages; of sessions each one's best.
+    fn told(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: Scope) -> Vec<i64> {
+        let places = match scope {
+            Scope::Turn => ranked.iter().map(|(place, _)| *place).collect(),
+            Scope::Session => {
+                let question = self.question(ask);
+                best_of_sessions(&question, ranked, &self.texts.sessions, &mut self.lexicon)
+            }
+        };
+        places.into_iter().map(|place| self.texts.messages[place].message_id).collect()
+    }
+
+    fn question(&self, ask: &QuestionAsk) -> Question {
+        let mut seen = BTreeSet::new();
+        let people: Vec<Person<'_>> = (self.texts.messages.iter())
+            .filter(|message| !message.is_bot && seen.insert(message.from_id))
+            .map(|message| Person {
+                id: UserId(message.from_id),
+                name: &message.from_name,
+                username: message.username.as_deref(),
+            })
+            .collect();
+        let now = Timestamp::from_secs(ask.date);
+        let asked = Asked { language: self.language, now, utc_offset: 0, by: None, people: &people };
+        Question::read(&ask.question, &asked)
+    }
+
+    fn ranked(&mut self, ask: &QuestionAsk, profile: Profile) -> Vec<Ranked> {
+        let question = self.question(ask);
+        let Self { texts, lexicon, .. } = self;
+        let passages: Vec<Passage<'_>> = (0..texts.messages.len()).map(|place| texts.passage(place)).collect();
+        rank(&question, &passages, None, lexicon, profile)
+    }
+}
+
+/// Where a question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    OwnChat,
+    /// In the next chat of the pack, where nothing answers it.
+    OtherChat,
+}
+
+/// A question with the features of every message, and whether it answers.
+#[derive(Debug, Clone)]
+pub struct QuestionRows {
+    pub chat: String,
+    pub rows: Vec<(Features, bool)>,
+}
+
+/// The features of every message for every question of the pack: what weights are fitted on.
+pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows> {
+    let ids: Vec<&str> = pack.chats.keys().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut chats: HashMap<&str, ReadChat<'_>> =
+        pack.chats.iter().map(|(id, messages)| (id.as_str(), ReadChat::new(messages, embedder))).collect();
+    let mut found = Vec::new();
+    for question in &pack.questions {
+        let own = question.ask.chat_id.as_str();
+        let asked_in = match place {
+            Place::OwnChat => own,
+            Place::OtherChat => ids.iter().position(|id| *id == own).map_or(own, |at| ids[(at + 1) % ids.len()]),
+        };
+        let Some(chat) = chats.get_mut(asked_in) else { continue };
+        let ranked = chat.ranked(&question.ask, Profile::Fitted);
+        let is_right = |index: usize| {
+            place == Place::OwnChat && question.gold.context.contains(&chat.texts.messages[index].message_id)
+        };
+        let rows = ranked.iter().map(|one| (one.features, is_right(one.index))).collect();
+        found.push(QuestionRows { chat: own.to_owned(), rows });
+    }
+    found
+}
+
+impl Texts<'_> {
+    fn passage(&self, place: usize) -> Passage<'_> {
+        let message = &self.messages[place];
+        let beside = |other: usize| (self.sessions.get(other) == Some(&self.sessions[place])).then_some(other);
+        Passage {
+            author: UserId(message.from_id),
+            sent_at: Timestamp::from_secs(message.date),
+            text: &message.text,
+            vector: &self.vectors[place],
+            is_own: message.is_bot,
+            before: place.checked_sub(1).and_then(beside),
+            after: beside(place + 1),
+            replies_to: message.reply_to.and_then(|id| self.places.get(&id).copied()),
+        }
+    }
+}
+
+/// The best message of each session, best session first.
+fn best_of_sessions(
+    question: &Question,
+    ranked: &[(usize, f64)],
+    sessions: &[usize],
+    lexicon: &mut Lexicon<'_>,
+) -> Vec<usize> {
+    let count = sessions.last().map_or(0, |last| last + 1);
+    let mut best: Vec<Option<usize>> = vec![None; count];
+    for (place, _) in ranked {
+        best[sessions[*place]].get_or_insert(*place);
+    }
+    let ranked: Vec<Ranked> = (ranked.iter())
+        .map(|(index, score)| Ranked { index: *index, score: *score, features: Features::default() })
+        .collect();
+    let texts = vec![SessionText { summary: "" }; count];
+    let session_of = |index: usize| sessions.get(index).copied();
+    rank_sessions(question, (&ranked, session_of), &texts, &Frequencies::default(), lexicon)
+        .into_iter()
+        .filter_map(|session| best[session.index])
+        .collect()
+}
+
+/// The scores of a ranking, by the names of the packs' own scorer.
+fn score(question: &PackQuestion, ranked: &[i64], pack: &Pack) -> Figures {
+    let evidence: BTreeSet<i64> = question.gold.context.iter().copied().collect();
+    let sessions: BTreeSet<&str> = question.gold.sessions.iter().map(String::as_str).collect();
+    let mut figures = Figures::new();
+    for (depth, turn, all, sess) in
+        [(5, "turn@5", "all@5", "sess@5"), (10, "turn@10", "all@10", "sess@10"), (20, "turn@20", "all@20", "sess@20")]
+    {
+        let top: BTreeSet<i64> = ranked.iter().copied().take(depth).collect();
+        let found = evidence.intersection(&top).count();
+        let conversation = |id: &i64| pack.conversations.get(&(question.ask.chat_id.clone(), *id)).map(String::as_str);
+        let met: BTreeSet<&str> = top.iter().filter_map(conversation).collect();
+        figures.insert(turn, found as f64 / evidence.len().max(1) as f64);
+        figures.insert(all, f64::from(u8::from(found == evidence.len())));
+        figures.insert(sess, sessions.intersection(&met).count() as f64 / sessions.len().max(1) as f64);
+    }
+    figures
+}

@@ -1,0 +1,98 @@
+//! A pack in a store of its own, as the daemon would have it: what the daemon's retriever is asked on.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::context::to_stored;
+use crate::pack::{Pack, PackMessage, QuestionAsk};
+use chime_core::embed::Embedder;
+use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Seq, Timestamp, UserId};
+use chime_memory::recall::{RecallRequest, Recaller, VectorKeeper, VectorSource};
+use chime_runtime::clock::Clock;
+use chime_store::messages::TakenIn;
+use chime_store::search::Merging;
+use chime_store::{Language, Priority, Store, Writer, chats, messages};
+
+/// Messages that a chat's language is judged by.
+const JUDGED: usize = 200;
+/// The first chat; the others follow.
+const FIRST_CHAT: i64 = -1_007_000_000_000;
+
+/// A pack that was taken in, with the vectors of all of its messages.
+pub struct Remembered {
+    store: Store,
+    recaller: Arc<Recaller>,
+    chats: BTreeMap<String, RememberedChat>,
+    _folder: tempfile::TempDir,
+}
+
+struct RememberedChat {
+    key: ChatKey,
+    /// The number that the store gave each message, in the pack's order.
+    seqs: Vec<Seq>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RememberError {
+    #[error(transparent)]
+    Store(#[from] chime_store::StoreError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+impl Remembered {
+    pub async fn new(pack: &Pack, embedder: &Arc<Embedder>, clock: &Clock) -> Result<Self, RememberError> {
+        let folder = tempfile::tempdir()?;
+        let (store, _) = Store::open(&folder.path().join("chime.db"), clock.now())?;
+        let mut chats = BTreeMap::new();
+        let named: BTreeMap<&String, &Vec<PackMessage>> = pack.chats.iter().collect();
+        for (id, (name, said)) in (0..).map(|place| ChatId(FIRST_CHAT - place)).zip(named) {
+            let taken = said.clone();
+            let remembered = store.write(Priority::Background, move |tx| take_in(tx, id, &taken)).await?;
+            chats.insert(name.clone(), remembered);
+        }
+        let keeper = VectorKeeper::new(store.clone(), clock.clone(), VectorSource::Local(Arc::clone(embedder)));
+        while !keeper.run_once().await? {}
+        store.merge_index(Merging::All).await?;
+        let recaller = Arc::new(Recaller::new(Some(Arc::clone(embedder))));
+        Ok(Self { store, recaller, chats, _folder: folder })
+    }
+
+    /// What the daemon ranks for a question, as places among the messages of its chat with their scores, best first.
+    pub async fn ranked(&self, ask: &QuestionAsk) -> chime_store::Result<Vec<(usize, f64)>> {
+        let Some(chat) = self.chats.get(&ask.chat_id) else { return Ok(Vec::new()) };
+        let (recaller, text, now) = (Arc::clone(&self.recaller), ask.question.clone(), Timestamp::from_secs(ask.date));
+        let conversation = Conversation { chat: chat.key, thread: None };
+        let before = Seq(chat.seqs.iter().map(|seq| seq.0).max().unwrap_or(0).saturating_add(1));
+        let look = move |conn: &chime_store::Reader| {
+            let request =
+                RecallRequest { conversation, text: &text, now, utc_offset: 0, by: UserId(0), before, vectors: &[] };
+            recaller.ranked(conn, &request)
+        };
+        let ranked = self.store.read(look).await?;
+        let places: HashMap<Seq, usize> = chat.seqs.iter().enumerate().map(|(place, seq)| (*seq, place)).collect();
+        Ok(ranked.into_iter().filter_map(|(seq, score)| Some((*places.get(&seq)?, score))).collect())
+    }
+}
+
+/// Stores a chat's messages in the language that they are in, which the daemon knows of a chat that goes on.
+fn take_in(tx: &Writer<'_>, id: ChatId, said: &[PackMessage]) -> chime_store::Result<RememberedChat> {
+    let chat = Chat { id, kind: ChatKind::Supergroup, title: None, username: None };
+    let newest = said[said.len().saturating_sub(JUDGED)..].iter();
+    let texts: Vec<String> = newest.map(|message| message.text.clone()).collect();
+    let key = chats::upsert(tx, &chat)?.key;
+    chats::set_language(tx, key, Language::judge(&texts).unwrap_or(Language::DEFAULT))?;
+    let row = chats::upsert(tx, &chat)?;
+    let mut seqs = Vec::with_capacity(said.len());
+    for message in said {
+        let mut stored = to_stored(message, 0).message;
+        stored.chat = id;
+        match messages::take_in(tx, &row, &stored)? {
+            TakenIn::New(kept) | TakenIn::Replaced(kept) | TakenIn::Known(kept) => seqs.push(kept.seq),
+        }
+        if !message.is_bot {
+            chats::upsert_member(tx, key, &stored.sender)?;
+        }
+    }
+    Ok(RememberedChat { key, seqs })
+}

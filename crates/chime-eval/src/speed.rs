@@ -1,0 +1,298 @@
+//! How fast the store and the picker are, in made-up chats of any size, through the doors that the daemon uses.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::synthetic::{self, CHATS};
+use chime_core::embed::Embedder;
+use chime_core::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
+use chime_memory::context::{AT_ONCE, Asked, NOTED, Readings, gather, window};
+use chime_memory::recall::{RecallRequest, Recaller};
+use chime_relevance::context::Params;
+use chime_runtime::clock::{Clock, Stopwatch};
+use chime_store::search::Merging;
+use chime_store::{Language, Priority, Store, StoreError, chats, messages, search, sessions};
+
+/// Telegram hands over as many updates at a time.
+const BATCH: u32 = 100;
+/// While the database is filled, and nothing is measured.
+const LARGE_BATCH: u32 = 2_000;
+/// Messages whose storing is measured.
+const INGESTED: u32 = 10_000;
+/// Triggers, in all chats in turn: so many chats are more than what is kept in memory.
+const TRIGGERS: u32 = 300;
+/// Before the clock runs: pages and statements are read, words of the model are met.
+const WARM_UP: u32 = 100;
+/// The largest chat.
+const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
+
+/// The names are a contract.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    pub messages: u32,
+    pub window_p50_ms: f64,
+    pub window_p95_ms: f64,
+    /// Finding the old messages that bear on a question, in all that the chat said.
+    pub recall_p95_ms: f64,
+    pub fts_p95_ms: f64,
+    /// What a message costs where it is stored: noting where it was said. It is read and scored later.
+    pub arrival_us: f64,
+    /// Reading and scoring it, in the middle. No part of the contract.
+    #[serde(skip)]
+    pub scored_us: f64,
+    pub ingest_per_s: f64,
+    pub fsync_ms: f64,
+    pub rss_mb: f64,
+    pub db_mb: f64,
+}
+
+/// What a measurement can stumble over: it ends, with the reason.
+#[derive(Debug, thiserror::Error)]
+pub enum SpeedError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Embed(#[from] chime_core::embed::EmbedError),
+    #[error("made-up chats hold at least {0} messages")]
+    TooFew(u32),
+}
+
+/// Fills a database of its own with `count` messages and measures in it. A million take a few minutes.
+pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
+    if count < INGESTED {
+        return Err(SpeedError::TooFew(INGESTED));
+    }
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("chime.db");
+    let (store, _) = Store::open(&path, clock.now())?;
+    let extra = WARM_UP + TRIGGERS;
+    let start = synthetic::start(count + extra, clock.now());
+    let embedder = embedder()?;
+    let bench = Bench {
+        store,
+        clock: clock.clone(),
+        start,
+        readings: Arc::new(Readings::new(Some(Arc::clone(&embedder)))),
+        recaller: Arc::new(Recaller::new(Some(embedder))),
+    };
+    bench.take_in(0, count - INGESTED, LARGE_BATCH).await?;
+    let watch = clock.stopwatch();
+    bench.take_in(count - INGESTED, count, BATCH).await?;
+    let ingest_per_s = f64::from(INGESTED) / watch.elapsed().as_secs_f64();
+    bench.prepare_all().await?;
+    let (mut windows, mut scored, mut searches, mut recalls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for number in count..count + extra {
+        bench.take_in(number, number + 1, 1).await?;
+        let trigger = bench.find(number).await?;
+        windows.push(bench.window(trigger.clone()).await?);
+        scored.push(bench.prepare(&trigger).await?);
+        searches.push(bench.search(trigger.clone()).await?);
+        recalls.push(bench.recall(trigger).await?);
+    }
+    let warm = |values: Vec<f64>| Sorted::of(values.into_iter().skip(WARM_UP as usize));
+    let (windows, scored) = (warm(windows), warm(scored));
+    Ok(Figures {
+        messages: count,
+        window_p50_ms: windows.at(0.5),
+        window_p95_ms: windows.at(0.95),
+        recall_p95_ms: warm(recalls).at(0.95),
+        fts_p95_ms: warm(searches).at(0.95),
+        arrival_us: noting_us(clock),
+        scored_us: scored.at(0.5) * 1000.0,
+        ingest_per_s,
+        fsync_ms: fsync(folder.path(), clock)?,
+        rss_mb: resident_mb()?,
+        db_mb: megabytes(std::fs::metadata(&path)?.len()),
+    })
+}
+
+/// What ingest does for whoever chooses: it notes where something was said, once for each batch and conversation, and
+/// hands that over. Here every message is a batch.
+fn noting_us(clock: &Clock) -> f64 {
+    const TIMES: u32 = 100_000;
+    let (heard, mut news) = mpsc::channel(NOTED);
+    let watch = clock.stopwatch();
+    for number in 0..TIMES {
+        let conversation = Conversation { chat: ChatKey(1 + number % CHATS), thread: None };
+        let noted = HashMap::from([(conversation, false)]);
+        for (conversation, is_asked) in noted {
+            // There is room: the one before was taken out.
+            let _ = heard.try_send(Heard { conversation, is_asked });
+        }
+        let _ = news.try_recv();
+    }
+    watch.elapsed().as_secs_f64() * 1e6 / f64::from(TIMES)
+}
+
+fn embedder() -> Result<Arc<Embedder>, SpeedError> {
+    Ok(Arc::new(Embedder::shipped()?))
+}
+
+struct Bench {
+    store: Store,
+    clock: Clock,
+    start: Timestamp,
+    readings: Arc<Readings>,
+    recaller: Arc<Recaller>,
+}
+
+impl Bench {
+    /// Stores the messages of these numbers.
+    async fn take_in(&self, from: u32, to: u32, batch: u32) -> Result<(), StoreError> {
+        let start = self.start;
+        for begin in (from..to).step_by(batch as usize) {
+            let numbers = begin..to.min(begin + batch);
+            let stored = self.store.write(Priority::Answering, move |tx| {
+                let mut noted = HashSet::new();
+                for number in numbers {
+                    let chat = synthetic::chat_of(FIRST_CHAT, number);
+                    let row = chats::upsert(tx, &chat)?;
+                    let message = synthetic::message(chat.id, number, start);
+                    messages::take_in(tx, &row, &message)?;
+                    chats::upsert_member(tx, row.key, &message.sender)?;
+                    let hour = message.sent_at.secs() / sessions::NOTE_SPAN.as_secs().cast_signed();
+                    // What sessions need of taking in: a note an hour, where there is none yet.
+                    if noted.insert((row.key, message.thread, hour)) {
+                        let conversation = Conversation { chat: row.key, thread: message.thread };
+                        sessions::note(tx, conversation, message.sent_at)?;
+                    }
+                }
+                Ok(())
+            });
+            stored.await?;
+        }
+        Ok(())
+    }
+
+    /// What the daemon does when nobody waits, for every chat.
+    async fn prepare_all(&self) -> Result<(), SpeedError> {
+        // As many numbers as it takes to meet every chat.
+        for number in 0..CHATS * 2 {
+            let trigger = self.find(number).await?;
+            self.prepare(&trigger).await?;
+        }
+        // As after a night.
+        Ok(self.store.merge_index(Merging::All).await?)
+    }
+
+    async fn find(&self, number: u32) -> Result<StoredMessage, SpeedError> {
+        let chat = synthetic::chat_of(FIRST_CHAT, number).id;
+        let id = synthetic::message(chat, number, self.start).id;
+        let found = self.store.read(move |conn| messages::find(conn, chat, id)).await?;
+        found.ok_or(SpeedError::TooFew(number))
+    }
+
+    /// Milliseconds that choosing takes; every other trigger says nothing.
+    async fn window(&self, trigger: StoredMessage) -> Result<f64, StoreError> {
+        let (readings, recaller) = (Arc::clone(&self.readings), Arc::clone(&self.recaller));
+        let watch = self.clock.stopwatch();
+        let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
+        let pick = move |conn: &_| {
+            let params = Params::new(estimate_tokens);
+            let asked = Asked { trigger, ask, is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+            let history = gather(conn, asked, &params, &readings)?;
+            let window = window(conn, &history, &params, &recaller);
+            Ok((history, window))
+        };
+        // The daemon keeps them, too, until the answer is sent.
+        let _question = self.store.read(pick).await?;
+        Ok(milliseconds(watch))
+    }
+
+    /// Milliseconds that it takes to be ready for the next trigger of a conversation.
+    async fn prepare(&self, said: &StoredMessage) -> Result<f64, StoreError> {
+        let (readings, conversation, watch) = (Arc::clone(&self.readings), said.conversation(), self.clock.stopwatch());
+        let prepare = move |conn: &_| {
+            while !readings.prepare(conn, conversation, AT_ONCE)? {}
+            Ok(())
+        };
+        self.store.read(prepare).await?;
+        Ok(milliseconds(watch))
+    }
+
+    /// Milliseconds that a search for the words of a message takes.
+    async fn search(&self, said: StoredMessage) -> Result<f64, StoreError> {
+        const FOUND: usize = 40;
+        let watch = self.clock.stopwatch();
+        let find = move |conn: &_| search::any_word(conn, said.chat, Language::DEFAULT, &said.message.text, FOUND);
+        self.store.read(find).await?;
+        Ok(milliseconds(watch))
+    }
+
+    /// Milliseconds that it takes to recall what bears on the first words of a message.
+    async fn recall(&self, said: StoredMessage) -> Result<f64, StoreError> {
+        /// Words of a usual question.
+        const WORDS: usize = 6;
+        let recaller = Arc::clone(&self.recaller);
+        let text = said.message.text.split(' ').take(WORDS).collect::<Vec<_>>().join(" ");
+        let watch = self.clock.stopwatch();
+        let find = move |conn: &_| {
+            let request = RecallRequest {
+                conversation: said.conversation(),
+                text: &text,
+                now: said.message.sent_at,
+                utc_offset: 0,
+                by: said.message.sender.id,
+                before: said.seq,
+                vectors: &[],
+            };
+            recaller.recall(conn, &request)
+        };
+        self.store.read(find).await?;
+        Ok(milliseconds(watch))
+    }
+}
+
+pub(super) struct Sorted(Vec<f64>);
+
+impl Sorted {
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        Self(values)
+    }
+
+    pub fn at(&self, share: f64) -> f64 {
+        self.0.get((self.0.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// Milliseconds that it takes to make 8 KiB durable, as a commit does: the median of a hundred.
+fn fsync(folder: &Path, clock: &Clock) -> std::io::Result<f64> {
+    let mut file = File::create(folder.join("sync.tmp"))?;
+    let mut taken = Vec::new();
+    for _ in 0..100 {
+        let watch = clock.stopwatch();
+        file.write_all(&[7; 8192])?;
+        file.sync_data()?;
+        taken.push(milliseconds(watch));
+    }
+    Ok(Sorted::of(taken.into_iter()).at(0.5))
+}
+
+/// Resident memory of this process, as Linux tells it; NaN elsewhere.
+pub(super) fn resident_mb() -> std::io::Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(String::new()),
+        _ => Err(error),
+    })?;
+    let kib =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().split(' ').next()?.parse::<f64>().ok());
+    Ok(kib.map_or(f64::NAN, |kib| kib / 1024.0))
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1024.0 / 1024.0
+}
+
+pub(super) fn milliseconds(watch: Stopwatch) -> f64 {
+    watch.elapsed().as_secs_f64() * 1000.0
+}

@@ -1,0 +1,233 @@
+//! Short made-up talks in words that the embedding model knows, each with a question that somebody may ask about it.
+
+use std::time::Duration;
+
+use crate::synthetic::{APART, Random, WORDS, message, word};
+use chime_core::{Chat, ChatId, ChatKind, Message, Timestamp, UserId};
+
+/// Between two talks.
+const SILENCE: Duration = Duration::from_secs(7_200);
+/// Somebody who asks.
+pub const AUTHOR: UserId = UserId(5_001);
+
+/// Things that made-up people talk about, in words that the embedding model knows.
+const THINGS: &[&str] = &[
+    "boiler",
+    "invoice",
+    "garden",
+    "printer",
+    "guitar",
+    "ticket",
+    "train",
+    "airport",
+    "hotel",
+    "kitchen",
+    "window",
+    "bicycle",
+    "battery",
+    "camera",
+    "birthday",
+    "wedding",
+    "doctor",
+    "medicine",
+    "insurance",
+    "contract",
+    "landlord",
+    "deposit",
+    "heating",
+    "plumber",
+    "concert",
+    "rehearsal",
+    "drummer",
+    "recipe",
+    "chicken",
+    "vegetable",
+    "bakery",
+    "coffee",
+    "breakfast",
+    "restaurant",
+    "reservation",
+    "passport",
+    "visa",
+    "suitcase",
+    "luggage",
+    "beach",
+    "mountain",
+    "tent",
+    "sleeping",
+    "forest",
+    "river",
+    "fishing",
+    "boat",
+    "harbour",
+    "storm",
+    "umbrella",
+    "winter",
+    "holiday",
+    "school",
+    "teacher",
+    "homework",
+    "exam",
+    "library",
+    "museum",
+    "painting",
+    "theatre",
+    "cinema",
+    "football",
+    "referee",
+    "stadium",
+    "tournament",
+    "chess",
+    "puzzle",
+    "server",
+    "database",
+    "deployment",
+    "backup",
+    "password",
+    "keyboard",
+    "monitor",
+    "software",
+    "browser",
+    "newsletter",
+    "meeting",
+    "budget",
+    "salary",
+    "interview",
+    "manager",
+    "office",
+    "parking",
+    "garage",
+    "engine",
+    "mechanic",
+    "petrol",
+    "motorway",
+    "accident",
+    "police",
+    "lawyer",
+    "neighbour",
+    "balcony",
+    "furniture",
+    "carpet",
+    "curtain",
+    "lamp",
+    "mattress",
+    "washing",
+    "laundry",
+    "rubbish",
+    "recycling",
+    "compost",
+    "tomato",
+    "potato",
+    "onion",
+    "cheese",
+    "butter",
+    "bread",
+    "chocolate",
+    "dessert",
+    "puppy",
+    "kitten",
+    "vet",
+    "leash",
+    "aquarium",
+    "parrot",
+    "horse",
+    "stable",
+    "tractor",
+    "harvest",
+    "orchard",
+    "vineyard",
+    "bottle",
+    "glass",
+    "plate",
+    "spoon",
+    "knife",
+    "candle",
+    "present",
+    "balloon",
+    "music",
+    "speaker",
+    "microphone",
+    "recording",
+    "album",
+    "poster",
+    "flyer",
+    "printing",
+    "paper",
+    "envelope",
+    "stamp",
+    "parcel",
+    "delivery",
+];
+const DEEDS: &[&str] = &[
+    "bring", "order", "repair", "cancel", "book", "paint", "clean", "sell", "borrow", "return", "measure", "carry",
+    "choose", "promise", "forget", "collect", "deliver", "replace", "remember", "discuss", "organize", "prepare",
+];
+
+/// A short talk about a few things, with the question that somebody may ask about it later.
+#[derive(Debug, Clone)]
+pub struct Talk {
+    first_chat: ChatId,
+    chat: u32,
+    session: u32,
+    length: u32,
+    start: Timestamp,
+}
+
+impl Talk {
+    pub fn new(first_chat: ChatId, (chat, session): (u32, u32), length: u32, start: Timestamp) -> Self {
+        Self { first_chat, chat, session, length, start }
+    }
+
+    pub fn chat(&self) -> Chat {
+        let id = ChatId(self.first_chat.0 - i64::from(self.chat) * 1_000);
+        Chat { id, kind: ChatKind::Supergroup, title: Some(format!("Chat {}", self.chat)), username: None }
+    }
+
+    pub fn is_first(&self) -> bool {
+        self.session < 8
+    }
+
+    fn random(&self) -> Random {
+        Random(u64::from(self.chat) << 40 ^ u64::from(self.session) << 8)
+    }
+
+    /// What it is about.
+    pub fn tags(&self) -> Vec<String> {
+        let mut random = self.random();
+        (0..3).map(|_| THINGS[random.below(THINGS.len() as u64) as usize].to_owned()).collect()
+    }
+
+    pub fn messages(&self) -> Vec<Message> {
+        let things = self.tags();
+        let begin = self.session * self.length;
+        (0..self.length)
+            .map(|within| {
+                let mut random = Random(self.random().0 ^ u64::from(within + 1) << 4);
+                let number = begin + within;
+                let mut made = message(self.chat().id, number, self.start);
+                made.sent_at = self.start.plus(APART * 10 * number + SILENCE * self.session);
+                made.sender.id = UserId(5_000 + i64::from(within % 5));
+                made.sender.name = format!("Member {}", within % 5);
+                made.reply_to = None;
+                made.text = format!(
+                    "we should {} the {} before {} and the {} {}",
+                    DEEDS[random.below(DEEDS.len() as u64) as usize],
+                    things[random.below(3) as usize],
+                    word(random.below(WORDS)),
+                    THINGS[random.below(THINGS.len() as u64) as usize],
+                    word(random.below(WORDS).min(random.below(WORDS))),
+                );
+                made
+            })
+            .collect()
+    }
+
+    /// A question about it: two of its things, a deed, and a word that was said.
+    pub fn question(&self) -> String {
+        let (things, said) = (self.tags(), self.messages());
+        let rare = said.get(3).and_then(|message| message.text.split(' ').next_back()).unwrap_or_default().to_owned();
+        let mut random = self.random();
+        let deed = DEEDS[random.below(DEEDS.len() as u64) as usize];
+        format!("who wanted to {deed} the {} and the {} with {rare}?", things[0], things[1])
+    }
+}

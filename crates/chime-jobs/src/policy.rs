@@ -1,0 +1,315 @@
+//! What starts next and what becomes of a failure: pure.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use chime_core::{Class, Job, JobId, JobKind, Schedule, Timestamp};
+
+/// Background jobs under way at once, of all kinds together: there may be a single core.
+const BACKGROUND_PLACES: usize = 2;
+/// Between the starts of two background jobs. Periodic work of a kind is apart from itself alone: it comes once a minute at
+/// most, and what makes it late makes everything late that follows from it.
+const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
+
+/// The jobs under way. Claims live here, in memory: one daemon holds the database.
+#[derive(Debug, Default)]
+pub struct Running {
+    ids: HashSet<JobId>,
+    newest: Option<JobId>,
+    lanes: HashMap<(JobKind, i64), usize>,
+    kinds: HashMap<JobKind, usize>,
+    background: usize,
+    /// When the next background job of a pace may start.
+    background_from: HashMap<Pace, Timestamp>,
+}
+
+/// Background jobs whose starts are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Pace {
+    Periodic(JobKind),
+    Other,
+}
+
+impl Pace {
+    fn of(kind: JobKind) -> Self {
+        if kind.policy().is_periodic { Self::Periodic(kind) } else { Self::Other }
+    }
+}
+
+/// What is to start, and when to look again for what may not start yet.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Startable {
+    pub jobs: Vec<Job>,
+    pub look_at: Option<Timestamp>,
+}
+
+impl Running {
+    pub fn start(&mut self, job: &Job, now: Timestamp) {
+        let kind = job.kind();
+        self.ids.insert(job.id);
+        self.newest = self.newest.max(Some(job.id));
+        *self.lanes.entry((kind, job.lane())).or_default() += 1;
+        *self.kinds.entry(kind).or_default() += 1;
+        if kind.policy().class == Class::Background {
+            self.background += 1;
+            self.background_from.insert(Pace::of(kind), now.plus(BACKGROUND_EVERY));
+        }
+    }
+
+    pub fn end(&mut self, job: &Job) {
+        if !self.ids.remove(&job.id) {
+            return;
+        }
+        let kind = job.kind();
+        if let Some(count) = self.kinds.get_mut(&kind) {
+            *count -= 1;
+        }
+        if let Some(count) = self.lanes.get_mut(&(kind, job.lane())) {
+            *count -= 1;
+            if *count == 0 {
+                self.lanes.remove(&(kind, job.lane()));
+            }
+        }
+        if kind.policy().class == Class::Background {
+            self.background -= 1;
+        }
+    }
+
+    /// The wall clock was set back: what was to be waited for by it is not waited for any more.
+    pub fn forget_pace(&mut self) {
+        self.background_from.clear();
+    }
+
+    pub fn is_running(&self, id: JobId) -> bool {
+        self.ids.contains(&id)
+    }
+
+    /// Whether `job` was surely never started: ids grow, and none as high was. Of any other, only the table knows.
+    pub fn is_news(&self, job: &Job) -> bool {
+        self.newest < Some(job.id)
+    }
+
+    /// Whether some job may be waiting for the place of another.
+    pub fn is_crowded(&self) -> bool {
+        self.background >= BACKGROUND_PLACES
+            || self.lanes.iter().any(|((kind, _), count)| *count >= kind.policy().per_lane)
+            || self.kinds.iter().any(|(kind, count)| *count >= kind.policy().places)
+    }
+
+    fn has_place(&self, job: &Job) -> bool {
+        let (kind, policy) = (job.kind(), job.kind().policy());
+        let in_lane = self.lanes.get(&(kind, job.lane())).copied().unwrap_or(0);
+        let of_kind = self.kinds.get(&kind).copied().unwrap_or(0);
+        in_lane < policy.per_lane && of_kind < policy.places
+    }
+}
+
+/// The most places that a kind has in one lane: as many jobs of a lane are worth looking at.
+pub fn most_per_lane() -> usize {
+    JobKind::ALL.into_iter().map(|kind| kind.policy().per_lane).max().unwrap_or(1)
+}
+
+/// Claims, in order, the due jobs for which there is a place. Background jobs of a pace start one after the other, and none
+/// while a job that a member waits for has no place.
+pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Startable {
+    let (answering, background): (Vec<Job>, Vec<Job>) = due
+        .into_iter()
+        .filter(|job| !running.is_running(job.id))
+        .partition(|job| job.kind().policy().class == Class::Answering);
+    let mut chosen = Startable::default();
+    let mut somebody_waits = false;
+    for job in answering {
+        if running.has_place(&job) {
+            running.start(&job, now);
+            chosen.jobs.push(job);
+        } else {
+            somebody_waits = true;
+        }
+    }
+    if somebody_waits {
+        return chosen;
+    }
+    for job in background {
+        if running.background >= BACKGROUND_PLACES {
+            break;
+        }
+        let from = running.background_from.get(&Pace::of(job.kind())).copied().filter(|from| *from > now);
+        if from.is_none() && running.has_place(&job) {
+            running.start(&job, now);
+            chosen.jobs.push(job);
+        }
+        chosen.look_at = [chosen.look_at, from].into_iter().flatten().min();
+    }
+    chosen
+}
+
+/// What becomes of a job whose attempt failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    RetryAt(Timestamp),
+    Park,
+}
+
+/// `random` spreads retries over half of the pause.
+pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> Verdict {
+    let policy = job.kind().policy();
+    if policy.is_periodic {
+        return Verdict::RetryAt(next_run(job.kind(), began, now));
+    }
+    if job.attempts + 1 >= policy.attempts {
+        return Verdict::Park;
+    }
+    let (first, longest) = policy.pauses;
+    let pause = first.saturating_mul(1 << job.attempts.min(16)).min(longest);
+    let spread = Duration::from_millis(random % (pause.as_millis() as u64 / 2).max(1));
+    Verdict::RetryAt(now.plus(pause / 2 + spread))
+}
+
+/// When periodic work that began at `began` and has ended comes again.
+pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
+    let schedule = Schedule::all().into_iter().find(|schedule| schedule.job.kind() == kind);
+    schedule.map_or(now.plus(kind.policy().pauses.1), |schedule| began.plus(schedule.every)).max(now)
+}
+
+/// When to go on with what an attempt that began at `began` put off until `at`. Where the clock was set back meanwhile, to
+/// `now`, what the attempt worked out before that is late by as much.
+pub fn by_clock_of(now: Timestamp, at: Timestamp, began: Timestamp) -> Timestamp {
+    if now < began && at >= began { at.minus(began.since(now)) } else { at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{ChatId, ChatKey, JobPayload, MessageAt, MessageId, Seq, SessionId};
+
+    const NOW: Timestamp = Timestamp::from_secs(100);
+
+    fn with_payload(id: i64, payload: JobPayload) -> Job {
+        Job { id: JobId(id), payload, due_at: Timestamp::from_secs(0), attempts: 0 }
+    }
+
+    fn answer(id: i64, chat: i64) -> Job {
+        let at = MessageAt { chat: ChatId(chat), message: MessageId(id) };
+        with_payload(id, JobPayload::Answer { at, parsed: Default::default() })
+    }
+
+    fn retention(id: i64) -> Job {
+        with_payload(id, JobPayload::Retention {})
+    }
+
+    fn start(due: &[Job], running: &mut Running) -> Vec<i64> {
+        startable(due.to_vec(), running, NOW).jobs.iter().map(|job| job.id.0).collect()
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_during_an_attempt_puts_nothing_off_for_longer() {
+        let [long_ago, soon] = [10, 102].map(Timestamp::from_secs);
+        let began = Timestamp::from_secs(5_000);
+        assert_eq!(by_clock_of(NOW, Timestamp::from_secs(5_002), began), soon, "worked out by the old clock");
+        assert_eq!(by_clock_of(NOW, soon, began), soon, "by the new one");
+        assert_eq!(by_clock_of(NOW, soon, long_ago), soon, "nothing was set back");
+    }
+
+    #[test]
+    fn a_crowded_lane_leaves_places_for_the_others() {
+        let places = JobKind::Answer.policy().per_lane as i64;
+        let due: Vec<Job> = (1..=places + 1).map(|id| answer(id, 7)).chain([answer(90, 8)]).collect();
+        let mut running = Running::default();
+        let started = start(&due, &mut running);
+        assert_eq!(started, (1..=places).chain([90]).collect::<Vec<_>>());
+        assert!(running.is_crowded());
+        assert_eq!(start(&due, &mut running), [] as [i64; 0], "nothing starts twice");
+        running.end(&due[0]);
+        assert!(!running.is_crowded());
+        assert_eq!(start(&due, &mut running), [1], "a place that is free again is taken");
+    }
+
+    #[test]
+    fn a_job_is_news_once_and_an_older_one_never() {
+        let mut running = Running::default();
+        let (older, newer) = (answer(1, 7), answer(2, 7));
+        assert!(running.is_news(&older) && running.is_news(&newer));
+        running.start(&newer, NOW);
+        running.end(&newer);
+        assert!(!running.is_news(&newer), "it was worked on");
+        assert!(!running.is_news(&older), "it may have been");
+    }
+
+    #[test]
+    fn sending_does_not_wait_for_answering() {
+        let places = JobKind::Answer.policy().per_lane as i64;
+        let send = JobPayload::Send { reply: "answer:7:1".to_owned(), chat: ChatId(7), made_by: None };
+        let due: Vec<Job> = (1..=places).map(|id| answer(id, 7)).chain([with_payload(90, send)]).collect();
+        assert_eq!(start(&due, &mut Running::default()).last(), Some(&90));
+    }
+
+    #[test]
+    fn background_work_starts_one_at_a_time_and_not_too_fast() {
+        let mut running = Running::default();
+        let due = [retention(1), retention(2)];
+        let first = startable(due.to_vec(), &mut running, NOW);
+        assert_eq!(first.jobs, [retention(1)]);
+        assert_eq!(first.look_at, Some(NOW.plus(BACKGROUND_EVERY)));
+        let later = NOW.plus(BACKGROUND_EVERY);
+        assert_eq!(startable(due.to_vec(), &mut running, later).jobs, [], "one of a lane");
+        running.end(&due[0]);
+        assert_eq!(startable(due[1..].to_vec(), &mut running, later).jobs, [retention(2)]);
+    }
+
+    #[test]
+    fn periodic_work_waits_for_no_start_of_another_kind() {
+        let summary = |id| {
+            let session = SessionId { chat: ChatKey(1), first: Seq(id) };
+            with_payload(id.into(), JobPayload::Summary { chat: ChatId(i64::from(id)), session })
+        };
+        let recaps = with_payload(3, JobPayload::Recaps {});
+        let mut running = Running::default();
+        assert_eq!(start(&[summary(1), summary(2), recaps.clone()], &mut running), [1, 3]);
+        running.end(&summary(1));
+        running.end(&recaps);
+        let later = startable(vec![summary(2), retention(4)], &mut running, NOW);
+        assert_eq!(later.jobs, [retention(4)]);
+        assert_eq!(later.look_at, Some(NOW.plus(BACKGROUND_EVERY)), "the other summary is still too early");
+    }
+
+    #[test]
+    fn background_work_does_not_start_while_a_member_waits() {
+        let places = JobKind::Answer.policy().per_lane as i64;
+        let waiting: Vec<Job> = (1..=places + 1).map(|id| answer(id, 7)).collect();
+        let due: Vec<Job> = [retention(90)].into_iter().chain(waiting.clone()).collect();
+        let mut running = Running::default();
+        assert!(!start(&due, &mut running).contains(&90));
+        running.end(&waiting[0]);
+        assert!(!start(&due, &mut running).contains(&90), "a place is for the first, not for the second");
+        running.end(&waiting[1]);
+        let still_due: Vec<Job> = due.into_iter().filter(|job| job.id.0 > 2).collect();
+        assert!(start(&still_due, &mut running).contains(&90));
+    }
+
+    #[test]
+    fn pauses_grow_and_poison_work_ends() {
+        let (chat, key) = (ChatId(7), ChatKey(1));
+        for mut job in [answer(1, 7), with_payload(2, JobPayload::Recent { chat, key })] {
+            let mut last = Duration::ZERO;
+            for attempts in 0..job.kind().policy().attempts - 1 {
+                job.attempts = attempts;
+                let Verdict::RetryAt(at) = after_failure(&job, NOW, NOW, 0) else {
+                    panic!("attempt {attempts} was the last");
+                };
+                let (pause, longest) = (at.since(NOW), job.kind().policy().pauses.1);
+                assert!(pause > last || pause == longest / 2, "attempt {attempts}: {pause:?} after {last:?}");
+                last = pause;
+            }
+            job.attempts += 1;
+            assert_eq!(after_failure(&job, NOW, NOW, 0), Verdict::Park);
+        }
+    }
+
+    #[test]
+    fn periodic_work_comes_again_whatever_happens() {
+        let job = Job { attempts: 99, ..retention(1) };
+        let hour = Duration::from_secs(3600);
+        assert_eq!(after_failure(&job, NOW, NOW.plus(hour / 2), 0), Verdict::RetryAt(NOW.plus(hour)));
+        assert_eq!(next_run(job.kind(), NOW, NOW.plus(hour * 2)), NOW.plus(hour * 2));
+    }
+}

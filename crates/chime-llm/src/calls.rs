@@ -1,0 +1,443 @@
+//! Calls of tools that a model writes into its answer, because its server does not know the notation that it was trained on.
+//!
+//! There are many notations, and two rules for all of them. A *block* begins with an opener that no answer has (a tag, a token,
+//! a fence or a line by itself) and ends with its closer, or with the text. In a block, a call is the name of an offered tool and
+//! the arguments behind it, in whichever of three forms: JSON, tags, or `name=value`.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::code::{code_ranges, is_in, pattern};
+use crate::tools::{Tool, ToolCall, made_id, text_of};
+use crate::turns::{TOKEN, is_of_calls, is_talked_about};
+
+/// The openers of blocks, but for those that stand on a line by themselves. `tag` is the name of the tag that closes it.
+static OPENER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
+        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin)[^|<>\n]*\|>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
+        r"|\[TOOL_CALLS?\]",
+        r"|(?:<\|start\|>assistant)?(?:<\|channel\|>|assistant)?commentary to=",
+    ))
+});
+
+/// The beginning of a line that is a call by itself.
+static LINE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.)?(?P<name>\w+)(?::\d+)?[({]")
+});
+
+/// What may stand before the name of a tool.
+const PREFIXES: [&str; 2] = ["functions.", "default_api."];
+
+/// The beginning of a call in JSON, as long as its end has not come.
+static BEGUN: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?s)\A\[?\s*\{\s*"(?:type|function|name|tool|arguments|parameters)"\s*:"#));
+
+static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?s)<(?:｜?\w+[:｜])?parameter(?:=|\s+name=)"?(?P<name>[\w-]+)"?[^<>\n]*>\s*(?P<value>.*?)\s*</(?:｜?\w+[:｜])?parameter>"#,
+        r"|<arg_key>\s*(?P<key>[\w-]+)\s*</arg_key>\s*<arg_value>\s*(?P<arg>.*?)\s*</arg_value>",
+    ))
+});
+
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,()\s]+)"#)
+});
+
+/// Takes the blocks of calls out of `text`, and returns the rest with the calls of tools that are offered.
+pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
+    let (mut rest, mut calls, mut from) = (String::new(), Vec::new(), 0);
+    for block in blocks(text, offered) {
+        let between = &text[from..block.start];
+        if !calls.is_empty() && !between.trim().is_empty() {
+            break;
+        }
+        rest.push_str(between);
+        calls.extend(read(&text[block.clone()], offered));
+        from = block.end;
+    }
+    // What the model makes up as the result of its call is no answer.
+    rest.push_str(if calls.is_empty() { &text[from..] } else { "" });
+    let call = |(number, (name, arguments)): (usize, (String, Value))| ToolCall {
+        id: made_id(number),
+        name,
+        arguments: text_of(&arguments),
+        ..ToolCall::default()
+    };
+    (rest.trim().to_owned(), calls.into_iter().enumerate().map(call).collect())
+}
+
+/// Returns the beginning of `text` that no call stands in or may still begin in, where more text is to come.
+pub fn before_calls<'a>(text: &'a str, offered: &[Tool]) -> &'a str {
+    let first = blocks(text, offered).into_iter().next().map_or(text.len(), |block| block.start);
+    let begun = code_ranges(text).pop().filter(|range| is_begun_call(&text[range.clone()]) && range.end == text.len());
+    let first = begun.filter(|_| !offered.is_empty()).map_or(first, |range| first.min(range.start));
+    let line = text.rfind('\n').map_or(0, |at| at + 1);
+    let last = text[line..].trim_start();
+    let word = last.trim_start_matches(['[', '(']).trim_start_matches("print(");
+    let begins = |name: &str| name.starts_with(word) || word.starts_with(name);
+    let is_name = !last.is_empty() && offered.iter().map(|tool| tool.name).chain(PREFIXES).any(begins);
+    let begun = ["print(", "```json", "```tool", "[{"].iter().any(|begun| begun.starts_with(last) && !last.is_empty());
+    let may_begin = is_name || begun || ["{", "[{", "```tool"].iter().any(|begun| last.starts_with(begun));
+    &text[..if may_begin { first.min(line) } else { first }]
+}
+
+/// Returns whether a fence may come to hold a call: it is still open, and JSON so far.
+fn is_begun_call(fence: &str) -> bool {
+    let (info, content) = fence.trim_start_matches('`').split_once('\n').unwrap_or((fence, ""));
+    let content = content.trim();
+    let may_be = matches!(info.trim(), "" | "json") && (content.is_empty() || content.starts_with(['{', '[']));
+    may_be && fence.starts_with("```") && !content.ends_with("```")
+}
+
+fn blocks(text: &str, offered: &[Tool]) -> Vec<Range<usize>> {
+    let code = code_ranges(text);
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let next = [opened(text, at, &code), line(text, at, &code, offered), fenced(text, at, &code, offered)];
+        let Some(block) = next.into_iter().flatten().min_by_key(|block| block.start) else { break };
+        at = block.end.max(block.start + 1);
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// The next block with an opener that may stand anywhere.
+fn opened(text: &str, at: usize, code: &[Range<usize>]) -> Option<Range<usize>> {
+    let is_mark = |start, end| !is_in(code, start) && !is_talked_about(text, start, end);
+    let needs_attribute = |tag: &str, opener: &str| matches!(tag, "function" | "invoke") && !opener.contains('=');
+    let found = OPENER.captures_iter(&text[at..]).find_map(|found| {
+        let (range, tag) = (found.get(0)?.range(), found.name("tag").map(|tag| tag.as_str()));
+        let (start, end) = (at + range.start, at + range.end);
+        let is_block = is_mark(start, end) && !tag.is_some_and(|tag| needs_attribute(tag, &text[start..end]));
+        is_block.then_some((start, end, tag))
+    });
+    let (start, inside, tag) = found?;
+    let end = match tag {
+        Some(tag) => closing_tag(text, inside, tag),
+        None if text[start..].starts_with("[TOOL") => {
+            text[inside..].find("[/TOOL").map(|at| inside + at).and_then(|at| {
+                let close = text[at..].find(']')?;
+                Some(at + close + 1)
+            })
+        }
+        None => TOKEN
+            .find_iter(text)
+            .filter(|it| it.start() >= inside && is_of_calls(it.as_str()))
+            .last()
+            .map(|it| it.end()),
+    };
+    Some(start..end.unwrap_or(text.len()))
+}
+
+fn closing_tag(text: &str, from: usize, tag: &str) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let open = at + text[at..].find("</")?;
+        let end = open + text[open..].find('>')? + 1;
+        if text[open..end - 1].ends_with(tag) {
+            return Some(end);
+        }
+        at = end;
+    }
+}
+
+/// The next call that begins a line: JSON with a name and arguments, or `name(…)`.
+fn line(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Option<Range<usize>> {
+    let starts = text[at..].split_inclusive('\n').scan(at, |start, line| {
+        let this = *start;
+        *start += line.len();
+        Some(this + line.len() - line.trim_start().len())
+    });
+    starts.filter(|start| *start < text.len() && !is_in(code, *start)).find_map(|start| {
+        let rest = &text[start..];
+        let length = if rest.starts_with(['{', '[']) { json_call(rest) } else { None };
+        length.or_else(|| named_call(rest, offered)).map(|length| start..start + length)
+    })
+}
+
+fn json_call(text: &str) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match values.next()? {
+        Ok(value) => {
+            let end = values.byte_offset();
+            let is_alone = text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
+            (is_alone && !calls_in(&value).is_empty() && is_only_a_call(&value)).then_some(end)
+        }
+        // Cut off.
+        Err(error) => (error.is_eof() && BEGUN.is_match(text) && text.contains("\"arguments\"")).then_some(text.len()),
+    }
+}
+
+fn named_call(text: &str, offered: &[Tool]) -> Option<usize> {
+    let found = LINE.captures(text).filter(|found| found.get(0).is_some_and(|whole| whole.start() == 0))?;
+    let whole = found.get(0)?;
+    let has_prefix = PREFIXES.iter().any(|prefix| whole.as_str().contains(prefix));
+    let is_call = has_prefix || offered.iter().any(|tool| tool.name == &found["name"]);
+    let first = whole.as_str().find(['(', '{', '['])?;
+    let end = is_call.then(|| balanced(&text[first..]).map_or(text.len(), |length| first + length))?;
+    let is_alone = text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
+    is_alone.then_some(end)
+}
+
+/// The next fence that holds nothing but calls.
+fn fenced(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Option<Range<usize>> {
+    let mut fences =
+        code.iter().filter(|range| range.start >= at && text[range.start..].trim_start().starts_with("```"));
+    let found = fences.find(|range| {
+        let fence = text[(*range).clone()].trim();
+        let (info, content) = fence.trim_start_matches('`').split_once('\n').unwrap_or_default();
+        let content = content.trim_end_matches('`').trim();
+        let is_call = || {
+            let value = serde_json::from_str::<Value>(content).ok().filter(is_only_a_call);
+            value.is_some() && !read(content, offered).is_empty()
+        };
+        info.trim().starts_with("tool") && !content.is_empty() || matches!(info.trim(), "" | "json") && is_call()
+    });
+    found.cloned()
+}
+
+/// Returns how long a text is up to the bracket that closes its first sign.
+fn balanced(text: &str) -> Option<usize> {
+    let (mut depth, mut quote, mut is_escaped) = (0, None, false);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            _ if is_escaped => is_escaped = false,
+            (Some(_), '\\') => is_escaped = true,
+            (Some(open), c) if open == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, _) => {}
+        }
+        if depth == 0 {
+            return Some(at + c.len_utf8());
+        }
+    }
+    None
+}
+
+/// The calls of offered tools in a block.
+fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
+    let is_offered = |name: &str| offered.iter().any(|tool| tool.name == name);
+    let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();
+    if !written.is_empty() {
+        return written.into_iter().filter(|(name, _)| is_offered(name)).collect();
+    }
+    let mut calls = Vec::new();
+    let mut at = 0;
+    while let Some((start, name)) = next_name(block, at, offered) {
+        let behind = start + name.len();
+        let end = next_name(block, behind, offered).map_or(block.len(), |(start, _)| start);
+        let (arguments, length) = arguments_in(&block[behind..], end - behind);
+        calls.push((name.to_owned(), arguments));
+        at = behind + length;
+    }
+    calls
+}
+
+fn next_name(block: &str, from: usize, offered: &[Tool]) -> Option<(usize, &'static str)> {
+    let places =
+        offered.iter().flat_map(|tool| block[from..].match_indices(tool.name).map(|(at, _)| (from + at, tool.name)));
+    let is_word = |(at, name): &(usize, &str)| {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        !block[..*at].ends_with(is_part) && !block[at + name.len()..].starts_with(is_part)
+    };
+    places.filter(is_word).min_by_key(|(at, _)| *at)
+}
+
+/// The arguments in what stands behind the name of a tool, and how much of it they take. `end`: where the next name is, unless
+/// that is a part of them.
+fn arguments_in(text: &str, end: usize) -> (Value, usize) {
+    let own = &text[..end];
+    let tagged: Map<String, Value> = TAGGED
+        .captures_iter(own)
+        .filter_map(|found| {
+            let of = |one, other| found.name(one).or_else(|| found.name(other)).map(|it| it.as_str());
+            Some((of("name", "key")?.to_owned(), value_of(of("value", "arg")?)))
+        })
+        .collect();
+    if !tagged.is_empty() {
+        return (Value::Object(tagged), end);
+    }
+    if let Some(open) = own.find('{') {
+        let mut values = serde_json::Deserializer::from_str(&text[open..]).into_iter::<Map<String, Value>>();
+        if let Some(Ok(object)) = values.next() {
+            return (Value::Object(object), open + values.byte_offset());
+        }
+    }
+    let named = NAMED.captures_iter(own).map(|found| (found["name"].to_owned(), value_of(&found["value"])));
+    (Value::Object(named.collect()), end)
+}
+
+/// A value as it is written without JSON around it.
+fn value_of(written: &str) -> Value {
+    let unquoted = written.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let json = || serde_json::from_str(written).ok();
+    unquoted.map(Value::from).or_else(json).unwrap_or_else(|| Value::from(written))
+}
+
+/// Every JSON object or list in a text.
+fn json_values(text: &str) -> Vec<Value> {
+    let (mut values, mut at) = (Vec::new(), 0);
+    while let Some(open) = text[at..].find(['{', '[']).map(|open| at + open) {
+        let mut read = serde_json::Deserializer::from_str(&text[open..]).into_iter::<Value>();
+        match read.next() {
+            Some(Ok(value)) => {
+                at = open + read.byte_offset();
+                values.push(value);
+            }
+            _ => at = open + 1,
+        }
+    }
+    values
+}
+
+const NAMES: [&str; 3] = ["name", "tool", "tool_name"];
+const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
+
+/// The calls that a JSON value is: an object with a name and arguments, the same as servers write it, or a list of them.
+fn calls_in(value: &Value) -> Vec<(String, Value)> {
+    let Value::Object(object) = value else {
+        return value.as_array().into_iter().flatten().flat_map(calls_in).collect();
+    };
+    let object = object.get("function").and_then(Value::as_object).unwrap_or(object);
+    let name = NAMES.iter().find_map(|key| object.get(*key)?.as_str());
+    let arguments = ARGUMENTS.iter().find_map(|key| object.get(*key));
+    let name = name.map(|name| name.trim_start_matches("functions.").to_owned());
+    name.zip(arguments.cloned()).into_iter().collect()
+}
+
+/// Returns whether a value holds nothing beside calls: an answer may have a name too.
+fn is_only_a_call(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),
+        Value::Object(object) => {
+            let others = ["type", "id", "index", "function"];
+            !calls_in(value).is_empty()
+                && object.keys().all(|key| [&NAMES[..], &ARGUMENTS, &others].concat().contains(&key.as_str()))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::visible::visible_so_far;
+    use crate::{Prompt, Tools};
+
+    fn tools() -> Vec<Tool> {
+        let tool = |name| Tool { name, description: "Looks up.", parameters: json!({"type": "object"}) };
+        vec![tool("search_messages"), tool("get_messages")]
+    }
+
+    /// The calls of offered tools, and the words that are left.
+    fn told(text: &str) -> String {
+        let (rest, calls) = take_out(text, &tools());
+        let calls: Vec<String> =
+            calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect();
+        format!("{} | {rest}", calls.join(", "))
+    }
+
+    const NOTATIONS: [&str; 24] = [
+        r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}</tool_call>"#,
+        r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}"#,
+        r#"<function=search_messages>{"query": "tent"}</function>"#,
+        "<tool_call>\n<function=search_messages>\n<parameter=query>\ntent\n</parameter>\n</function>\n</tool_call>",
+        "<tool_call>search_messages\n<arg_key>query</arg_key>\n<arg_value>tent</arg_value>\n</tool_call>",
+        r#"[TOOL_CALLS][{"name": "search_messages", "arguments": {"query": "tent"}}]"#,
+        r#"[TOOL_CALLS]search_messages[ARGS]{"query": "tent"}"#,
+        r#"<|python_tag|>{"name": "search_messages", "parameters": {"query": "tent"}}<|eom_id|>"#,
+        r#"<|python_tag|>search_messages.call(query="tent")"#,
+        "```tool_call\n{\"name\": \"search_messages\", \"arguments\": {\"query\": \"tent\"}}\n```",
+        "```json\n{\"name\": \"search_messages\", \"arguments\": {\"query\": \"tent\"}}\n```",
+        "```tool_code\nprint(default_api.search_messages(query=\"tent\"))\n```",
+        r#"{"name": "search_messages", "arguments": {"query": "tent"}}"#,
+        r#"{"type": "function", "function": {"name": "search_messages", "arguments": "{\"query\":\"tent\"}"}}"#,
+        r#"functions.search_messages({"query": "tent"})"#,
+        r#"functions.search_messages:0{"query": "tent"}"#,
+        r#"search_messages(query="tent")"#,
+        "[search_messages(query='tent')]",
+        r#"<|tool_calls_section_begin|><|tool_call_begin|>functions.search_messages:0<|tool_call_argument_begin|>{"query": "tent"}<|tool_call_end|><|tool_calls_section_end|>"#,
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search_messages\n```json\n{\"query\": \"tent\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        "<function_calls>\n<invoke name=\"search_messages\">\n<parameter name=\"query\">tent</parameter>\n</invoke>\n</function_calls>",
+        "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"search_messages\">\n<｜DSML｜parameter name=\"query\" string=\"true\">tent</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+        r#"<|channel|>commentary to=functions.search_messages <|constrain|>json<|message|>{"query": "tent"}<|call|>"#,
+        r#"assistantcommentary to=functions.search_messages json{"query": "tent"}"#,
+    ];
+
+    #[test]
+    fn a_call_is_read_in_every_notation() {
+        for text in NOTATIONS {
+            let call = r#"call_1 search_messages {"query":"tent"} | "#;
+            assert_eq!(told(text), call, "{text}");
+            assert_eq!(told(&format!("Let me look.\n\n{text}")), format!("{call}Let me look."), "{text}");
+            let (rest, calls) = take_out(text, &[]);
+            let is_code = text.starts_with("```json") || text.starts_with("search_") || text.starts_with("[search_");
+            assert!(calls.is_empty() && (rest.is_empty() || is_code), "not offered: {text}: {rest}");
+        }
+    }
+
+    #[test]
+    fn while_it_is_written_nothing_of_a_call_is_shown() {
+        let prompt = Prompt { tools: Tools { offered: tools(), ..Tools::default() }, ..Prompt::new(Vec::new(), 100) };
+        for text in NOTATIONS.iter().map(|call| format!("Let me look.\n\n{call}")) {
+            for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                let shown = visible_so_far(&text[..end], &prompt);
+                assert!("Let me look.".starts_with(shown.as_str()), "{shown:?} is shown of {:?}", &text[..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn several_calls_are_read_and_what_is_made_up_behind_them_is_not() {
+        let both = r#"call_1 search_messages {"query":"tent"}, call_2 get_messages {"ids":[4]} | "#;
+        for text in [
+            "<tool_call>{\"name\": \"search_messages\", \"arguments\": {\"query\": \"tent\"}}</tool_call>\n<tool_call>{\"name\": \"get_messages\", \"arguments\": {\"ids\": [4]}}</tool_call>",
+            "[search_messages(query=\"tent\"), get_messages(ids=[4])]",
+            "<function=search_messages>{\"query\": \"tent\"}</function><function=get_messages>{\"ids\": [4]}</function>",
+        ] {
+            assert_eq!(told(text), both, "{text}");
+        }
+        let result = "<tool_response>The red tent.</tool_response>";
+        let call = "<tool_call>{\"name\": \"search_messages\", \"arguments\": {}}</tool_call>";
+        assert_eq!(told(&format!("{call}\n{result}\nIt is red.")), "call_1 search_messages {} | ");
+        assert_eq!(told(&format!("{call}\nIt is red.")), "call_1 search_messages {} | ");
+        let unknown = call.replace("search_messages", "order_pizza");
+        assert_eq!(told(&format!("It is red.\n{unknown}\n{result}\nThe big one.")), " | It is red.\n\n\nThe big one.");
+        let lines = "search_messages(query=\"tent\")\nget_messages(ids=[4, 5])";
+        assert_eq!(told(lines), both.replace("[4]", "[4,5]"));
+        assert_eq!(
+            told(r#"<function=get_messages>{"query": "search_messages"}</function>"#),
+            r#"call_1 get_messages {"query":"search_messages"} | "#
+        );
+    }
+
+    #[test]
+    fn an_answer_with_names_and_brackets_is_no_call() {
+        for text in [
+            "Friday.",
+            r#"{"name": "Ana"}"#,
+            r#"{"name": "search_messages", "price": 3, "arguments": {}}"#,
+            "```json\n{\"name\": \"order_pizza\", \"arguments\": {\"size\": 3}}\n```",
+            "```python\nsearch_messages(query=\"tent\")\n```",
+            "Use `<tool_call>` for that.",
+            "Models write <tool_call> or <function=name>, as they like.",
+            "I looked with search_messages (twice).",
+            "[Ana](https://a.example) said so.",
+            "[1] Friday\n[2] Saturday",
+            "f(x) = 3",
+            "",
+        ] {
+            assert_eq!(told(text), format!(" | {text}"), "{text}");
+        }
+    }
+}

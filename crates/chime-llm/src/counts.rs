@@ -1,0 +1,100 @@
+//! What a server counts of a call, by the many names that servers have for it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::wire::lenient;
+use chime_core::TokenUse;
+
+/// What llama.cpp tells of its work.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Timings {
+    #[serde(deserialize_with = "lenient")]
+    pub cache_n: Count,
+}
+
+/// What the server counted. Some call it by other names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    #[serde(deserialize_with = "lenient")]
+    prompt_tokens: Count,
+    #[serde(deserialize_with = "lenient")]
+    completion_tokens: Count,
+    #[serde(deserialize_with = "lenient")]
+    input_tokens: Count,
+    #[serde(deserialize_with = "lenient")]
+    output_tokens: Count,
+    #[serde(deserialize_with = "lenient")]
+    prompt_tokens_details: Details,
+    #[serde(deserialize_with = "lenient")]
+    cached_tokens: Count,
+    #[serde(deserialize_with = "lenient")]
+    prompt_cache_hit_tokens: Count,
+    /// Not a part of `input_tokens`, unlike the others.
+    #[serde(deserialize_with = "lenient")]
+    cache_read_input_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Details {
+    #[serde(deserialize_with = "lenient")]
+    cached_tokens: Count,
+}
+
+/// A number, also one in quotes.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(from = "Value")]
+pub struct Count(f64);
+
+impl From<Value> for Count {
+    fn from(value: Value) -> Self {
+        let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+        Self(number.filter(|number| number.is_finite()).unwrap_or_default())
+    }
+}
+
+impl Count {
+    /// A float becomes the nearest whole number in range: saturating is what `as` does.
+    pub fn whole(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+impl Usage {
+    pub fn is_counted(&self) -> bool {
+        self.counted().is_some()
+    }
+
+    pub fn to_json(&self) -> Value {
+        let counted = self.counted().unwrap_or_default();
+        let reused = json!({"cached_tokens": self.reused().whole()});
+        json!({
+            "prompt_tokens": counted.prompt,
+            "completion_tokens": counted.completion,
+            "prompt_tokens_details": reused,
+        })
+    }
+
+    /// Returns the tokens of the prompt that had been read before.
+    pub fn reused(&self) -> Count {
+        let named = self.cached_tokens.0.max(self.prompt_cache_hit_tokens.0).max(self.cache_read_input_tokens.0);
+        Count(named.max(self.prompt_tokens_details.cached_tokens.0))
+    }
+
+    /// Returns the tokens of the call, unless the server has not counted them.
+    pub fn counted(&self) -> Option<TokenUse> {
+        /// No call takes as many: whoever says so has not counted.
+        const TOO_MANY: f64 = 100_000_000.0;
+        let apart = if self.prompt_tokens.0 > 0.0 { 0.0 } else { self.cache_read_input_tokens.0 };
+        let (prompt, completion) =
+            (self.prompt_tokens.0.max(self.input_tokens.0 + apart), self.completion_tokens.0.max(self.output_tokens.0));
+        if prompt.max(completion) >= TOO_MANY {
+            return None;
+        }
+        let tokens = TokenUse { prompt: Count(prompt).whole(), completion: Count(completion).whole() };
+        (tokens.prompt > 0).then_some(tokens)
+    }
+}

@@ -1,0 +1,470 @@
+//! What a refusal means. Every server has its own form of error body; the status is only half of the story.
+
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::transport::{Failure, Refusal};
+use crate::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
+
+/// How servers say that the prompt is over the model's window.
+const TOO_LONG: &[&str] = &[
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input token count",
+    "request too large",
+    "reduce the length",
+    "input is too long",
+    "maximum prompt length",
+    "`max_new_tokens` must be",
+    "must have less than",
+];
+
+/// How servers say that the money is used up, which waiting does not cure. Gemini mentions "billing" with every
+/// passing limit, so that word alone means nothing.
+const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insufficient credit", "insufficient balance"];
+
+/// How Gemini says that the key is wrong, with status 400.
+const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
+
+/// How servers say that a filter, and not the model, refused.
+const FILTERED: &[&str] =
+    &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
+
+/// How servers say that a model sees no pictures, or takes nothing but text.
+const SEES_NOTHING: &[&str] = &[
+    "image_url is only supported",
+    "support image input",
+    "image input is not supported",
+    "data required for image input",
+    "not a multimodal",
+    "unknown variant `image_url`",
+    "must be a string",
+];
+
+/// What else they say of a picture that they do not take: too many, too large, damaged.
+const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
+
+/// How chat templates say that they know no system role.
+const NO_SYSTEM: &[&str] = &[
+    "system role",
+    "system message",
+    "system instruction",
+    "developer instruction",
+    "roles must alternate",
+    "roles are supported",
+];
+
+/// A prompt over as many tokens may be refused for its length, in words that nobody has listed.
+const LARGE: usize = 2_000;
+
+/// The error that a failed call amounts to.
+pub fn diagnose(failure: Failure) -> LlmError {
+    match failure {
+        Failure::Transport(error) if error.is_timeout() => LlmError::TimedOut,
+        Failure::Transport(error) => LlmError::Unreachable(error),
+        Failure::Refusal(refusal) => of_refusal(&refusal, &Complaint::parse(&refusal.body)),
+        Failure::NotJson => LlmError::Malformed { what: "it is not JSON" },
+        Failure::TooLarge => LlmError::Malformed { what: "it is far too large" },
+    }
+}
+
+/// The error that a refused `prompt` amounts to. A large one that is refused without a known reason may be too long.
+pub fn diagnose_prompt(failure: Failure, prompt: &Prompt) -> LlmError {
+    match diagnose(failure) {
+        LlmError::Refused { reason, check: Check::Request } if prompt.estimated_tokens() > LARGE => {
+            tracing::warn!(reason, "the model server refused a large prompt: it may be too long");
+            LlmError::PromptTooLong
+        }
+        error => error,
+    }
+}
+
+/// The error in a body that came with status 200, as gateways send when the server behind them fails.
+pub fn diagnose_body(body: &Value) -> LlmError {
+    let complaint = Complaint::of(body);
+    let status = complaint.status.unwrap_or(200);
+    of_refusal(&Refusal { status, retry_after: None, body: String::new() }, &complaint)
+}
+
+/// Returns how to say it to this server instead, where it names the part of the request that it objects to.
+pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
+    let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
+    let complaint = Complaint::parse(body);
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
+    // Refused with 400, with 404 by gateways that find nobody for it, with 500 by servers that read it too late.
+    if says(TOO_LONG) || !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
+        return None;
+    }
+    let is_strict = matches!(status, 400 | 422);
+    let has_system = prompt.messages.iter().any(|message| message.role == PromptRole::System);
+    let has_format = prompt.format != AnswerFormat::Text;
+    let of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
+    let others = [
+        (says(&["reasoning_content"]), Dialect { wants_thoughts: true, ..spoken }),
+        (has_system && says(NO_SYSTEM), Dialect { no_system: true, ..spoken }),
+        (!prompt.pictures.is_empty() && of_pictures, Dialect { no_pictures: true, ..spoken }),
+        (is_strict && says(&["max_completion_tokens"]), Dialect { completion_limit: true, ..spoken }),
+        (has_format && says(&["response_format", "json_schema", "grammar"]), Dialect { free_form: true, ..spoken }),
+        (is_strict && says(&["stream_options", "include_usage"]), Dialect { uncounted_stream: true, ..spoken }),
+        (
+            is_strict && prompt.temperature.is_some() && says(&["temperature"]),
+            Dialect { default_temperature: true, ..spoken },
+        ),
+        (prompt.tools.are_offered() && says(&["tool", "function call"]), Dialect { no_tools: true, ..spoken }),
+    ];
+    others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
+}
+
+/// Returns whether a refusal gives no reason that is known: then it may be for anything in the request. Servers that cannot ask a model
+/// for a form fail with 500.
+pub fn is_unexplained(failure: &Failure, spoken: Dialect) -> bool {
+    let Failure::Refusal(refusal) = failure else { return false };
+    match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
+        LlmError::Refused { check: Check::Request, .. } => true,
+        LlmError::Unavailable { status: 500, .. } => !spoken.takes_forms,
+        _ => false,
+    }
+}
+
+pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
+    other.no_pictures && !spoken.no_pictures
+}
+
+/// Whether the model takes no picture at all, by the word of its server.
+pub fn sees_nothing(failure: &Failure) -> bool {
+    let Failure::Refusal(Refusal { body, .. }) = failure else { return false };
+    let complaint = Complaint::parse(body);
+    SEES_NOTHING.iter().any(|phrase| complaint.text.contains(phrase))
+}
+
+fn of_refusal(refusal: &Refusal, complaint: &Complaint) -> LlmError {
+    let Refusal { status, retry_after, .. } = *refusal;
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
+    match status {
+        // Before the rest: servers send these with 400, 413, 429 and 500.
+        413 => LlmError::PromptTooLong,
+        _ if says(TOO_LONG) => LlmError::PromptTooLong,
+        400..500 if says(NO_CREDIT) => complaint.refused(status, Check::Credit),
+        429 => LlmError::Throttled { retry_after },
+        408 => LlmError::TimedOut,
+        // A body with status 200 has named no better one: something behind the gateway failed.
+        200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
+        _ if says(FILTERED) => LlmError::Filtered,
+        _ if says(BAD_KEY) => complaint.refused(status, Check::Key),
+        401 => complaint.refused(status, Check::Key),
+        402 => complaint.refused(status, Check::Credit),
+        403 => complaint.refused(status, Check::Access),
+        404 => complaint.refused(status, Check::Model),
+        ..=399 | 405 => complaint.refused(status, Check::Address),
+        _ => complaint.refused(status, Check::Request),
+    }
+}
+
+/// What an error body says, whichever server wrote it.
+#[derive(Debug, Default)]
+struct Complaint {
+    /// Message and code in lower case, to search for phrases. May quote the prompt: not for logs.
+    text: String,
+    /// The error's code or type, if it is an identifier.
+    code: Option<String>,
+    /// The status in the body, which gateways keep when they answer 200.
+    status: Option<u16>,
+}
+
+impl Complaint {
+    fn parse(body: &str) -> Self {
+        match serde_json::from_str(body) {
+            Ok(value) => Self::of(&value),
+            Err(_) => Self { text: body.to_lowercase(), ..Self::default() },
+        }
+    }
+
+    /// OpenAI's `{"error": {…}}`, Gemini's the same in an array, `{"error": "…"}`, `{"detail": …}`, `{"message": …}`.
+    fn of(body: &Value) -> Self {
+        let body = body.get(0).unwrap_or(body);
+        let error = body.get("error").unwrap_or(body);
+        let names = ["code", "type", "status"].map(|key| error.get(key));
+        let code = names.iter().flatten().filter_map(|name| identifier(name)).next();
+        let status = names.iter().flatten().filter_map(|name| http_status(name)).next();
+        Self { text: error.to_string().to_lowercase(), code, status }
+    }
+
+    fn refused(&self, status: u16, check: Check) -> LlmError {
+        let reason = match &self.code {
+            Some(code) => format!("HTTP {status}, {code}"),
+            None => format!("HTTP {status}"),
+        };
+        LlmError::Refused { reason, check }
+    }
+}
+
+/// A code that is safe to show: a word such as `model_not_found`, never a sentence that could quote something.
+fn identifier(value: &Value) -> Option<String> {
+    const LONGEST: usize = 48;
+    let code = value.as_str()?.to_lowercase();
+    let is_word = !code.is_empty() && code.len() <= LONGEST && code.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    is_word.then_some(code)
+}
+
+fn http_status(value: &Value) -> Option<u16> {
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{Picture, PromptMessage, Tool, Tools};
+
+    #[track_caller]
+    fn check(status: u16, body: &str, expected: Expect) {
+        let error = diagnose(Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() }));
+        let told = match &error {
+            LlmError::Refused { reason, check } => format!("refused, {reason}: check {check:?}"),
+            other => other.to_string(),
+        };
+        expected.assert_eq(&format!("{told} -> {:?}", error.recovery()));
+    }
+
+    #[test]
+    fn a_bad_key_names_the_key() {
+        check(
+            401,
+            r#"{"error":{"message":"Incorrect API key provided: sk-abc","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}"#,
+            expect!["refused, HTTP 401, invalid_api_key: check Key -> GiveUp"],
+        );
+        check(
+            400,
+            r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
+            expect!["refused, HTTP 400, invalid_argument: check Key -> GiveUp"],
+        );
+    }
+
+    #[test]
+    fn an_unknown_model_names_the_model() {
+        check(
+            404,
+            r#"{"error":{"message":"model \"llama9\" not found, try pulling it first","type":"api_error","param":null,"code":null}}"#,
+            expect!["refused, HTTP 404, api_error: check Model -> GiveUp"],
+        );
+        check(
+            404,
+            r#"{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError","param":null,"code":404}"#,
+            expect!["refused, HTTP 404, notfounderror: check Model -> GiveUp"],
+        );
+        check(404, "404 page not found", expect!["refused, HTTP 404: check Model -> GiveUp"]);
+    }
+
+    #[test]
+    fn a_prompt_that_is_too_long_is_recognised_in_every_dialect() {
+        let bodies = [
+            r#"{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+            r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000.","type":"BadRequestError","code":400}"#,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}"#,
+            r#"{"error":"Trying to keep the first 6000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens."}"#,
+            r#"[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]"#,
+            r#"{"error":{"message":"Please reduce the length of the messages or completion.","type":"invalid_request_error"}}"#,
+            r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000","error_type":"validation"}"#,
+            r#"{"error":{"message":"Input validation error: `inputs` must have less than 4097 tokens. Given: 5000"}}"#,
+            r#"{"message":"Input is too long for requested model."}"#,
+            r#"{"error":"This model's maximum prompt length is 8192 but the request contains 9000 tokens."}"#,
+        ];
+        for body in bodies {
+            check(400, body, expect!["the prompt is too long for the model -> ShrinkPrompt"]);
+        }
+        check(413, "", expect!["the prompt is too long for the model -> ShrinkPrompt"]);
+    }
+
+    #[test]
+    fn throttling_is_told_from_an_empty_purse() {
+        check(
+            429,
+            r#"{"error":{"message":"Rate limit reached","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            expect!["the model server asks us to slow down -> RetryLater(None)"],
+        );
+        check(
+            429,
+            r#"{"error":{"message":"Rate limit exceeded: free-models-per-min.","code":429}}"#,
+            expect!["the model server asks us to slow down -> RetryLater(None)"],
+        );
+        check(
+            429,
+            r#"[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}]"#,
+            expect!["the model server asks us to slow down -> RetryLater(None)"],
+        );
+        check(
+            429,
+            r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
+            expect!["refused, HTTP 429, insufficient_quota: check Credit -> GiveUp"],
+        );
+    }
+
+    #[test]
+    fn outages_and_filters_have_their_own_errors() {
+        check(
+            502,
+            "<html><body>Bad Gateway</body></html>",
+            expect!["the model server is out of order (HTTP 502) -> RetryLater(None)"],
+        );
+        check(500, "", expect!["the model server is out of order (HTTP 500) -> RetryLater(None)"]);
+        check(529, "{}", expect!["the model server is out of order (HTTP 529) -> RetryLater(None)"]);
+        check(408, "", expect!["the model took too long -> RetryLater(None)"]);
+        check(
+            400,
+            r#"{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"content_filter","status":400}}"#,
+            expect!["the model's content filter withheld the answer -> GiveUp"],
+        );
+        check(
+            403,
+            r#"{"error":{"code":403,"message":"x/y requires moderation on z. Your input was flagged for \"violence\"."}}"#,
+            expect!["the model's content filter withheld the answer -> GiveUp"],
+        );
+        check(301, "", expect!["refused, HTTP 301: check Address -> GiveUp"]);
+    }
+
+    #[test]
+    fn a_refused_parameter_is_said_in_another_way_once() {
+        let refusal = |message: &str| {
+            let body = serde_json::json!({"error": {"message": message, "code": "unsupported_parameter"}}).to_string();
+            Failure::Refusal(Refusal { status: 400, retry_after: None, body })
+        };
+        let limit = refusal(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        );
+        let temperature = refusal("Unsupported value: 'temperature' does not support 0.3 with this model.");
+        let plain = Dialect::default();
+        let newer = Dialect { completion_limit: true, ..plain };
+        let newest = Dialect { default_temperature: true, ..newer };
+        let other_dialect = |failure, spoken| named(failure, spoken, &prompt());
+        assert_eq!(other_dialect(&limit, plain), Some(newer));
+        assert_eq!(other_dialect(&limit, newer), None);
+        assert_eq!(other_dialect(&temperature, newer), Some(newest));
+        assert_eq!(other_dialect(&temperature, newest), None);
+        assert_eq!(other_dialect(&Failure::NotJson, plain), None);
+    }
+
+    #[test]
+    fn models_without_a_system_role_are_asked_without_one() {
+        let refusal =
+            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let plain = Dialect::default();
+        for (status, body) in NO_SYSTEM_ROLE {
+            let other = named(&refusal(status, body), plain, &with_tools());
+            assert_eq!(other, Some(Dialect { no_system: true, ..plain }), "{body}");
+            let told = Prompt { messages: prompt().messages.split_off(1), ..prompt() };
+            assert_eq!(named(&refusal(status, body), plain, &told), None, "{body}");
+        }
+        let thoughts =
+            r#"{"error":{"message":"Missing `reasoning_content` field in the assistant message at message index 2"}}"#;
+        let other = named(&refusal(400, thoughts), plain, &with_tools());
+        assert_eq!(other, Some(Dialect { wants_thoughts: true, ..plain }));
+    }
+
+    const NO_SYSTEM_ROLE: [(u16, &str); 4] = [
+        (500, r#"{"error":{"code":500,"message":"System role not supported","type":"server_error"}}"#),
+        (
+            400,
+            r#"{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","code":400}"#,
+        ),
+        (400, r#"{"object":"error","message":"Only user and assistant roles are supported!","code":400}"#),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"Developer instruction is not enabled for models/gemma-3-27b-it","status":"INVALID_ARGUMENT"}}]"#,
+        ),
+    ];
+
+    #[test]
+    fn models_that_see_nothing_are_asked_without_pictures() {
+        let refusal =
+            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refused = [
+            (
+                400,
+                r#"{"error":{"message":"Invalid content type. image_url is only supported by certain models.","type":"invalid_request_error"}}"#,
+            ),
+            (404, r#"{"error":{"message":"No endpoints found that support image input","code":404}}"#),
+            (400, r#"{"object":"error","message":"llama is not a multimodal model","code":400}"#),
+            (
+                500,
+                r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#,
+            ),
+            (400, r#"{"error":{"message":"'messages.1.content' : value must be a string"}}"#),
+            (
+                422,
+                r#"{"error":{"message":"Failed to deserialize the JSON body: unknown variant `image_url`, expected `text`"}}"#,
+            ),
+        ];
+        let (plain, blind) = (Dialect::default(), Dialect { no_pictures: true, ..Dialect::default() });
+        for (status, body) in refused {
+            let other = |spoken, prompt: &Prompt| named(&refusal(status, body), spoken, prompt);
+            assert_eq!(other(plain, &shown()), Some(blind), "{body}");
+            assert!(sees_nothing(&refusal(status, body)), "{body}");
+            assert_eq!(other(blind, &shown()), None, "{body}");
+            assert_eq!(other(plain, &with_tools()), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn one_picture_that_is_refused_says_nothing_of_the_next() {
+        let refusal = |body: &str| Failure::Refusal(Refusal { status: 400, retry_after: None, body: body.to_owned() });
+        let plain = Dialect::default();
+        let shown = shown();
+        let many = refusal(r#"{"error":{"message":"At most 1 image(s) may be provided in one request."}}"#);
+        assert_eq!(named(&many, plain, &shown), Some(Dialect { no_pictures: true, ..plain }));
+        assert!(!sees_nothing(&many));
+        let filtered = refusal(r#"{"error":{"message":"The image was rejected","code":"content_filter"}}"#);
+        assert_eq!(named(&filtered, plain, &shown), None);
+    }
+
+    fn prompt() -> Prompt {
+        let message = |role| PromptMessage { role, content: "When is the dinner?".to_owned() };
+        let messages = vec![message(PromptRole::System), message(PromptRole::User)];
+        Prompt { temperature: Some(0.3), ..Prompt::new(messages, 100) }
+    }
+
+    fn with_tools() -> Prompt {
+        let tool = Tool { name: "search", description: "Searches.", parameters: serde_json::json!({"type": "object"}) };
+        let tools = Tools { offered: vec![tool], ..Tools::default() };
+        Prompt { tools, ..prompt() }
+    }
+
+    fn shown() -> Prompt {
+        let picture = Picture { label: "photo".to_owned(), media_type: "image/jpeg", bytes: Arc::from([0]) };
+        Prompt { pictures: vec![picture], ..with_tools() }
+    }
+
+    #[test]
+    fn servers_without_tools_are_asked_without_them() {
+        let refusal =
+            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refused = [
+            (
+                400,
+                r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}"#,
+            ),
+            (
+                400,
+                r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice to be set","code":400}"#,
+            ),
+            (500, r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#),
+            (404, r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#),
+        ];
+        let plain = Dialect::default();
+        let without = Dialect { no_tools: true, ..plain };
+        for (status, body) in refused {
+            assert_eq!(named(&refusal(status, body), plain, &with_tools()), Some(without), "{body}");
+            assert_eq!(named(&refusal(status, body), without, &with_tools()), None, "{body}");
+            assert_eq!(named(&refusal(status, body), plain, &prompt()), None, "{body}");
+        }
+        let too_long = r#"{"error":{"message":"maximum context length is 8192 tokens, 300 of them in the tools"}}"#;
+        assert_eq!(named(&refusal(400, too_long), plain, &with_tools()), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! Vectors from a server that speaks OpenAI's `/embeddings`.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::diagnose::diagnose;
+use crate::transport::Server;
+use crate::{LlmError, LlmOptions};
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::within;
+
+/// A model that makes vectors.
+#[derive(Debug)]
+pub struct Embeddings {
+    server: Server,
+    model: String,
+    timeout: Duration,
+    prepare: Prepare,
+}
+
+/// What is done to a text before it leaves this machine.
+pub type Prepare = fn(&str) -> String;
+
+/// Characters of a text that are sent: what the model inside the program reads too.
+const WITHIN: usize = 1500;
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    data: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Row {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+impl Embeddings {
+    /// `options.model` makes the vectors; there is no fallback, since vectors of two models cannot be compared.
+    ///
+    /// # Errors
+    /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
+    pub fn new(options: &LlmOptions, prepare: Prepare) -> Result<Self, LlmError> {
+        Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout, prepare })
+    }
+
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The vectors of `texts`, each of length 1, all of one dimension. One call, no retries: nobody waits for them.
+    ///
+    /// # Errors
+    /// As for a completion; [`LlmError::Malformed`] when a vector is missing, zero, or of another dimension.
+    pub async fn embed(&self, texts: &[&str], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
+        // Prepared whole and cut afterwards: half of what is to be taken out is not recognized.
+        let texts: Vec<String> = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
+        let request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
+        let call = self.server.embeddings(&request);
+        let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;
+        read(body, texts.len())
+    }
+}
+
+fn read(body: Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
+    let malformed = |what| LlmError::Malformed { what };
+    let answer: Answer = serde_json::from_value(body).map_err(|_| malformed("no list of embeddings"))?;
+    let mut vectors = vec![Vec::new(); count];
+    for (place, row) in answer.data.into_iter().enumerate() {
+        let vector = vectors.get_mut(row.index.unwrap_or(place)).ok_or_else(|| malformed("too many embeddings"))?;
+        *vector = normalised(row.embedding).ok_or_else(|| malformed("an embedding that points nowhere"))?;
+    }
+    let dimension = vectors.first().map_or(0, Vec::len);
+    if vectors.iter().any(|vector| vector.is_empty() || vector.len() != dimension) {
+        return Err(malformed("embeddings are missing, or of several dimensions"));
+    }
+    Ok(vectors)
+}
+
+/// At length 1; none for what is zero or no number.
+fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if !length.is_finite() || length <= f32::EPSILON {
+        return None;
+    }
+    vector.iter_mut().for_each(|value| *value /= length);
+    Some(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(body: Value, expected: Result<Vec<Vec<f32>>, &str>) {
+        let found = read(body, 2).map_err(|error| error.to_string());
+        match expected {
+            Ok(vectors) => assert_eq!(found, Ok(vectors)),
+            Err(what) => assert!(found.as_ref().is_err_and(|error| error.contains(what)), "{found:?}"),
+        }
+    }
+
+    #[test]
+    fn vectors_come_back_in_the_order_of_the_texts_at_length_one() {
+        check(
+            json!({"object": "list", "data": [
+                {"object": "embedding", "index": 1, "embedding": [0.0, 2.0]},
+                {"object": "embedding", "index": 0, "embedding": [3.0, 4.0]},
+            ], "model": "m", "usage": {"prompt_tokens": 5, "total_tokens": 5}}),
+            Ok(vec![vec![0.6, 0.8], vec![0.0, 1.0]]),
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_refused() {
+        check(json!({"error": "x"}), Err("no list"));
+        check(json!({"data": [{"index": 0, "embedding": [1.0]}]}), Err("missing"));
+        check(json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 0.0]}]}), Err("several dimensions"));
+        check(json!({"data": [{"embedding": [0.0]}, {"embedding": [1.0]}]}), Err("points nowhere"));
+        check(json!({"data": [{"index": 7, "embedding": [1.0]}]}), Err("too many"));
+    }
+}

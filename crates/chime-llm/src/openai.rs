@@ -1,0 +1,395 @@
+//! One completion from a server that speaks OpenAI's chat completions: retries and fallback within one deadline.
+//!
+//! A call ends when its server stays silent for too long, so every answer is asked for as a stream.
+
+mod call;
+mod discover;
+mod probe;
+mod timeouts;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::dialect::{Attempts, Dialect};
+use crate::facts::{ServerFacts, Speeds};
+use crate::openai::call::{TimedAnswer, refuses_streams};
+use crate::transport::{Failure, Incoming, Server};
+use crate::wire::{self, Answer};
+use crate::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
+use chime_core::Timestamp;
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::{RetryPolicy, random, within};
+
+/// Members wait for an answer: two more tries are worth it, a third is not.
+const RETRIES: RetryPolicy =
+    RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
+
+/// A model that takes no tools or sees no pictures is given some again after this: servers are updated.
+const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// No call is longer, whatever a server sends meanwhile.
+const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
+
+/// A server and the models to ask there.
+#[derive(Debug)]
+pub struct OpenAi {
+    server: Server,
+    primary: Model,
+    fallback: Option<Model>,
+    /// The longest silence while an answer is written.
+    timeout: Duration,
+    deadline: Duration,
+    /// Tests have no time for the real delays and set shorter ones.
+    pub(super) retries: RetryPolicy,
+}
+
+/// A model by name, and what it has taught us about how to ask it.
+#[derive(Debug)]
+struct Model {
+    name: String,
+    dialect: Mutex<Dialect>,
+    /// When it last said that it takes no tools.
+    refused_tools_at: Mutex<Option<Timestamp>>,
+    /// When it last said that it sees no pictures.
+    refused_pictures_at: Mutex<Option<Timestamp>>,
+    /// Whether its thoughts come without a sign at their start: then nothing can be shown before the end.
+    thinks_unannounced: AtomicBool,
+    /// Whether its thoughts once took all the tokens of an answer: then it is given more of them.
+    needs_room: AtomicBool,
+    /// Whether the operator was told that the server cuts prompts.
+    warned_of_cut: AtomicBool,
+    /// Whether its server refuses to stream.
+    refuses_streams: AtomicBool,
+    facts: Mutex<ServerFacts>,
+    speeds: Mutex<Speeds>,
+}
+
+/// One question and everything that asking it depends on.
+#[derive(Clone, Copy)]
+struct Question<'a> {
+    prompt: &'a Prompt,
+    /// Where the words go as they come; without one the answer comes at once.
+    progress: Option<&'a Progress>,
+    clock: &'a Clock,
+}
+
+/// When no further attempt at a completion begins.
+struct Deadline {
+    until: Timestamp,
+    span: Duration,
+}
+
+impl OpenAi {
+    pub(super) fn new(options: LlmOptions) -> Result<Self, LlmError> {
+        let server = Server::new(&options)?;
+        let LlmOptions { model, fallback, timeout, deadline, .. } = options;
+        if model.trim().is_empty() {
+            return Err(LlmError::NotConfigured("MODEL is empty"));
+        }
+        let fallback = fallback.filter(|name| *name != model && !name.trim().is_empty()).map(Model::new);
+        Ok(Self { server, primary: Model::new(model), fallback, timeout, deadline, retries: RETRIES })
+    }
+
+    pub fn model_name(&self) -> &str {
+        &self.primary.name
+    }
+
+    pub fn host(&self) -> &str {
+        self.server.host()
+    }
+
+    /// The models that take no tools, with when they last said so.
+    pub fn tool_refusals(&self) -> Vec<(String, Timestamp)> {
+        let refusal = |model: &Model| Some((model.name.clone(), (*lock(&model.refused_tools_at))?));
+        self.models().filter_map(refusal).collect()
+    }
+
+    /// Has `model` offered no tools until a day after `at`, when it said that it takes none.
+    pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
+        for known in self.models().filter(|known| known.name == model) {
+            *lock(&known.refused_tools_at) = Some(at);
+        }
+    }
+
+    /// Whether the model that is asked first may be shown pictures.
+    pub fn sees_pictures(&self, now: Timestamp) -> bool {
+        !self.primary.dialect(now).no_pictures
+    }
+
+    /// Facts about the model that is asked first.
+    pub fn facts(&self) -> ServerFacts {
+        self.primary.facts()
+    }
+
+    /// Returns whether the server is one of the operator's own.
+    pub fn is_own(&self) -> bool {
+        self.server.is_own()
+    }
+
+    fn models(&self) -> impl Iterator<Item = &Model> {
+        [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
+    }
+
+    /// Asks the model, again when that may help, and in the end the fallback. No attempt begins after the deadline; dropping
+    /// the future ends the call.
+    ///
+    /// # Errors
+    /// What the first model failed with, also when the fallback failed after it.
+    pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        let question = Question { prompt, progress: None, clock };
+        self.complete_with(&self.primary, self.fallback.as_ref(), question).await
+    }
+
+    /// As [`complete`](Self::complete), with the words going to `progress` as they come. Once somebody has seen some of
+    /// them, nothing is asked again.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete).
+    pub async fn complete_streaming(
+        &self,
+        prompt: &Prompt,
+        progress: &Progress,
+        clock: &Clock,
+    ) -> Result<Completion, LlmError> {
+        let question = Question { prompt, progress: Some(progress), clock };
+        self.complete_with(&self.primary, self.fallback.as_ref(), question).await
+    }
+
+    /// As [`complete`](Self::complete), with the fallback asked first: it is the cheaper model.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete).
+    pub async fn complete_cheaply(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        let question = Question { prompt, progress: None, clock };
+        match &self.fallback {
+            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), question).await,
+            None => self.complete(prompt, clock).await,
+        }
+    }
+
+    async fn complete_with(
+        &self,
+        first: &Model,
+        second: Option<&Model>,
+        question: Question<'_>,
+    ) -> Result<Completion, LlmError> {
+        let deadline = self.deadline(question);
+        let error = match self.ask_patiently(first, question, &deadline).await {
+            Ok(completion) => return Ok(completion),
+            Err(error) => error,
+        };
+        let second = second.filter(|_| error.another_model_may_help() && !question.is_shown());
+        // A model that stayed silent used the time up, and the other one may still answer.
+        let has_time = matches!(error, LlmError::TimedOut) && question.prompt.until.is_none()
+            || !deadline.left(question.clock).is_zero();
+        let Some(second) = second.filter(|_| has_time) else { return Err(error) };
+        tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
+        self.ask(second, question).await.map_err(|another| {
+            tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
+            error
+        })
+    }
+
+    fn deadline(&self, question: Question<'_>) -> Deadline {
+        let until = question.clock.now().plus(self.deadline);
+        Deadline { until: question.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
+    }
+
+    /// Asks a model until it answers, cannot, or the retries or the time are used up.
+    async fn ask_patiently(
+        &self,
+        model: &Model,
+        question: Question<'_>,
+        deadline: &Deadline,
+    ) -> Result<Completion, LlmError> {
+        let clock = question.clock;
+        let mut retries = 0;
+        loop {
+            let error = match self.ask(model, question).await {
+                Ok(completion) => return Ok(completion),
+                Err(error) => error,
+            };
+            let delay = self.delay(&error, retries).filter(|delay| *delay < deadline.left(clock));
+            let Some(delay) = delay.filter(|_| !question.is_shown()) else { return Err(error) };
+            retries += 1;
+            tracing::warn!(
+                model.name = model.name,
+                %error,
+                delay_ms = delay.as_millis(),
+                "model call failed, retry {retries} of {}",
+                self.retries.max_retries,
+            );
+            clock.sleep(delay).await;
+        }
+    }
+
+    /// How long to wait before the same model is asked again. `None`: it is not.
+    fn delay(&self, error: &LlmError, retries: u32) -> Option<Duration> {
+        match (error, error.recovery()) {
+            // What was slow will be slow again, and the server may still be working on it.
+            (LlmError::TimedOut, _) => None,
+            (_, Recovery::RetryLater(retry_after)) => self.retries.delay(retries, retry_after, random()),
+            (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
+        }
+    }
+
+    /// One call; two where the model turns out to need more room for its thoughts.
+    async fn ask(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
+        let roomy = || Prompt { max_answer_tokens: model.with_room(question.prompt), ..question.prompt.clone() };
+        if model.needs_room.load(Ordering::Relaxed) {
+            return self.ask_once(model, Question { prompt: &roomy(), ..question }).await;
+        }
+        match self.ask_once(model, question).await {
+            Err(LlmError::NoRoom) => {
+                model.needs_room.store(true, Ordering::Relaxed);
+                let asked = self.ask_once(model, Question { prompt: &roomy(), ..question }).await;
+                asked.map_err(|_| LlmError::NoRoom)
+            }
+            answered => answered,
+        }
+    }
+
+    /// Makes one call, which ends when the server stays silent for too long.
+    async fn ask_once(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
+        let Question { prompt, clock, .. } = question;
+        let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
+        let answered = within(clock, left, self.call(model, question)).await.ok_or(LlmError::TimedOut)??;
+        model.note(&answered.answer);
+        let TimedAnswer { answer, first_word, first_token, reading } = answered;
+        let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
+        model.warn_of_cut(&completion, prompt);
+        let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));
+        if let Some(speed) = reading.speed(read, first_token) {
+            lock(&model.speeds).add(speed);
+        }
+        Ok(completion)
+    }
+
+    /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
+    async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, Failure> {
+        let mut attempts = Attempts::new(model.dialect(now), prompt);
+        loop {
+            match self.server.post(&wire::request(&model.name, prompt, attempts.dialect)).await {
+                Ok(body) => {
+                    model.learn(&attempts, prompt, now);
+                    return Ok(body);
+                }
+                Err(failure) => attempts.refused(failure, prompt)?,
+            }
+        }
+    }
+
+    /// The same for a stream.
+    async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, Failure> {
+        let mut attempts = Attempts::new(model.dialect(now), prompt);
+        loop {
+            match self.server.open(&wire::streaming_request(&model.name, prompt, attempts.dialect)).await {
+                Ok(incoming) => {
+                    model.learn(&attempts, prompt, now);
+                    return Ok(incoming);
+                }
+                Err(failure) if refuses_streams(&failure) => return Err(failure),
+                Err(failure) => attempts.refused(failure, prompt)?,
+            }
+        }
+    }
+}
+
+impl Question<'_> {
+    /// Whether somebody has seen some of the answer.
+    fn is_shown(&self) -> bool {
+        self.progress.is_some_and(Progress::is_shown)
+    }
+}
+
+impl Model {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            dialect: Mutex::default(),
+            refused_tools_at: Mutex::default(),
+            refused_pictures_at: Mutex::default(),
+            thinks_unannounced: AtomicBool::new(false),
+            needs_room: AtomicBool::new(false),
+            warned_of_cut: AtomicBool::new(false),
+            refuses_streams: AtomicBool::new(false),
+            facts: Mutex::default(),
+            speeds: Mutex::default(),
+        }
+    }
+
+    fn dialect(&self, now: Timestamp) -> Dialect {
+        let is_refused = |at: &Mutex<Option<Timestamp>>| lock(at).is_some_and(|at| now.since(at) < REFUSALS_STAY);
+        let no_tools = is_refused(&self.refused_tools_at);
+        Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
+    }
+
+    /// Keeps the form that was accepted.
+    fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
+        let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
+        if accepted.no_tools && !known.no_tools {
+            *lock(&self.refused_tools_at) = Some(now);
+        }
+        if attempts.sees_nothing {
+            *lock(&self.refused_pictures_at) = Some(now);
+        }
+        *lock(&self.dialect) = accepted;
+    }
+
+    /// The limit for an answer of a model that thinks long before it: as much as its context leaves.
+    fn with_room(&self, prompt: &Prompt) -> u32 {
+        const LEAST: u32 = 4_096;
+        let wanted = prompt.max_answer_tokens.saturating_mul(4).max(LEAST);
+        let left = self.facts().context.map(|context| context.saturating_sub(prompt.estimated_tokens()));
+        let left = left.and_then(|left| u32::try_from(left).ok());
+        left.map_or(wanted, |left| wanted.min(left).max(prompt.max_answer_tokens))
+    }
+
+    /// Tells the operator once that the server reads only a part of its prompts.
+    fn warn_of_cut(&self, completion: &Completion, prompt: &Prompt) {
+        if completion.prompt_cut && !self.warned_of_cut.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                model.name = self.name,
+                tokens.read = completion.tokens.prompt,
+                tokens.estimated = prompt.estimated_tokens(),
+                "the model server reads only a part of the prompt: raise its context size (num_ctx; of Ollama: \
+                 OLLAMA_CONTEXT_LENGTH)",
+            );
+        }
+    }
+
+    fn facts(&self) -> ServerFacts {
+        let reads_per_second = lock(&self.speeds).typical();
+        ServerFacts { reads_per_second, ..*lock(&self.facts) }
+    }
+
+    /// The server said that no more than so many tokens fit.
+    fn note_context(&self, tokens: usize) {
+        let mut facts = lock(&self.facts);
+        facts.context = Some(facts.context.map_or(tokens, |known| known.min(tokens)));
+    }
+
+    fn refuses_streams(&self) -> bool {
+        self.refuses_streams.load(Ordering::Relaxed)
+    }
+
+    fn thinks_unannounced(&self) -> bool {
+        self.thinks_unannounced.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, answer: &Answer) {
+        self.thinks_unannounced.fetch_or(answer.thinks_unannounced, Ordering::Relaxed);
+    }
+}
+
+impl Deadline {
+    /// Never more than the whole span, should the wall clock be set back.
+    fn left(&self, clock: &Clock) -> Duration {
+        self.until.since(clock.now()).min(self.span)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

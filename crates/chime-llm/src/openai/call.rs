@@ -1,0 +1,138 @@
+//! One call of a model: a stream that may not be silent for too long, or a whole answer from a server that refuses to stream.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::{Model, OpenAi, Question, timeouts};
+use crate::diagnose::diagnose_prompt;
+use crate::facts::{ReadingTime, context_in_refusal};
+use crate::stream::Assembly;
+use crate::transport::{Failure, Refusal};
+use crate::wire::{self, Answer};
+use crate::{LlmError, Prompt};
+use chime_runtime::resilience::within;
+
+/// An answer, and how it came.
+pub(super) struct TimedAnswer {
+    pub answer: Answer,
+    /// From the call to the first word of the answer.
+    pub first_word: Option<Duration>,
+    /// From the call to the first token, which may be a thought.
+    pub first_token: Option<Duration>,
+    pub reading: ReadingTime,
+}
+
+/// Why there is no answer.
+enum CallFailure {
+    TooSilent,
+    /// The server refused, or the connection broke.
+    Refused(Failure),
+    Unusable(LlmError),
+}
+
+impl CallFailure {
+    /// The error for the caller; `model` takes in what a refusal tells.
+    fn diagnosed(self, model: &Model, prompt: &Prompt) -> LlmError {
+        match self {
+            Self::TooSilent => LlmError::TimedOut,
+            Self::Unusable(error) => error,
+            Self::Refused(failure) => {
+                let size = match &failure {
+                    Failure::Refusal(Refusal { body, .. }) => context_in_refusal(body),
+                    _ => None,
+                };
+                let error = diagnose_prompt(failure, prompt);
+                if let (LlmError::PromptTooLong, Some(size)) = (&error, size) {
+                    model.note_context(size);
+                }
+                error
+            }
+        }
+    }
+}
+
+impl From<Failure> for CallFailure {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+impl From<LlmError> for CallFailure {
+    fn from(error: LlmError) -> Self {
+        Self::Unusable(error)
+    }
+}
+
+impl OpenAi {
+    /// Has the answer streamed, or sent whole by a server that refuses to stream.
+    pub(super) async fn call(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, LlmError> {
+        let refused = match model.refuses_streams() {
+            true => None,
+            false => match self.stream(model, question).await {
+                Err(CallFailure::Refused(failure)) if refuses_streams(&failure) => Some(failure),
+                answered => return answered.map_err(|failure| failure.diagnosed(model, question.prompt)),
+            },
+        };
+        let answered =
+            self.whole(model, question).await.map_err(|failure| failure.diagnosed(model, question.prompt))?;
+        if refused.is_some() {
+            model.refuses_streams.store(true, Ordering::Relaxed);
+        }
+        Ok(answered)
+    }
+
+    /// Asks for a stream, and hands the words on as they come.
+    async fn stream(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, CallFailure> {
+        let Question { prompt, progress, clock } = question;
+        let watch = clock.stopwatch();
+        let patience = self.first_word(model, prompt);
+        let first_until = clock.now().plus(patience);
+        let write = |text: &str| progress.inspect(|progress| progress.write(text)).is_some();
+        // What an earlier attempt began with is no part of this one.
+        write("");
+        let opening = self.open(model, prompt, clock.now());
+        let mut incoming = within(clock, patience, opening).await.ok_or(CallFailure::TooSilent)??;
+        let (mut assembly, mut first_word, mut first_token) = (Assembly::default(), None, None);
+        loop {
+            let reading =
+                if assembly.has_begun() { Duration::ZERO } else { first_until.since(clock.now()).min(patience) };
+            let next = within(clock, self.timeout.max(reading), incoming.next()).await.ok_or(CallFailure::TooSilent)?;
+            let Some(bytes) = next? else { break };
+            assembly.feed(bytes.as_ref())?;
+            if assembly.has_begun() {
+                first_token.get_or_insert_with(|| watch.elapsed());
+            }
+            let text = if model.thinks_unannounced() { String::new() } else { assembly.shown(prompt) };
+            if !text.is_empty() {
+                first_word.get_or_insert_with(|| watch.elapsed());
+                write(&text);
+            }
+            if assembly.is_done() {
+                break;
+            }
+        }
+        let reading = assembly.reading();
+        Ok(TimedAnswer { answer: assembly.conclude(prompt)?, first_word, first_token, reading })
+    }
+
+    /// Asks for the whole answer at once: silence is all that there is before it.
+    async fn whole(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, CallFailure> {
+        let Question { prompt, clock, .. } = question;
+        let patience = self.first_word(model, prompt).saturating_mul(2);
+        let posting = self.post(model, prompt, clock.now());
+        let body = within(clock, patience, posting).await.ok_or(CallFailure::TooSilent)??;
+        let reading = ReadingTime::of(&body);
+        Ok(TimedAnswer { answer: wire::read(body, prompt)?, first_word: None, first_token: None, reading })
+    }
+
+    /// Returns how long the first word may take.
+    fn first_word(&self, model: &Model, prompt: &Prompt) -> Duration {
+        timeouts::first_word(self.timeout, prompt.estimated_tokens(), model.facts().reads_per_second)
+    }
+}
+
+/// Returns whether a refusal may be about streaming. Whether it is shows when the server answers without.
+pub(super) fn refuses_streams(failure: &Failure) -> bool {
+    let Failure::Refusal(Refusal { status: 400.., body, .. }) = failure else { return false };
+    body.to_lowercase().replace("stream_options", "").contains("stream")
+}

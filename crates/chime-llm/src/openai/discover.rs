@@ -1,0 +1,62 @@
+//! Asks a server about itself. What it does not tell stays unknown.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{OpenAi, lock};
+use crate::facts::ServerFacts;
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::within;
+
+/// For one of these questions.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl OpenAi {
+    /// Finds the context size, the slots and the number of parameters of each model. Returns whether the server answered at all.
+    pub async fn discover(&self, clock: &Clock) -> bool {
+        let models = self.told(clock, "/models").await;
+        let owner = models.as_ref().and_then(|body| body.pointer("/data/0/owned_by")?.as_str());
+        let is_ollama = owner == Some("library");
+        // Strangers have no such address.
+        let is_llama = owner == Some("llamacpp") || self.server.is_own() && !is_ollama;
+        let props = if is_llama { self.told(clock, "/props").await } else { None };
+        let loaded = if is_ollama { self.told(clock, "/api/ps").await } else { None };
+        for model in self.models() {
+            let show = if is_ollama { self.ollama_shows(&model.name, clock).await } else { None };
+            let facts = [
+                props.as_ref().map(ServerFacts::of_props),
+                loaded.as_ref().map(|body| ServerFacts::of_loaded(body, &model.name)),
+                show.as_ref().map(ServerFacts::of_show),
+                models.as_ref().map(|body| ServerFacts::of_models(body, &model.name)),
+            ];
+            let facts = facts.into_iter().flatten().fold(ServerFacts::default(), ServerFacts::or);
+            tracing::debug!(
+                model.name = model.name,
+                context = facts.context,
+                slots = facts.slots,
+                parameters = facts.parameters,
+                "what the model server tells of itself",
+            );
+            let mut known = lock(&model.facts);
+            // A smaller size that a refusal named holds until the server says otherwise.
+            *known = facts.or(*known);
+        }
+        models.is_some() || props.is_some()
+    }
+
+    async fn told(&self, clock: &Clock, path: &str) -> Option<Value> {
+        let asking = async {
+            match path {
+                "/models" => self.server.models().await,
+                path => self.server.look_up(path, None).await,
+            }
+        };
+        within(clock, PATIENCE, asking).await?.inspect_err(|error| tracing::debug!(path, %error, "not told")).ok()
+    }
+
+    async fn ollama_shows(&self, model: &str, clock: &Clock) -> Option<Value> {
+        let body = json!({"model": model});
+        within(clock, PATIENCE, self.server.look_up("/api/show", Some(&body))).await?.ok()
+    }
+}

@@ -1,0 +1,79 @@
+//! Tiny questions that show what a server can do: for operators, before members find out.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{OpenAi, Question};
+use crate::diagnose::diagnose;
+use crate::transport::Failure;
+use crate::wire;
+use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::within;
+
+/// Enough for a model that thinks before it speaks to reach its first word.
+const ROOM: u32 = 256;
+
+impl OpenAi {
+    /// Asks each model for a word, once: its name, and how long it took.
+    pub async fn probe_chat(&self, clock: &Clock) -> Vec<(&str, Result<Duration, LlmError>)> {
+        let mut probed = Vec::new();
+        for model in std::iter::once(&self.primary).chain(&self.fallback) {
+            let prompt = question("Answer with the one word: ready");
+            let question = Question { prompt: &prompt, progress: None, clock };
+            let watch = clock.stopwatch();
+            let asked = self.ask(model, question).await;
+            probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
+        }
+        probed
+    }
+
+    /// Asks the first model a question, once.
+    ///
+    /// # Errors
+    /// When it cannot answer, or not before the time that the prompt sets.
+    pub async fn probe_answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        self.ask(&self.primary, Question { prompt, progress: None, clock }).await
+    }
+
+    /// Whether the model calls a tool that it is given and asked to call.
+    ///
+    /// # Errors
+    /// When the server refuses the request, which most do that cannot.
+    pub async fn probe_tools(&self, clock: &Clock) -> Result<bool, LlmError> {
+        let mut request = self.request("Call the tool `ping` now.", clock);
+        request["tools"] = json!([{
+            "type": "function",
+            "function": {
+                "name": "ping",
+                "description": "Answers with pong.",
+                "parameters": {"type": "object", "properties": {}, "additionalProperties": false},
+            },
+        }]);
+        let body = self.in_time(self.server.post(&request), clock).await?;
+        Ok(body.pointer("/choices/0/message/tool_calls/0").is_some())
+    }
+
+    /// Whether the server sends an answer as it is written.
+    ///
+    /// # Errors
+    /// When the server refuses the request.
+    pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
+        let mut request = self.request("Answer with the one word: ready", clock);
+        request["stream"] = json!(true);
+        self.in_time(self.server.streams(&request), clock).await
+    }
+
+    fn request(&self, words: &str, clock: &Clock) -> Value {
+        wire::request(&self.primary.name, &question(words), self.primary.dialect(clock.now()))
+    }
+
+    async fn in_time<T>(&self, call: impl Future<Output = Result<T, Failure>>, clock: &Clock) -> Result<T, LlmError> {
+        within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)
+    }
+}
+
+fn question(words: &str) -> Prompt {
+    Prompt::new(vec![PromptMessage { role: PromptRole::User, content: words.to_owned() }], ROOM)
+}

@@ -1,0 +1,181 @@
+//! Models that fall into a loop write the same words until their limit. A text is cut behind the first time.
+
+use std::ops::Range;
+
+use crate::code::{code_ranges, is_in};
+
+/// The longest unit that is looked for, in words.
+const LONGEST: usize = 60;
+/// Fewer repeated words are emphasis: "no, no, no".
+const FEWEST_WORDS: usize = 12;
+/// So often in a row, at the end of a text, is a loop.
+const TIMES: usize = 4;
+/// The same for short lines, which verse and lists repeat on purpose.
+const TIMES_OF_LINES: usize = 8;
+/// The same for rows of tables and lines of code.
+const TIMES_OF_ROWS: usize = 16;
+/// A line with as many words is repeated by nobody on purpose.
+const LONG_LINE: usize = 6;
+
+/// A word, or a character of a script without blanks between words.
+struct Word<'a> {
+    /// `#` for the number of an item, so that items which differ by it alone are equal.
+    text: &'a str,
+    at: Range<usize>,
+    begins_line: bool,
+}
+
+/// Equal units in a row that reach to the end of a text.
+struct Run {
+    /// The place of its first word.
+    start: usize,
+    /// Words of a unit.
+    period: usize,
+    times: usize,
+}
+
+/// Returns `text` up to the end of the words that it goes on to repeat; all of it where it repeats nothing.
+pub fn without_loop(text: &str) -> &str {
+    let words = words(text);
+    let code = code_ranges(text);
+    let is_loop = |run: &Run| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
+    let Some(run) = runs(&words).find(is_loop) else { return text };
+    let last = run.start + run.period - 1;
+    // The run may have been found from the middle of a sentence on.
+    let ends = |at: usize| {
+        words[at].text.ends_with(['.', '!', '?', '…', '。']) || words.get(at + 1).is_none_or(|next| next.begins_line)
+    };
+    let end = (last..last + run.period).find(|at| ends(*at)).unwrap_or(last);
+    text[..words[end].at.end].trim_end()
+}
+
+/// Returns whether a text that is still being written has fallen into a loop that it will not leave.
+pub fn is_looping(text: &str) -> bool {
+    /// What is looked at: the end of a text is seen again and again.
+    const TAIL: usize = 4_000;
+    const PATIENCE: usize = 3;
+    const MOST_BLANKS: usize = 400;
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL))..];
+    let words = words(tail);
+    let is_certain = |run: &Run| run.times >= PATIENCE * times_allowed(&words, run, |_| false);
+    let blanks = tail.len() - tail.trim_end().len();
+    blanks > MOST_BLANKS || runs(&words).any(|run| is_certain(&run))
+}
+
+fn times_allowed<'a>(words: &[Word<'a>], run: &Run, is_code: impl Fn(&Word<'a>) -> bool) -> usize {
+    let unit = &words[run.start..run.start + run.period];
+    let has_lines = words[run.start + 1..=run.start + run.period].iter().any(|word| word.begins_line);
+    match () {
+        () if is_code(&unit[0]) || unit.iter().any(|word| word.text.starts_with('|')) => TIMES_OF_ROWS,
+        () if has_lines && run.period < LONG_LINE => TIMES_OF_LINES,
+        () => TIMES,
+    }
+}
+
+/// The runs at the end of `words`, the shortest units first.
+fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Run> {
+    let last = words.len().saturating_sub(1);
+    (1..=LONGEST.min(words.len() / TIMES)).filter_map(move |period| {
+        // The last word may be cut off.
+        let is_same = |at: &usize| {
+            let (earlier, word) = (&words[at - period], &words[*at]);
+            let is_begun = *at == last && earlier.text.starts_with(word.text);
+            // The first word of a text begins its line wherever it stands.
+            (earlier.begins_line == word.begins_line || *at == period) && (is_begun || earlier.text == word.text)
+        };
+        let equal = (period..words.len()).rev().take_while(is_same).count();
+        let (total, times) = (equal + period, (equal + period) / period);
+        (total >= FEWEST_WORDS && times >= TIMES).then_some(Run { start: words.len() - total, period, times })
+    })
+}
+
+fn words(text: &str) -> Vec<Word<'_>> {
+    let (mut words, mut at) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let mut begins_line = true;
+        for word in line.split_whitespace() {
+            // Within `line`, which is within `text`.
+            let start = at + (word.as_ptr().addr() - line.as_ptr().addr());
+            for piece in pieces(word) {
+                let at = start + piece.start..start + piece.end;
+                let number = word.trim_end_matches(['.', ')']);
+                let is_number = begins_line && number.len() < word.len() && number.bytes().all(|b| b.is_ascii_digit());
+                words.push(Word { text: if is_number { "#" } else { &word[piece] }, at, begins_line });
+                begins_line = false;
+            }
+        }
+        at += line.len();
+    }
+    words
+}
+
+/// The parts of a word: itself, or its characters where its script has no blanks.
+fn pieces(word: &str) -> impl Iterator<Item = Range<usize>> {
+    let has_no_blanks = |c| matches!(c, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}');
+    let each = word.chars().any(has_no_blanks);
+    let chars = word.char_indices().map(|(at, c)| at..at + c.len_utf8()).filter(move |_| each);
+    chars.chain((!each).then_some(0..word.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(without_loop(text), expected);
+    }
+
+    #[test]
+    fn a_loop_is_cut_behind_its_first_time() {
+        check(&format!("It is {}", "the moment: ".repeat(300)), "It is the moment:");
+        check(
+            &format!("Yes. {}", "The dinner is on Friday at seven. ".repeat(4)),
+            "Yes. The dinner is on Friday at seven.",
+        );
+        check(&format!("Ana said: see you. {}", "I will see you. ".repeat(9)), "Ana said: see you. I will see you.");
+        check(&"They agreed on Friday at seven o'clock.\n".repeat(4), "They agreed on Friday at seven o'clock.");
+        let numbered: String = (1..40).map(|n| format!("{n}. Bring the tent and the stove.\n")).collect();
+        check(&numbered, "1. Bring the tent and the stove.");
+        let cut_off = format!("{}The dinner is on Fri", "The dinner is on Friday. ".repeat(6));
+        check(&cut_off, "The dinner is on Friday.");
+        check(&"晚饭在星期五七点。".repeat(5), "晚饭在星期五七点。");
+        let long = (1..50).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+        check(&format!("{long}. {long}. {long}. {long}."), &format!("{long}."));
+    }
+
+    #[test]
+    fn what_repeats_itself_with_reason_stays() {
+        for text in [
+            "No, no, no, no: that was Thursday.",
+            "Let it be\nLet it be\nLet it be\nLet it be",
+            "Row, row, row your boat\nGently down the stream\nMerrily, merrily, merrily, merrily\nLife is but a dream",
+            "Happy birthday to you\nHappy birthday to you\nHappy birthday, dear Ana\nHappy birthday to you",
+            "1. Yes\n2. Yes\n3. Yes\n4. Yes\n5. Yes",
+            "- Ana: yes\n- Ben: yes\n- Cem: yes\n- Dan: yes\n- Eva: yes",
+            "| day | who |\n| --- | --- |\n| | |\n| | |\n| | |\n| | |\n| | |",
+            "| a | b | c | d | e | f | g | h |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
+            "```\nx = [\n    [0, 0, 0, 0, 0, 0],\n    [0, 0, 0, 0, 0, 0],\n    [0, 0, 0, 0, 0, 0],\n    [0, 0, 0, 0, 0, 0]\n]\n```",
+            "```\na();\na();\na();\na();\na();\na();\n```",
+            "哈哈哈哈哈",
+            "----------------------------------------------------------------------------------------------------------------",
+            "The dinner is on Friday. The dinner is on Friday. The dinner is on Friday, as I said.",
+            "",
+        ] {
+            check(text, text);
+            assert!(!is_looping(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_loop_is_certain_soon_enough_to_save_the_rest() {
+        assert!(is_looping(&"the moment: ".repeat(40)) && !is_looping(&"the moment: ".repeat(4)));
+        assert!(
+            is_looping(&"The dinner is on Friday at seven. ".repeat(12))
+                && is_looping(&"晚饭在星期五七点。".repeat(12))
+        );
+        assert!(!is_looping(&"The dinner is on Friday at seven. ".repeat(5)));
+        assert!(!is_looping(&"Let it be\n".repeat(16)) && !is_looping(&"| | |\n".repeat(40)));
+        assert!(is_looping(&format!("Friday.{}", "\n".repeat(500))));
+    }
+}

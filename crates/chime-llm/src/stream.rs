@@ -1,0 +1,305 @@
+//! An answer that comes as it is written: server-sent events, put together again.
+//!
+//! Servers agree on the form even less than on whole answers: comments, events without an empty line between them, events
+//! over several lines, counts in an event of their own, errors in the middle, no word at the end. Some send a whole answer
+//! although a stream was asked for.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::counts::{Timings, Usage};
+use crate::diagnose::diagnose_body;
+use crate::facts::ReadingTime;
+use crate::repetition::is_looping;
+use crate::tools;
+use crate::visible::visible_so_far;
+use crate::wire::{self, Answer, Content, Pieces, Reading, lenient};
+use crate::{LlmError, Prompt};
+use chime_core::repair;
+
+/// The events of one answer so far.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    /// Lines of one event, as long as they are no JSON yet.
+    data: String,
+    /// What came outside of events: perhaps a whole answer.
+    outside: Vec<u8>,
+    pieces: Pieces,
+    has_choice: bool,
+    events: usize,
+    /// What the server says went wrong.
+    error: Option<Value>,
+    /// What the last counted event tells about the reading of the prompt.
+    reading: ReadingTime,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Chunk {
+    #[serde(deserialize_with = "lenient")]
+    choices: Vec<Choice>,
+    #[serde(deserialize_with = "lenient")]
+    usage: Usage,
+    #[serde(deserialize_with = "lenient")]
+    x_groq: Extra,
+    #[serde(deserialize_with = "lenient")]
+    timings: Timings,
+}
+
+/// Where some servers put the count.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Extra {
+    #[serde(deserialize_with = "lenient")]
+    usage: Usage,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Choice {
+    #[serde(deserialize_with = "lenient")]
+    index: usize,
+    #[serde(deserialize_with = "lenient")]
+    delta: Reading,
+    /// The whole of it, from servers that do not know how to say less.
+    #[serde(deserialize_with = "lenient")]
+    message: Reading,
+    #[serde(deserialize_with = "lenient")]
+    text: String,
+    #[serde(deserialize_with = "lenient")]
+    finish_reason: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    error: Option<Value>,
+    #[serde(deserialize_with = "lenient")]
+    usage: Usage,
+}
+
+impl Assembly {
+    /// Takes in the next bytes, wherever they were cut.
+    ///
+    /// # Errors
+    /// What the server says went wrong, or [`LlmError::Malformed`] for an event that is no JSON.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
+        for byte in bytes {
+            match byte {
+                b'\n' => self.end_line()?,
+                byte => self.line.push(*byte),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what of the answer to `prompt` may be shown so far.
+    pub fn shown(&self, prompt: &Prompt) -> String {
+        visible_so_far(&self.pieces.text, prompt)
+    }
+
+    /// Returns what the server tells about the reading of the prompt.
+    pub fn reading(&self) -> ReadingTime {
+        self.reading
+    }
+
+    /// Returns whether anything of an answer has come.
+    pub fn has_begun(&self) -> bool {
+        let Pieces { text, thoughts, calls, .. } = &self.pieces;
+        !text.is_empty() || !thoughts.is_empty() || !calls.is_empty()
+    }
+
+    /// Returns whether nothing more is worth waiting for: the server said that this was all, or the model repeats itself without end.
+    pub fn is_done(&self) -> bool {
+        self.pieces.is_complete
+    }
+
+    /// # Errors
+    /// As [`wire::read`]. A stream broke off where neither a finish reason nor its last event came.
+    pub fn conclude(mut self, prompt: &Prompt) -> Result<Answer, LlmError> {
+        if !self.line.is_empty() {
+            self.end_line()?;
+        }
+        match self.events {
+            0 => wire::read(parse(&self.outside).ok_or(LlmError::Malformed { what: "it is not JSON" })?, prompt),
+            _ if !self.data.is_empty() => Err(LlmError::BrokeOff),
+            _ if !self.has_choice => Err(LlmError::Malformed { what: "it has no choices" }),
+            _ => self.pieces.conclude(prompt),
+        }
+    }
+
+    /// The same in the form of a whole answer.
+    fn into_body(self) -> Value {
+        if let Some(error) = self.error {
+            return error;
+        }
+        let Pieces { text, thoughts, calls, is_refused, is_complete, finish, error, usage, reused } = self.pieces;
+        let refusal = is_refused.then_some("");
+        let calls: Vec<Value> = tools::joined(calls).iter().map(tools::ToolCall::to_json).collect();
+        let message = json!({"content": text, "reasoning_content": thoughts, "refusal": refusal, "tool_calls": calls});
+        let choice =
+            json!({"message": message, "finish_reason": finish, "error": error, "is_broken_off": !is_complete});
+        let choices: Vec<Value> = self.has_choice.then_some(choice).into_iter().collect();
+        json!({"choices": choices, "usage": usage.to_json(), "timings": {"cache_n": reused.whole()}})
+    }
+
+    fn end_line(&mut self) -> Result<(), LlmError> {
+        let line = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end_matches('\r').trim_start_matches('\u{FEFF}');
+        if let Some(data) = text.strip_prefix("data:") {
+            return self.take_data(data.trim());
+        }
+        let is_field = [":", "event:", "id:", "retry:"].iter().any(|field| text.starts_with(field));
+        match text.trim() {
+            "" if !self.data.is_empty() => Err(LlmError::Malformed { what: "it is not JSON" }),
+            "" => Ok(()),
+            _ if is_field => Ok(()),
+            _ => {
+                self.outside.extend_from_slice(&line);
+                self.outside.push(b'\n');
+                Ok(())
+            }
+        }
+    }
+
+    /// An event may have several such lines; it is whole as soon as it can be read.
+    fn take_data(&mut self, data: &str) -> Result<(), LlmError> {
+        self.events += 1;
+        if data == "[DONE]" {
+            self.pieces.is_complete = true;
+            return Ok(());
+        }
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.data.push_str(data);
+        match serde_json::from_str(&self.data).or_else(|_| serde_json::from_str(&repair(&self.data))) {
+            Ok(body) => {
+                self.data.clear();
+                self.take_in(&body)
+            }
+            Err(error) if error.is_eof() => Ok(()),
+            Err(_) => Err(LlmError::Malformed { what: "it is not JSON" }),
+        }
+    }
+
+    fn take_in(&mut self, body: &Value) -> Result<(), LlmError> {
+        let chunk = Chunk::deserialize(body).unwrap_or_default();
+        let error = body.get("error").or_else(|| body.get(0)?.get("error")).filter(|error| !error.is_null());
+        if let Some(error) = error {
+            self.error = Some(json!({ "error": error }));
+            return Err(diagnose_body(body));
+        }
+        self.reading = ReadingTime::of(body).or(self.reading);
+        for usage in [chunk.usage, chunk.x_groq.usage] {
+            self.count(usage);
+        }
+        if chunk.timings.cache_n.whole() > 0 {
+            self.pieces.reused = chunk.timings.cache_n;
+        }
+        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+            self.has_choice = true;
+            let Choice { mut delta, message, text, finish_reason, error, usage, .. } = choice;
+            let is_new = self.pieces.text.is_empty();
+            self.pieces.thoughts.push_str(&delta.take_thoughts());
+            self.pieces.text.push_str(&delta.content.map(Content::into_text).unwrap_or_default());
+            self.pieces.text.push_str(&text);
+            let whole = if self.pieces.calls.is_empty() { message.tool_calls } else { Vec::new() };
+            self.pieces.calls.extend(delta.tool_calls.into_iter().chain(tools::in_order(whole)));
+            if is_new && self.pieces.text.is_empty() {
+                self.pieces.text = message.content.map(Content::into_text).unwrap_or_default();
+            }
+            self.pieces.is_refused |= delta.refusal.or(message.refusal).is_some_and(|refusal| !refusal.is_empty());
+            self.pieces.finish = finish_reason.filter(|reason| !reason.is_empty()).or(self.pieces.finish.take());
+            self.pieces.error = error.or(self.pieces.error.take());
+            self.count(usage);
+        }
+        self.pieces.is_complete |= is_looping(&self.pieces.text);
+        Ok(())
+    }
+
+    fn count(&mut self, usage: Usage) {
+        if usage.is_counted() {
+            self.pieces.usage = usage;
+        }
+    }
+}
+
+/// Whether a body is a stream, whatever was asked for.
+pub fn is_stream(body: &[u8]) -> bool {
+    let start = body.trim_ascii_start();
+    [&b"data:"[..], b":", b"event:"].iter().any(|field| start.starts_with(field))
+}
+
+/// The mark of UTF-8 that some servers put before a body.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// JSON, with or without the mark before it, and with halves of characters in it.
+pub fn parse(body: &[u8]) -> Option<Value> {
+    let body = body.strip_prefix(MARK).unwrap_or(body);
+    serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&repair(std::str::from_utf8(body).ok()?)).ok())
+}
+
+/// A stream as the whole answer that it comes to; none where an event cannot be read.
+pub fn joined(body: &[u8]) -> Option<Vec<u8>> {
+    let mut assembly = Assembly::default();
+    let read = assembly.feed(body).and_then(|()| assembly.end_line());
+    if matches!(read, Err(LlmError::Malformed { .. })) || assembly.events == 0 {
+        return None;
+    }
+    serde_json::to_vec(&assembly.into_body()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const STREAM: &str = ": hello\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\r\n\r\n\
+        event: x\ndata: {\"choices\":[{\"delta\":{\"content\":\"Früh\"}}]}\n\
+        data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"ling 🎉\"}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+        data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n";
+
+    fn told(stream: &[u8], cuts: &[usize]) -> String {
+        let mut assembly = Assembly::default();
+        let mut from = 0;
+        for cut in cuts.iter().copied().chain([stream.len()]).map(|cut| cut.min(stream.len())) {
+            if let Err(error) = assembly.feed(&stream[from.min(cut)..cut]) {
+                return error.to_string();
+            }
+            from = from.max(cut);
+        }
+        match assembly.conclude(&Prompt::new(Vec::new(), 100)) {
+            Ok(answer) => format!("{} {:?}", answer.text, answer.tokens.map(|it| (it.prompt, it.completion))),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_stream_is_read_to_its_end() {
+        assert_eq!(told(STREAM.as_bytes(), &[]), "Frühling 🎉 Some((7, 2))");
+    }
+
+    proptest! {
+        #[test]
+        fn where_it_is_cut_makes_no_difference(mut cuts in prop::collection::vec(0..400usize, 0..12)) {
+            cuts.sort_unstable();
+            prop_assert_eq!(told(STREAM.as_bytes(), &cuts), told(STREAM.as_bytes(), &[]));
+        }
+
+        #[test]
+        fn whatever_comes_is_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = told(&bytes, &[]);
+            let lines: Vec<u8> = [b"data: ".as_slice(), &bytes].concat();
+            let _ = told(&lines, &[]);
+        }
+
+        #[test]
+        fn what_breaks_off_is_no_answer(end in 0..STREAM.find("\"stop\"").unwrap()) {
+            let end = (0..=end).rev().find(|end| STREAM.is_char_boundary(*end)).unwrap();
+            let told = told(&STREAM.as_bytes()[..end], &[]);
+            prop_assert!(told.starts_with("the model server's answer") && !told.contains("Fr"), "{}", told);
+        }
+    }
+}

@@ -1,0 +1,589 @@
+//! The client against a real HTTP server that misbehaves by script.
+
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use chime_core::TokenUse;
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::RetryPolicy;
+use chime_testkit::{ModelServer, Reply};
+
+mod matrix;
+mod quirks;
+
+const MODEL: &str = "test-model";
+const FALLBACK: &str = "spare-model";
+
+fn options(server: &ModelServer) -> LlmOptions {
+    LlmOptions {
+        api_key: Some("sk-secret".into()),
+        base_url: server.base_url(),
+        model: MODEL.into(),
+        fallback: None,
+        // Longer than a loaded machine needs for the largest of these answers.
+        timeout: Duration::from_secs(30),
+        deadline: Duration::from_secs(60),
+    }
+}
+
+fn with_fallback(server: &ModelServer) -> LlmOptions {
+    LlmOptions { fallback: Some(FALLBACK.into()), ..options(server) }
+}
+
+/// A client whose own delays are too short to notice. What a server asks for is still waited for.
+fn client(options: LlmOptions) -> OpenAi {
+    let mut client = OpenAi::new(options).expect("usable options");
+    client.retries = quick();
+    client
+}
+
+fn quick() -> RetryPolicy {
+    RetryPolicy { max_retries: 2, base: Duration::from_millis(2), cap: Duration::from_secs(15) }
+}
+
+fn prompt() -> Prompt {
+    let content = "When is the dinner? PRIVATE WORDS".to_owned();
+    let messages = vec![PromptMessage { role: PromptRole::User, content }];
+    Prompt { temperature: Some(0.3), ..Prompt::new(messages, 100) }
+}
+
+async fn started() -> ModelServer {
+    ModelServer::start(Clock::system()).await.expect("a port")
+}
+
+fn told(outcome: &Result<Completion, LlmError>) -> String {
+    match outcome {
+        Ok(Completion { text, model, truncated, .. }) => {
+            format!("{model}: {text}{}", if *truncated { " (truncated)" } else { "" })
+        }
+        Err(error) => format!("{error} -> {:?}", error.recovery()),
+    }
+}
+
+/// Plays `script` without a fallback model, and tells the outcome and the number of requests.
+async fn check(script: Vec<Reply>, expected: Expect) {
+    let server = started().await;
+    server.script(script);
+    let outcome = client(options(&server)).complete(&prompt(), &Clock::system()).await;
+    expected.assert_eq(&format!("{} [{}]", told(&outcome), server.requests().len()));
+    assert!(server.unexpected().is_empty(), "{:?}", server.unexpected());
+    assert!(server.leftover().is_empty(), "{:?}", server.leftover());
+}
+
+#[tokio::test]
+async fn an_answer_comes_with_its_model_and_counted_tokens() {
+    let server = started().await;
+    server.script(["  Friday at seven. "]);
+    let completion = client(options(&server)).complete(&prompt(), &Clock::system()).await.expect("an answer");
+    assert_eq!(completion.text, "Friday at seven.");
+    assert_eq!(completion.model, MODEL);
+    assert!(completion.tokens_counted);
+    assert!(completion.tokens.prompt > 0 && completion.tokens.completion > 0, "{:?}", completion.tokens);
+    assert_eq!(server.authorizations(), [Some("Bearer sk-secret".to_owned())]);
+    let question = serde_json::json!([{"role": "user", "content": "When is the dinner? PRIVATE WORDS"}]);
+    assert_eq!(server.requests()[0]["messages"], question);
+}
+
+#[tokio::test]
+async fn tokens_that_the_server_does_not_count_are_estimated() {
+    let server = started().await;
+    let body = serde_json::json!({"choices": [{"message": {"content": "Friday."}, "finish_reason": "stop"}]});
+    server.script([Reply::Body(body)]);
+    let completion = client(options(&server)).complete(&prompt(), &Clock::system()).await.expect("an answer");
+    assert!(!completion.tokens_counted);
+    assert_eq!(completion.tokens, TokenUse { prompt: prompt().estimated_tokens() as u64, completion: 3 });
+}
+
+#[tokio::test]
+async fn no_key_sends_no_header_and_a_trailing_slash_does_no_harm() {
+    let server = started().await;
+    server.script(["Friday."]);
+    let base_url = format!("{}/", server.base_url());
+    let options = LlmOptions { api_key: None, base_url, ..options(&server) };
+    assert!(client(options).complete(&prompt(), &Clock::system()).await.is_ok());
+    assert_eq!(server.authorizations(), [None]);
+}
+
+#[tokio::test]
+async fn passing_trouble_is_retried_twice_at_most() {
+    let broken = || Reply::Status(500, String::new());
+    check(vec![broken(), Reply::text("Friday.")], expect!["test-model: Friday. [2]"]).await;
+    check(vec![Reply::Html502, Reply::CutBody, Reply::text("Friday.")], expect!["test-model: Friday. [3]"]).await;
+    check(vec![Reply::ErrorIn200, Reply::Throttle(0), Reply::text("Friday.")], expect!["test-model: Friday. [3]"])
+        .await;
+    check(
+        vec![broken(), broken(), broken()],
+        expect!["the model server is out of order (HTTP 500) -> RetryLater(None) [3]"],
+    )
+    .await;
+    check(
+        vec![Reply::Throttle(0), Reply::Throttle(0), Reply::Throttle(0)],
+        expect!["the model server asks us to slow down -> RetryLater(Some(0ns)) [3]"],
+    )
+    .await;
+    check(
+        vec![Reply::CutBody, Reply::CutBody, Reply::CutBody],
+        expect!["the model server cannot be reached -> RetryLater(None) [3]"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_will_not_change_is_not_retried() {
+    let status = |status, code: &str| {
+        vec![Reply::Status(status, format!(r#"{{"error":{{"message":"no PRIVATE WORDS","code":"{code}"}}}}"#))]
+    };
+    // Asked once more, without what can be done without.
+    check(
+        [status(400, "invalid_request_error"), status(400, "no_idea")].concat(),
+        expect![
+            "the model server refused (HTTP 400, invalid_request_error): check that this model can chat -> GiveUp [2]"
+        ],
+    )
+    .await;
+    check(
+        status(401, "invalid_api_key"),
+        expect!["the model server refused (HTTP 401, invalid_api_key): check OPENAI_API_KEY -> GiveUp [1]"],
+    )
+    .await;
+    check(
+        status(403, ""),
+        expect!["the model server refused (HTTP 403): check that OPENAI_API_KEY may use this model -> GiveUp [1]"],
+    )
+    .await;
+    check(
+        status(404, "model_not_found"),
+        expect![
+            "the model server refused (HTTP 404, model_not_found): check the model's name and OPENAI_BASE_URL -> GiveUp [1]"
+        ],
+    )
+    .await;
+    check(status(400, "context_length_exceeded"), expect!["the prompt is too long for the model -> ShrinkPrompt [1]"])
+        .await;
+    check(
+        status(429, "insufficient_quota"),
+        expect![
+            "the model server refused (HTTP 429, insufficient_quota): check the account's credit and limits -> GiveUp [1]"
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_a_failure_with_a_name() {
+    check(
+        vec![Reply::EmptyChoices],
+        expect!["the model server's answer cannot be used: it has no choices -> GiveUp [1]"],
+    )
+    .await;
+    check(
+        vec![Reply::NullChoices],
+        expect!["the model server's answer cannot be used: it has no choices -> GiveUp [1]"],
+    )
+    .await;
+    check(vec![Reply::Blank], expect!["the model answered without text -> GiveUp [1]"]).await;
+    check(vec![Reply::Filtered], expect!["the model's content filter withheld the answer -> GiveUp [1]"]).await;
+    check(vec![Reply::CutJson], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
+        .await;
+    check(vec![Reply::Garbage], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
+        .await;
+    check(vec![Reply::Html200], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
+        .await;
+    check(
+        vec![Reply::Huge(9 * 1024 * 1024)],
+        expect!["the model server's answer cannot be used: it is far too large -> GiveUp [1]"],
+    )
+    .await;
+    check(vec![Reply::Truncated("Friday, be".into())], expect!["test-model: Friday, be (truncated) [1]"]).await;
+    check(vec![Reply::NoFinish], expect!["test-model: They settled on [1]"]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unreachable() {
+    // Port 1 is reserved and nobody listens there.
+    let options = LlmOptions { base_url: "http://127.0.0.1:1/secret/v1".into(), ..options(&started().await) };
+    let error = client(options).complete(&prompt(), &Clock::system()).await.expect_err("nobody listens");
+    assert!(matches!(error, LlmError::Unreachable(_)), "{error:?}");
+    let chain = format!("{:?}", anyhow::Error::from(error));
+    assert!(!chain.contains("secret"), "an address may hold a key: {chain}");
+}
+
+/// Collects what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Everything that any test of this program logs from now on. For all threads: a call site that another thread meets
+    /// first without a subscriber stays mute in this one.
+    fn listen() -> &'static Self {
+        static LOG: LazyLock<Log> = LazyLock::new(|| {
+            let log = Log::default();
+            let writer = log.clone();
+            let subscriber = tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::TRACE)
+                .with_writer(move || writer.clone())
+                .finish();
+            tracing::subscriber::set_global_default(subscriber).expect("the only subscriber among these tests");
+            log
+        });
+        &LOG
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("a log")).into_owned()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("a log").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
+    let log = Log::listen();
+    let server = started().await;
+    let body = r#"{"error":{"message":"PRIVATE WORDS"}}"#;
+    server.script([
+        Reply::Status(500, body.into()),
+        Reply::Status(200, "PRIVATE WORDS".into()),
+        Reply::Status(400, body.into()),
+        Reply::Body(serde_json::json!({"choices": "PRIVATE WORDS"})),
+        Reply::text("PRIVATE WORDS"),
+    ]);
+    let model = client(options(&server));
+    for _ in 0..4 {
+        // How it ends is not the point here.
+        let _ = model.complete(&prompt(), &Clock::system()).await;
+    }
+    assert!(server.leftover().is_empty());
+    let log = log.text();
+    assert!(log.contains("model call failed, retry 1 of 2"), "{log}");
+    assert!(!log.contains("PRIVATE WORDS") && !log.contains("sk-secret"), "{log}");
+}
+
+#[tokio::test]
+async fn the_server_is_given_the_time_it_asks_for() {
+    let server = started().await;
+    server.script([Reply::Throttle(1), Reply::text("Friday.")]);
+    let clock = Clock::system();
+    let watch = clock.stopwatch();
+    let outcome = client(options(&server)).complete(&prompt(), &clock).await;
+    assert_eq!(told(&outcome), "test-model: Friday.");
+    assert!(watch.elapsed() >= Duration::from_secs(1), "asked again after {:?}", watch.elapsed());
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_retry_beyond_the_deadline() {
+    let server = started().await;
+    server.script([Reply::Throttle(600)]);
+    let options = LlmOptions { deadline: Duration::from_secs(5), ..options(&server) };
+    let clock = Clock::system();
+    let watch = clock.stopwatch();
+    let outcome = client(options).complete(&prompt(), &clock).await;
+    assert_eq!(told(&outcome), "the model server asks us to slow down -> RetryLater(Some(600s))");
+    assert!(watch.elapsed() < Duration::from_secs(4), "took {:?}", watch.elapsed());
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_ends_and_is_not_tried_again() {
+    let server = started().await;
+    server.script([Reply::Hang]);
+    let options = LlmOptions { timeout: Duration::from_millis(50), ..options(&server) };
+    let outcome = client(options).complete(&prompt(), &Clock::system()).await;
+    assert_eq!(told(&outcome), "the model took too long -> RetryLater(None)");
+    assert_eq!(server.requests().len(), 1, "what was slow will be slow again");
+}
+
+#[tokio::test]
+async fn a_call_ends_when_nobody_waits_for_it_any_more() {
+    let server = started().await;
+    server.always(Reply::Hang);
+    let clock = Clock::system();
+    let watch = clock.stopwatch();
+    let until = Some(clock.now().plus(Duration::from_millis(300)));
+    let outcome = client(options(&server)).complete(&Prompt { until, ..prompt() }, &clock).await;
+    assert_eq!(told(&outcome), "the model took too long -> RetryLater(None)");
+    let took = watch.elapsed();
+    assert!((250..5000).contains(&took.as_millis()), "took {took:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+async fn patience_is_measured_by_our_clock_and_longer_before_the_first_word() {
+    let server = started().await;
+    server.always(Reply::Hang);
+    let clock = Clock::system();
+    let model = client(LlmOptions { timeout: MINUTE, deadline: MINUTE, ..options(&server) });
+    let question = prompt();
+    let (outcome, ()) = tokio::join!(model.complete(&question, &clock), async {
+        server.wait_for_requests(1).await.expect("a request");
+        clock.advance(MINUTE * 5);
+    });
+    assert!(matches!(outcome, Err(LlmError::TimedOut)), "{outcome:?}");
+    let (outcome, ()) = tokio::join!(model.complete(&question, &clock), async {
+        server.wait_for_requests(2).await.expect("a request");
+        clock.advance(MINUTE * 4);
+        server.script(["late"]);
+        server.release();
+    });
+    assert!(!matches!(outcome, Err(LlmError::TimedOut)), "{outcome:?}");
+}
+
+/// Plays a stream of three words, of which each comes `pause` after the one before.
+async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
+    let server = started().await;
+    server.script([Reply::Stream(["At", " half past", " nine."].map(str::to_owned).to_vec())]);
+    let (clock, progress) = (Clock::system(), Progress::default());
+    let model = client(LlmOptions { timeout: MINUTE, deadline: MINUTE, ..options(&server) });
+    let mut words = progress.watch();
+    let question = prompt();
+    let speaking = async {
+        while words.changed().await.is_ok() {
+            if words.borrow().is_empty() {
+                continue;
+            }
+            clock.advance(pause);
+            server.release();
+        }
+    };
+    tokio::select! {
+        outcome = model.complete_streaming(&question, &progress, &clock) => outcome,
+        () = speaking => panic!("nobody writes any more"),
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_counts_silence_and_not_how_long_an_answer_takes() {
+    assert_eq!(told(&stream_slowly(MINUTE - Duration::from_secs(5)).await), "test-model: At half past nine.");
+    // The clock is moved before the next word is let go.
+    let cut = stream_slowly(MINUTE * 2).await;
+    assert!(matches!(cut, Err(LlmError::TimedOut)), "{cut:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_to_stream_is_asked_for_whole_answers() {
+    let server = started().await;
+    let refusal = r#"{"error":{"message":"streaming is not supported by this deployment"}}"#;
+    server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday."), Reply::text("At seven.")]);
+    let model = client(options(&server));
+    for expected in ["test-model: Friday.", "test-model: At seven."] {
+        assert_eq!(told(&model.complete(&prompt(), &Clock::system()).await), expected);
+    }
+    let streams: Vec<bool> = server.requests().iter().map(|request| request["stream"] == true).collect();
+    assert_eq!(streams, [true, false, false]);
+}
+
+#[tokio::test]
+async fn the_server_is_asked_about_itself_and_a_refusal_teaches_too() {
+    let (server, clock) = (started().await, Clock::system());
+    let model = client(options(&server));
+    assert_eq!(model.facts(), ServerFacts::default());
+    server.tell_of_itself(serde_json::json!({"default_generation_settings": {"n_ctx": 8192}, "total_slots": 2}));
+    assert!(model.discover(&clock).await);
+    assert_eq!((model.facts().context, model.facts().slots), (Some(8192), Some(2)));
+    let refusal = r#"{"error":{"type":"exceed_context_size_error","message":"the request exceeds the available context size","n_ctx":4096}}"#;
+    server.script([Reply::Status(400, refusal.to_owned())]);
+    assert!(model.complete(&prompt(), &clock).await.is_err());
+    assert_eq!(model.facts().context, Some(4096));
+}
+
+#[tokio::test]
+async fn the_reading_speed_is_learned_from_answers() {
+    let server = started().await;
+    let timed = |speed: f64| {
+        Reply::Body(serde_json::json!({
+            "choices": [{"message": {"content": "Friday."}, "finish_reason": "stop"}],
+            "timings": {"prompt_n": 600, "prompt_per_second": speed},
+        }))
+    };
+    let refusal = r#"{"error":{"message":"stream must be false"}}"#;
+    server.script([Reply::Status(400, refusal.to_owned()), timed(110.0), timed(130.0), timed(9000.0)]);
+    let model = client(options(&server));
+    for _ in 0..3 {
+        assert!(model.complete(&prompt(), &Clock::system()).await.is_ok());
+    }
+    assert_eq!(model.facts().reads_per_second, Some(130.0));
+}
+
+/// Plays `script` with a fallback model, and tells the outcome and which models were asked.
+async fn check_fallback(script: Vec<Reply>, expected: Expect) {
+    let server = started().await;
+    server.script(script);
+    let options = LlmOptions { timeout: Duration::from_millis(300), ..with_fallback(&server) };
+    let outcome = client(options).complete(&prompt(), &Clock::system()).await;
+    let asked: Vec<String> = server.requests().iter().map(|request| request["model"].to_string()).collect();
+    expected.assert_eq(&format!("{} [{}]", told(&outcome), asked.join(", ")));
+    assert!(server.leftover().is_empty() && server.unexpected().is_empty());
+}
+
+#[tokio::test]
+async fn the_fallback_answers_when_the_model_cannot() {
+    let broken = || Reply::Status(503, String::new());
+    let unknown = || Reply::Status(404, r#"{"error":{"code":"model_not_found"}}"#.into());
+    check_fallback(
+        vec![broken(), broken(), broken(), Reply::text("Friday.")],
+        expect![[r#"spare-model: Friday. ["test-model", "test-model", "test-model", "spare-model"]"#]],
+    )
+    .await;
+    check_fallback(
+        vec![unknown(), Reply::text("Friday.")],
+        expect![[r#"spare-model: Friday. ["test-model", "spare-model"]"#]],
+    )
+    .await;
+    check_fallback(
+        vec![Reply::Filtered, Reply::text("Friday.")],
+        expect![[r#"spare-model: Friday. ["test-model", "spare-model"]"#]],
+    )
+    .await;
+    check_fallback(
+        vec![Reply::Hang, Reply::text("Friday.")],
+        expect![[r#"spare-model: Friday. ["test-model", "spare-model"]"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_fallback_is_asked_once_and_its_failure_does_not_hide_the_first() {
+    let unknown = Reply::Status(404, r#"{"error":{"code":"model_not_found"}}"#.into());
+    check_fallback(
+        vec![Reply::Blank, unknown],
+        expect![[r#"the model answered without text -> GiveUp ["test-model", "spare-model"]"#]],
+    )
+    .await;
+    check_fallback(
+        vec![Reply::Blank, Reply::Html502],
+        expect![[r#"the model answered without text -> GiveUp ["test-model", "spare-model"]"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_fallback_is_not_asked_when_it_cannot_help() {
+    check_fallback(
+        vec![Reply::Status(401, String::new())],
+        expect![[r#"the model server refused (HTTP 401): check OPENAI_API_KEY -> GiveUp ["test-model"]"#]],
+    )
+    .await;
+    check_fallback(
+        vec![Reply::Status(413, String::new())],
+        expect![[r#"the prompt is too long for the model -> ShrinkPrompt ["test-model"]"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_that_takes_another_form_of_request_is_asked_in_that_form_from_then_on() {
+    let server = started().await;
+    let refusal = |message: &str| {
+        Reply::Status(400, serde_json::json!({"error": {"message": message, "code": "unsupported_value"}}).to_string())
+    };
+    server.script([
+        refusal("'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
+        refusal("'temperature' does not support 0.3 with this model."),
+        Reply::text("Friday."),
+        Reply::text("At seven."),
+    ]);
+    let model = client(options(&server));
+    let clock = Clock::system();
+    assert_eq!(told(&model.complete(&prompt(), &clock).await), "test-model: Friday.");
+    assert_eq!(told(&model.complete(&prompt(), &clock).await), "test-model: At seven.");
+    let last = &server.requests()[3];
+    assert_eq!(last["max_completion_tokens"], 100);
+    assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none(), "{last}");
+}
+
+#[tokio::test]
+async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
+    let events = |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let cut = || Reply::Raw { status: 200, headers: Vec::new(), body: vec![events("Friday").into_bytes()] };
+    let server = started().await;
+    server.script([Reply::Status(503, String::new())]);
+    let (model, clock, progress) = (client(with_fallback(&server)), Clock::system(), Progress::default());
+    progress.note_shown();
+    assert!(model.complete_streaming(&prompt(), &progress, &clock).await.is_err());
+    assert_eq!(server.requests().len(), 1);
+    let progress = Progress::default();
+    let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    let whole = format!("{}{end}\n\n", events("Friday at seven."));
+    server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
+    // Nobody has read it: the model that broke off is asked again.
+    let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
+    assert_eq!(told(&outcome), "test-model: Friday at seven.");
+    assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_count_streams_is_asked_without_counts() {
+    let server = started().await;
+    let refusal = r#"{"error":{"message":"Unknown parameter: 'stream_options'","code":"unknown_parameter"}}"#;
+    server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday.")]);
+    let (model, progress) = (client(options(&server)), Progress::default());
+    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    assert_eq!(told(&outcome), "test-model: Friday.");
+    assert_eq!(server.requests()[0]["stream_options"], serde_json::json!({"include_usage": true}));
+    assert!(server.requests()[1].get("stream_options").is_none());
+    assert_eq!(server.requests()[1]["stream"], true);
+}
+
+#[test]
+fn options_that_can_never_work_are_refused_at_once() {
+    let good = LlmOptions {
+        api_key: None,
+        base_url: "https://models.example/v1".into(),
+        model: MODEL.into(),
+        fallback: None,
+        timeout: Duration::from_secs(60),
+        deadline: Duration::from_secs(90),
+    };
+    let check = |options: LlmOptions, expected: Expect| match Llm::new(options) {
+        Ok(llm) => expected.assert_eq(&format!("{} at {:?}", llm.model_name(), llm.host())),
+        Err(error) => expected.assert_eq(&error.to_string()),
+    };
+    check(good.clone(), expect![[r#"test-model at Some("models.example")"#]]);
+    check(
+        LlmOptions { base_url: "models.example/v1".into(), ..good.clone() },
+        expect!["the model is not configured: OPENAI_BASE_URL is not an http or https address"],
+    );
+    check(
+        LlmOptions { base_url: "ftp://models.example".into(), ..good.clone() },
+        expect!["the model is not configured: OPENAI_BASE_URL is not an http or https address"],
+    );
+    check(LlmOptions { model: " ".into(), ..good.clone() }, expect!["the model is not configured: MODEL is empty"]);
+    check(
+        LlmOptions { api_key: Some("sk-\n".into()), ..good },
+        expect!["the model is not configured: OPENAI_API_KEY has characters that no key has"],
+    );
+}
+
+#[test]
+fn offline_there_is_no_host_and_nothing_to_call() {
+    assert!(Llm::Offline.is_offline());
+    assert_eq!((Llm::Offline.model_name(), Llm::Offline.host()), ("offline", None));
+}
+
+#[test]
+fn the_key_is_in_no_debug_output() {
+    let options = LlmOptions {
+        api_key: Some("sk-secret".into()),
+        base_url: "https://models.example/v1".into(),
+        model: MODEL.into(),
+        fallback: None,
+        timeout: Duration::from_secs(60),
+        deadline: Duration::from_secs(90),
+    };
+    let shown = format!("{options:?} {:?}", Llm::new(options.clone()).expect("usable options"));
+    assert!(shown.contains("models.example") && !shown.contains("sk-secret"), "{shown}");
+}

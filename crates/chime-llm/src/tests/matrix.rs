@@ -1,0 +1,116 @@
+//! What servers answer, in all the shapes that were seen: a file each, and a line of `outcomes.txt` about what it comes to.
+//!
+//! Every body is asked for whole and as a stream, since some servers stream whatever they are asked for, and others never.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Log, client, options, prompt, started};
+use crate::{Completion, LlmError, OpenAi, Progress};
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::RetryPolicy;
+use chime_testkit::{ModelServer, Reply};
+
+/// Bytes that come at once.
+const PIECE: usize = 11;
+
+#[derive(Deserialize)]
+struct Refused {
+    status: u16,
+    headers: serde_json::Map<String, Value>,
+    body: Value,
+}
+
+fn shapes(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/model").join(kind);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn pieces(body: &[u8]) -> Vec<Vec<u8>> {
+    body.chunks(PIECE).map(<[u8]>::to_vec).collect()
+}
+
+fn reply(kind: &str, content: &[u8]) -> Reply {
+    match kind {
+        "errors" => {
+            let Refused { status, headers, body } = serde_json::from_slice(content).unwrap();
+            let headers = headers.into_iter().map(|(name, value)| (name, value.as_str().unwrap().to_owned()));
+            let body = body.as_str().map_or_else(|| body.to_string(), str::to_owned);
+            Reply::Raw { status, headers: headers.collect(), body: pieces(body.as_bytes()) }
+        }
+        kind => {
+            let content_type = if kind == "streams" { "text/event-stream" } else { "application/json" };
+            let headers = vec![("content-type".to_owned(), content_type.to_owned())];
+            Reply::Raw { status: 200, headers, body: pieces(content) }
+        }
+    }
+}
+
+fn told(outcome: &Result<Completion, LlmError>) -> String {
+    match outcome {
+        Ok(answer) => {
+            let counted = match answer.tokens_counted {
+                true => format!("{} + {}", answer.tokens.prompt, answer.tokens.completion),
+                false => "uncounted".to_owned(),
+            };
+            format!("{:?}, {counted}{}", answer.text, if answer.truncated { ", cut off" } else { "" })
+        }
+        Err(error) => format!("{error} -> {:?}", error.recovery()),
+    }
+}
+
+/// Two clients, so that nothing that one has learnt about the model helps the other.
+fn clients(server: &ModelServer) -> [OpenAi; 2] {
+    let once = RetryPolicy { max_retries: 0, ..super::quick() };
+    [(); 2].map(|()| {
+        let mut client = client(options(server));
+        client.retries = once;
+        client
+    })
+}
+
+/// Asks for `content` whole and as a stream: what both come to, and what was last shown of the stream.
+async fn asked(server: &ModelServer, clients: &[OpenAi; 2], reply: Reply) -> ([String; 2], String) {
+    let ([first, second], clock, progress) = (clients, Clock::system(), Progress::default());
+    // Some are asked for again in another form.
+    server.always(reply);
+    let whole = first.complete(&prompt(), &clock).await;
+    let streamed = second.complete_streaming(&prompt(), &progress, &clock).await;
+    let shown = progress.watch().borrow().clone();
+    ([told(&whole), told(&streamed)], shown)
+}
+
+#[tokio::test]
+async fn every_shape_of_answer_comes_to_the_same_whole_and_streamed() {
+    let log = Log::listen();
+    let server = started().await;
+    let mut outcomes = String::new();
+    for (kind, least) in [("responses", 70), ("errors", 24), ("streams", 40)] {
+        let files = shapes(kind);
+        assert!(files.len() >= least, "{kind}: {} shapes", files.len());
+        let clients = clients(&server);
+        for file in files {
+            let (name, content) = (file.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&file).unwrap());
+            let ([whole, streamed], shown) = asked(&server, &clients, reply(kind, &content)).await;
+            assert_eq!(whole, streamed, "{kind}/{name}: whole and streamed");
+            writeln!(outcomes, "{kind}/{name}: {whole}").unwrap();
+            // A thought that begins without a sign cannot be told from an answer until it ends.
+            assert!(!shown.contains("PRIVATE") || name == "r1_without_opening_tag.json", "{name} shows {shown:?}");
+            assert!(whole.contains(&shown.replace('"', "\\\"")) || !whole.starts_with('"'), "{name} shows {shown:?}");
+        }
+    }
+    expect_file!["../../../tests/data/model/outcomes.txt"].assert_eq(&outcomes);
+    let log = log.text();
+    for words in ["PRIVATE", "settled", "sk-"] {
+        assert!(!log.contains(words), "{words} in the log: {log}");
+        assert!(!outcomes.lines().any(|line| line.contains("->") && line.contains(words)), "{words} in an error");
+    }
+    assert!(server.leftover().is_empty() && server.unexpected().is_empty());
+}

@@ -1,0 +1,222 @@
+//! Servers that have to be asked in another way, and answers that are to be read in another way, over more than one call.
+
+use serde_json::{Value, json};
+
+use super::{Log, client, options, prompt, started, told, with_fallback};
+use crate::{AnswerFormat, LlmError, OpenAi, Progress, Prompt, PromptMessage, PromptRole, Tool, ToolRound, Tools};
+use chime_runtime::clock::Clock;
+use chime_testkit::{ModelServer, Reply};
+
+fn refusal(status: u16, message: &str) -> Reply {
+    Reply::Status(status, json!({"error": {"message": message, "code": "bad_request"}}).to_string())
+}
+
+fn body(message: &Value, finish: &str) -> Reply {
+    Reply::Body(json!({"choices": [{"message": message, "finish_reason": finish}]}))
+}
+
+fn with_rules() -> Prompt {
+    let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
+    let messages = vec![message(PromptRole::System, "Be brief."), message(PromptRole::User, "When is the dinner?")];
+    Prompt { messages, ..prompt() }
+}
+
+fn with_tools() -> Prompt {
+    let tool = Tool { name: "search_messages", description: "Searches.", parameters: json!({"type": "object"}) };
+    Prompt { tools: Tools { offered: vec![tool], ..Tools::default() }, ..with_rules() }
+}
+
+fn with_form() -> Prompt {
+    Prompt { format: AnswerFormat::Json { name: "tags", schema: json!({"type": "object"}) }, ..with_rules() }
+}
+
+fn large() -> Prompt {
+    let content = "They talked about the dinner on Friday. ".repeat(300);
+    Prompt { messages: vec![PromptMessage { role: PromptRole::User, content }], ..prompt() }
+}
+
+/// Asks twice, plays `script`, and tells the outcomes; nothing of the script may be left.
+async fn asked_twice(model: &OpenAi, server: &ModelServer, prompt: &Prompt, script: Vec<Reply>) -> [String; 2] {
+    server.script(script);
+    let first = model.complete(prompt, &Clock::system()).await;
+    let second = model.complete(prompt, &Clock::system()).await;
+    assert!(server.leftover().is_empty() && server.unexpected().is_empty(), "{:?}", server.unexpected());
+    [told(&first), told(&second)]
+}
+
+#[tokio::test]
+async fn a_model_without_a_system_role_finds_the_rules_in_the_question_from_then_on() {
+    for (status, words) in [
+        (400, "System role not supported"),
+        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (500, "Only user and assistant roles are supported!"),
+        (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+    ] {
+        let server = started().await;
+        let script = vec![refusal(status, words), Reply::text("Friday."), Reply::text("At seven.")];
+        let told = asked_twice(&client(options(&server)), &server, &with_rules(), script).await;
+        assert_eq!(told, ["test-model: Friday.", "test-model: At seven."], "{words}");
+        let merged = json!([{"role": "user", "content": "Be brief.\n\nWhen is the dinner?"}]);
+        assert_eq!(server.requests()[2]["messages"], merged, "{words}");
+    }
+}
+
+#[tokio::test]
+async fn thoughts_go_back_with_a_call_where_the_server_wants_them() {
+    let server = started().await;
+    let function = json!({"name": "search_messages", "arguments": "{}"});
+    let call = json!({
+        "content": "", "reasoning_content": "I should look.", "tool_calls": [{"id": "a", "type": "function", "function": function}],
+    });
+    server.script([body(&call, "tool_calls")]);
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let mut prompt = with_tools();
+    let calls = model.complete(&prompt, &clock).await.expect("a call").calls;
+    assert_eq!(calls[0].thoughts.as_deref(), Some("I should look."));
+    prompt.tools.rounds.push(ToolRound { said: String::new(), calls, results: vec!["the red tent".into()] });
+    let missing = "Missing `reasoning_content` field in the assistant message at message index 2.";
+    server.script([refusal(400, missing), Reply::text("It is red.")]);
+    assert_eq!(told(&model.complete(&prompt, &clock).await), "test-model: It is red.");
+    let requests = server.requests();
+    assert!(requests[1]["messages"][2].get("reasoning_content").is_none());
+    assert_eq!(requests[2]["messages"][2]["reasoning_content"], "I should look.");
+}
+
+#[tokio::test]
+async fn a_refusal_in_unknown_words_is_tried_without_what_is_optional_and_the_culprit_is_found() {
+    let server = started().await;
+    let model = client(options(&server));
+    let no = || refusal(400, "I do not like this.");
+    let prompt = Prompt { tools: with_tools().tools, ..with_form() };
+    // Refused as it is, then taken without anything optional; without the temperature alone refused again; without the form.
+    let script = vec![no(), Reply::text("{}"), no(), Reply::text("{}")];
+    assert_eq!(asked_twice(&model, &server, &prompt, script).await, ["test-model: {}", "test-model: {}"]);
+    assert_eq!(
+        asked_twice(&model, &server, &prompt, vec![Reply::text("{}"), Reply::text("{}")]).await[1],
+        "test-model: {}"
+    );
+    let parts = ["temperature", "response_format", "tools"];
+    let sent: Vec<String> = server
+        .requests()
+        .iter()
+        .map(|request| parts.iter().map(|part| if request.get(part).is_some() { &part[..1] } else { "-" }).collect())
+        .collect();
+    assert_eq!(sent, ["trt", "---", "-rt", "---", "t-t", "t-t"]);
+}
+
+#[tokio::test]
+async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
+    let server = started().await;
+    let model = client(options(&server));
+    let no = || refusal(400, "I do not like this.");
+    let [first, second] = asked_twice(&model, &server, &large(), vec![no(), no(), no(), no()]).await;
+    assert_eq!(first, "the prompt is too long for the model -> ShrinkPrompt");
+    assert_eq!(second, first, "nothing was learnt");
+    server.script([no(), no()]);
+    let small = model.complete(&prompt(), &Clock::system()).await;
+    assert!(matches!(small, Err(LlmError::Refused { .. })), "{small:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_fails_at_a_form_is_asked_without_one() {
+    let server = started().await;
+    let broken = || Reply::Status(500, r#"{"error":{"message":"Internal Server Error"}}"#.to_owned());
+    let script = vec![broken(), Reply::text("{}"), Reply::text("{}")];
+    let told = asked_twice(&client(options(&server)), &server, &with_form(), script).await;
+    assert_eq!(told, ["test-model: {}", "test-model: {}"]);
+    assert!(
+        server.requests()[1].get("response_format").is_none() && server.requests()[2].get("response_format").is_none()
+    );
+    // One that has kept to a form before is only out of order.
+    let server = started().await;
+    let script = vec![Reply::text("{}"), broken(), Reply::text("{}")];
+    asked_twice(&client(options(&server)), &server, &with_form(), script).await;
+    assert!(server.requests()[2].get("response_format").is_some());
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_too_long_is_given_more_room_once_and_from_then_on() {
+    let thinking = || body(&json!({"content": "", "reasoning_content": "Hm, two dates"}), "length");
+    let server = started().await;
+    let script = vec![thinking(), Reply::text("Friday."), Reply::text("At seven.")];
+    let told = asked_twice(&client(options(&server)), &server, &prompt(), script).await;
+    assert_eq!(told, ["test-model: Friday.", "test-model: At seven."]);
+    let limits: Vec<Value> = server.requests().iter().map(|request| request["max_tokens"].clone()).collect();
+    assert_eq!(limits, [json!(100), json!(4096), json!(4096)]);
+    let server = started().await;
+    let script = vec![thinking(), body(&json!({"content": "<think>Hm"}), "length"), thinking()];
+    let told = asked_twice(&client(options(&server)), &server, &prompt(), script).await;
+    let named = "the model thinks longer than the limit of tokens allows, and gave no answer -> GiveUp";
+    assert_eq!(told, [named, named]);
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_asked_for_again() {
+    let event = |content: &str, finish: &str| {
+        let choice = json!({"index": 0, "delta": {"content": content}, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"choices": [choice]})).into_bytes()
+    };
+    let cut = || Reply::Raw { status: 200, headers: Vec::new(), body: vec![event("Friday", "")] };
+    let done =
+        Reply::Raw { status: 200, headers: Vec::new(), body: vec![event("Friday.", ""), b"data: [DONE]\n\n".to_vec()] };
+    let server = started().await;
+    server.script([cut(), done]);
+    let (model, progress) = (client(options(&server)), Progress::default());
+    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    assert_eq!(told(&outcome), "test-model: Friday.");
+    server.script([cut(), cut(), cut()]);
+    let outcome = model.complete(&prompt(), &Clock::system()).await;
+    assert_eq!(told(&outcome), "the model server's answer broke off -> RetryLater(None)");
+}
+
+#[tokio::test]
+async fn a_stream_that_loops_is_not_read_to_its_end() {
+    let server = started().await;
+    // The rest comes when somebody releases it, which nobody does.
+    let pieces = [format!("On Friday. {}", "the moment: ".repeat(60)), "and so on".to_owned()];
+    server.script([Reply::Stream(pieces.to_vec())]);
+    let (model, progress) = (client(options(&server)), Progress::default());
+    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    assert_eq!(told(&outcome), "test-model: On Friday. the moment:");
+}
+
+#[tokio::test]
+async fn a_server_that_reads_half_of_a_prompt_is_told_of_once() {
+    let log = Log::listen();
+    let server = started().await;
+    let counted = |prompt: u64| {
+        let usage =
+            json!({"prompt_tokens": prompt, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 640}});
+        let choice = json!({"message": {"content": "Friday."}, "finish_reason": "stop"});
+        Reply::Body(json!({"choices": [choice], "usage": usage}))
+    };
+    server.script([counted(900), counted(900), counted(2_600), counted(10)]);
+    let model = client(with_fallback(&server));
+    let mut cut = Vec::new();
+    for prompt in [large(), large(), large(), prompt()] {
+        let completion = model.complete(&prompt, &Clock::system()).await.expect("an answer");
+        assert_eq!(completion.reused, Some(640));
+        cut.push(completion.prompt_cut);
+    }
+    assert_eq!(cut, [true, true, false, false]);
+    assert_eq!(log.text().matches("OLLAMA_CONTEXT_LENGTH").count(), 1);
+}
+
+#[tokio::test]
+async fn a_call_in_the_text_is_run_and_never_shown() {
+    let server = started().await;
+    let text =
+        "Let me look.\n<tool_call>{\"name\": \"search_messages\", \"arguments\": {\"query\": \"tent\"}}</tool_call>";
+    server.script([Reply::text(text), Reply::text(text)]);
+    let (model, progress, clock) = (client(options(&server)), Progress::default(), Clock::system());
+    let prompt = with_tools();
+    let streamed = model.complete_streaming(&prompt, &progress, &clock).await.expect("a call");
+    assert_eq!((streamed.text.as_str(), streamed.calls.len()), ("Let me look.", 1));
+    assert!("Let me look.".starts_with(progress.watch().borrow().as_str()));
+    let whole = model.complete(&prompt, &clock).await.expect("a call");
+    assert_eq!((whole.calls, whole.text), (streamed.calls, streamed.text));
+    let unasked = Prompt { tools: Tools::default(), ..prompt };
+    server.script([Reply::text(text)]);
+    let answer = model.complete(&unasked, &clock).await.expect("an answer");
+    assert_eq!((answer.text.as_str(), answer.calls.len()), ("Let me look.", 0));
+}

@@ -1,0 +1,260 @@
+//! Reasoning models think aloud before they answer. Members get the answer.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::code::{code_ranges, is_in, pattern};
+use crate::turns;
+
+const TAGS: [(&str, &str); 9] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+];
+
+/// How the open-weight models of OpenAI begin a part of their output, with its name behind it. Servers that do not know the
+/// format pass it on as text.
+const CHANNEL: &str = "<|channel|>";
+/// The names of parts that are not for members, as they begin a text whose tokens were left out.
+const THOUGHTS: [&str; 2] = ["analysis", "commentary"];
+/// What stands before a call of a tool.
+const CALL: &str = "commentary to=";
+
+/// What stands before the part for members.
+static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final[^\n]{0,40}?<\|message\|>"));
+/// The same where the tokens were left out: glued to the thought before it.
+static BARE_FINAL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
+/// A part without a name.
+static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
+
+const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
+
+/// Returns `text` without the thinking before the answer, trimmed, and without the tokens of its turn. Tags inside the answer
+/// stay: somebody may have asked about them.
+pub fn without_thinking(text: &str) -> &str {
+    let rest = after_thinking(text);
+    rest[..turns::end(rest)].trim_end()
+}
+
+/// Returns whether more than the turn was written: what stands behind its end is not for members.
+pub fn runs_on(text: &str) -> bool {
+    let rest = after_thinking(text);
+    turns::end(rest) < rest.len()
+}
+
+fn after_thinking(text: &str) -> &str {
+    let is_kept = |rest: &str| {
+        rest.starts_with(CHANNEL)
+            || rest.starts_with("<|message|>")
+            || TAGS.iter().any(|(open, _)| rest.starts_with(open))
+    };
+    let mut rest = turns::after_start(text, is_kept).trim_end();
+    if let Some(answer) = final_channel(rest) {
+        return answer;
+    }
+    for (open, close) in TAGS {
+        if let Some(answer) = after_preamble(rest, open, close) {
+            rest = answer;
+        }
+        while let Some(thought) = rest.strip_prefix(open) {
+            // Never closed: the model ran out of tokens while still thinking.
+            rest = thought.split_once(close).map_or("", |(_, answer)| answer.trim_start());
+        }
+        if let Some(answer) = after_unopened(rest, open, close) {
+            rest = answer;
+        }
+    }
+    turns::after_start(rest, |_| false)
+}
+
+/// Returns what of a text that is still being written belongs to the answer; nothing while that is not certain. Whether the
+/// model thinks without saying so at its start, only the end tells.
+pub fn without_thinking_so_far(text: &str) -> &str {
+    let start = text.trim_start();
+    let may_begin = |tag: &str| tag.starts_with(start);
+    if TAGS.iter().any(|(open, close)| start.starts_with(open) && !start.contains(close)) {
+        return "";
+    }
+    let openers = TAGS.iter().map(|(open, _)| *open).chain(THOUGHTS).chain([CHANNEL, "assistantfinal"]);
+    if openers.into_iter().any(may_begin) {
+        return "";
+    }
+    let answer = without_thinking(start);
+    // A further thought may follow the first, and the name of the speaker its token.
+    let next = TAGS.iter().map(|(open, _)| *open).chain(turns::ROLES);
+    if answer.len() < start.len() && next.into_iter().any(|next| next.starts_with(answer)) {
+        return "";
+    }
+    answer
+}
+
+/// Whether the model thought aloud without an opening tag, as `text` shows once it is complete.
+pub fn thinks_unannounced(text: &str) -> bool {
+    let text = text.trim();
+    TAGS.iter().any(|(open, close)| after_unopened(text, open, close).is_some())
+        || !is_channel(text) && final_channel(text).is_some_and(|answer| answer.len() < text.len())
+}
+
+/// Returns whether a text begins with a named part, with or without its tokens.
+fn is_channel(text: &str) -> bool {
+    let is_bare = |name: &&str| {
+        text.strip_prefix(*name).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '\n'))
+    };
+    text.starts_with(CHANNEL) || text.starts_with(CALL) || THOUGHTS.iter().any(is_bare)
+}
+
+/// Returns the last part that is meant for members, or the call of a tool, where the text is made of such parts.
+fn final_channel(text: &str) -> Option<&str> {
+    let code = code_ranges(text);
+    let last = |pattern: &Regex| pattern.find_iter(text).filter(|found| !is_in(&code, found.start())).last();
+    if let Some(found) = last(&FINAL).or_else(|| last(&BARE_FINAL)) {
+        return Some(text[found.end()..].trim_start());
+    }
+    if is_channel(text) {
+        return Some(text.rfind(CALL).map_or("", |call| &text[call..]));
+    }
+    Some(text[MESSAGE.find(text)?.end()..].trim_start())
+}
+
+/// Some chat templates put the opening tag into the prompt, so that only the closing one comes back: on its own line, or right
+/// behind a sentence. An answer about the tag has a blank or a quotation mark before it.
+fn after_unopened<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let (thought, answer) = text.split_once(close)?;
+    let on_its_own = thought.is_empty() || thought.ends_with('\n');
+    let ends_the_line = answer.is_empty() || answer.starts_with(['\n', '\r']);
+    let ends_a_sentence = thought.ends_with(SENTENCE_ENDS);
+    ((on_its_own && ends_the_line || ends_a_sentence) && !thought.contains(open)).then(|| answer.trim_start())
+}
+
+/// Some models greet before they think: one short sentence, and the opening tag on the next line. What they say after thinking
+/// is the answer, and where that is nothing, what they said before.
+fn after_preamble<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    const LONGEST: usize = 120;
+    let (before, thought) = text.split_once(open)?;
+    let preamble = before.trim_end();
+    let is_one_line = before.ends_with('\n') && !preamble.contains('\n') && preamble.len() <= LONGEST;
+    if !is_one_line || !preamble.ends_with(SENTENCE_ENDS) {
+        return None;
+    }
+    Some(match thought.split_once(close) {
+        Some((_, answer)) if answer.trim().is_empty() => preamble,
+        Some((_, answer)) => answer.trim_start(),
+        // Never closed: the model ran out of tokens while still thinking.
+        None => "",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(without_thinking(text), expected);
+    }
+
+    #[test]
+    fn thinking_before_the_answer_goes() {
+        check("<think>\nHm, two dates.\n</think>\n\nFriday.", "Friday.");
+        check("  <think></think>Friday.\n", "Friday.");
+        check("<think>a</think><think>b</think> Friday.", "Friday.");
+        check("<thinking>Hm.</thinking>\nFriday.", "Friday.");
+        check("They said Friday or\nSaturday.\n</think>\n\nFriday.", "Friday.");
+        check("</think>\nFriday.", "Friday.");
+        check("They ask when. Let me answer.</think>Friday.", "Friday.");
+        check("<reasoning>Hm.</reasoning>\nFriday.", "Friday.");
+    }
+
+    #[test]
+    fn thinking_behind_a_greeting_goes_with_it() {
+        check("Sure!\n<think>\nHm, two dates.\n</think>\n\nFriday.", "Friday.");
+        check("Sure!\n<think>a</think><think>b</think>Friday.", "Friday.");
+        check("Friday.\n<think>Was that right? Yes.</think>", "Friday.");
+        check("Sure!\n<think>\nHm, two dates", "");
+        check("It is written so:\n```\n<think>Hm.</think>\n```", "It is written so:\n```\n<think>Hm.</think>\n```");
+    }
+
+    #[test]
+    fn marks_of_a_turn_go() {
+        check("<|im_start|>assistant\nFriday.<|im_end|>", "Friday.");
+        check("Friday.</s>\n<|eot_id|>", "Friday.");
+        check("It ends with </s> there.", "It ends with </s> there.");
+    }
+
+    #[test]
+    fn thinking_that_never_ends_leaves_nothing() {
+        check("<think>\nHm, two dates", "");
+        check("Hm.\n</think>", "");
+    }
+
+    #[test]
+    fn every_family_of_models_thinks_in_its_own_way() {
+        check("[THINK]Hm.[/THINK]Friday.", "Friday.");
+        check("◁think▷Hm.◁/think▷Friday.", "Friday.");
+        check("<seed:think>Hm.</seed:think>\nFriday.", "Friday.");
+        check(
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday.<|return|>",
+            "Friday.",
+        );
+        check("<|channel|>analysis<|message|>Hm, two dates", "");
+        check(
+            "<|begin_of_thought|>Hm.<|end_of_thought|>\n\n<|begin_of_solution|>Friday.<|end_of_solution|>",
+            "Friday.",
+        );
+        check("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Friday.<|END_RESPONSE|>", "Friday.");
+    }
+
+    #[test]
+    fn parts_with_names_are_told_apart_with_half_of_their_tokens_or_none() {
+        check("analysisWe need the day. Two dates.assistantfinalFriday.", "Friday.");
+        check("analysisThey ask.assistantcommentaryHm.assistantfinal\n\nFriday.", "Friday.");
+        check("assistantfinalFriday.", "Friday.");
+        check("We need the day.<|end|><|start|>assistant<|channel|>final<|message|>Friday.<|return|>", "Friday.");
+        check("We need the day.<|start|>assistant<|channel|>final <|constrain|>text<|message|>Friday.", "Friday.");
+        check("<|start|>assistant<|message|>Friday.<|end|>", "Friday.");
+        check("final<|message|>Friday.", "Friday.");
+        check("Friday.<|end|><|start|>assistant<|channel|>analysis<|message|>Was that right?", "Friday.");
+        check("analysisWe need the day. Two dates", "");
+        check("analysis of the dates: Friday.", "analysis of the dates: Friday.");
+        check("gpt-oss writes `assistantfinal` there.", "gpt-oss writes `assistantfinal` there.");
+        check("Its last part begins with <|channel|>, it says.", "Its last part begins with <|channel|>, it says.");
+        check("analysisI search.assistantcommentary to=functions.find json{}", "commentary to=functions.find json{}");
+        assert!(thinks_unannounced("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday."));
+        assert!(!thinks_unannounced("analysisHm.assistantfinalFriday."));
+        assert!(runs_on("Friday.<|im_end|>\n<|im_start|>user\nthanks") && !runs_on("Friday."));
+    }
+
+    #[test]
+    fn while_it_is_written_nothing_of_a_thought_is_shown() {
+        for written in [
+            "<think>Hm.</think><think>Two.</think>\nFriday, they said.",
+            "analysisWe need the day.assistantfinalFriday, they said.",
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday, they said.",
+        ] {
+            let ends = written.char_indices().map(|(at, c)| at + c.len_utf8());
+            let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end])).collect();
+            assert!(shown.iter().all(|shown| "Friday, they said.".starts_with(shown)), "{shown:?}");
+            assert_eq!(shown.last(), Some(&"Friday, they said."));
+        }
+        assert_eq!(without_thinking_so_far("<"), "");
+        assert_eq!(without_thinking_so_far("Friday <"), "Friday <");
+        assert!(thinks_unannounced("Hm.\n</think>\nFriday.") && !thinks_unannounced("<think>Hm.</think>Friday."));
+    }
+
+    #[test]
+    fn an_answer_about_the_tags_stays_whole() {
+        check("The model wraps it in <think> and </think> tags.", "The model wraps it in <think> and </think> tags.");
+        check("Look for `</think>` in the output.", "Look for `</think>` in the output.");
+        check("Like so:\n<think>\nHm.\n</think>\nDone.", "Like so:\n<think>\nHm.\n</think>\nDone.");
+        check("Friday.", "Friday.");
+        check("", "");
+    }
+}

@@ -1,0 +1,269 @@
+//! Tools: what a model may look up before it answers, as servers of chat completions write it down.
+//!
+//! A call comes whole or in pieces, its arguments as text or as an object, with an id or without one; [`calls`](super::calls)
+//! reads those that a model writes into its answer. Servers that know no tools are told what was looked up as plain text.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::wire::lenient;
+use chime_core::estimate_tokens;
+
+/// Something that a model may look up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// JSON schema of an object.
+    pub parameters: Value,
+}
+
+/// A model wants a tool used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolCall {
+    /// By which the result is matched to the call.
+    pub id: String,
+    pub name: String,
+    /// JSON, if the model kept to it.
+    pub arguments: String,
+    /// What some servers want back with the call, as they gave it.
+    pub extra: Option<Value>,
+    /// The model's thoughts before its calls, with the first of them: some servers want them back.
+    pub thoughts: Option<String>,
+}
+
+/// Calls that were made together, and what came of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolRound {
+    /// What the model said beside them.
+    pub said: String,
+    pub calls: Vec<ToolCall>,
+    /// In the order of the calls.
+    pub results: Vec<String>,
+}
+
+/// The tools of one question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tools {
+    /// What may be called now.
+    pub offered: Vec<Tool>,
+    /// The request does not name the tools; a model that calls one all the same is answered.
+    pub is_silent: bool,
+    /// What was called before.
+    pub rounds: Vec<ToolRound>,
+}
+
+impl Tools {
+    /// Whether a server that knows tools is told of them. Without any on offer, earlier rounds are told as plain text: some
+    /// servers refuse results of tools that are not offered.
+    pub fn are_offered(&self) -> bool {
+        !self.offered.is_empty() && !self.is_silent
+    }
+
+    /// Returns whether a call is answered, named in the request or not.
+    pub fn may_be_called(&self) -> bool {
+        !self.offered.is_empty()
+    }
+
+    /// The tools as a request offers them.
+    pub fn definitions(&self) -> Value {
+        let definition = |tool: &Tool| {
+            let Tool { name, description, parameters } = tool;
+            json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}})
+        };
+        self.offered.iter().map(definition).collect()
+    }
+
+    /// The rounds as messages of a server that knows tools; `with_thoughts`: of one that wants the model's thoughts back.
+    pub fn messages(&self, with_thoughts: bool) -> Vec<Value> {
+        let mut messages = Vec::new();
+        for ToolRound { said, calls, results } in &self.rounds {
+            let calls_made: Vec<Value> = calls.iter().map(ToolCall::to_json).collect();
+            let mut message = json!({"role": "assistant", "content": said, "tool_calls": calls_made});
+            if with_thoughts {
+                let thoughts = calls.iter().find_map(|call| call.thoughts.as_deref());
+                message["reasoning_content"] = json!(thoughts.unwrap_or_default());
+            }
+            messages.push(message);
+            for (call, result) in calls.iter().zip(results) {
+                messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": result}));
+            }
+        }
+        messages
+    }
+
+    /// The rounds as plain text; none where there were none.
+    pub fn told(&self) -> Option<Value> {
+        let looked_up = self.rounds.iter().flat_map(|round| round.calls.iter().zip(&round.results));
+        let told: Vec<String> =
+            looked_up.map(|(call, result)| format!("{} {}:\n{result}", call.name, call.arguments)).collect();
+        let told = (!told.is_empty()).then(|| told.join("\n\n"));
+        told.map(
+            |told| json!({"role": "user", "content": format!("What you looked up for this:\n\n{told}\n\nNow answer.")}),
+        )
+    }
+
+    /// Tokens of all of it, rather too many than too few.
+    pub fn estimated_tokens(&self) -> usize {
+        let offered = if !self.are_offered() { 0 } else { estimate_tokens(&self.definitions().to_string()) };
+        let rounds: usize = self.messages(false).iter().map(|message| estimate_tokens(&message.to_string())).sum();
+        offered + rounds
+    }
+}
+
+impl ToolCall {
+    pub fn to_json(&self) -> Value {
+        let mut call = json!({
+            "id": self.id,
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.arguments},
+        });
+        if let Some(extra) = &self.extra {
+            call["extra_content"] = extra.clone();
+        }
+        call
+    }
+}
+
+/// A call, or what an event adds to one.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct CallPiece {
+    #[serde(deserialize_with = "lenient")]
+    index: Option<usize>,
+    #[serde(deserialize_with = "lenient")]
+    id: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    function: FunctionPiece,
+    #[serde(deserialize_with = "lenient")]
+    extra_content: Option<Value>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct FunctionPiece {
+    #[serde(deserialize_with = "lenient")]
+    name: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    arguments: Option<Value>,
+}
+
+/// The calls of a whole answer, numbered as they stand there.
+pub fn in_order(calls: Vec<CallPiece>) -> impl Iterator<Item = CallPiece> {
+    calls.into_iter().enumerate().map(|(place, call)| CallPiece { index: Some(place), ..call })
+}
+
+/// The calls that `pieces` come to. One without a name is none.
+pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
+    let mut calls: Vec<(Option<usize>, ToolCall)> = Vec::new();
+    for CallPiece { index, id, function, extra_content } in pieces {
+        let id = id.filter(|id| !id.is_empty());
+        let name = function.name.filter(|name| !name.is_empty());
+        let arguments = function.arguments.as_ref().map(text_of).unwrap_or_default();
+        // Some servers number every call 0 and tell them apart by their ids.
+        let goes_on = |(at, call): &(Option<usize>, ToolCall)| {
+            (index.is_none() || *at == index) && id.as_ref().is_none_or(|id| *id == call.id)
+        };
+        match calls.last_mut().filter(|last| goes_on(last) && (index.is_some() || name.is_none())) {
+            Some((_, call)) => {
+                call.name.push_str(&name.unwrap_or_default());
+                call.arguments.push_str(&arguments);
+                call.extra = extra_content.or(call.extra.take());
+            }
+            None => {
+                let call = ToolCall {
+                    id: id.unwrap_or_default(),
+                    name: name.unwrap_or_default(),
+                    arguments,
+                    extra: extra_content,
+                    thoughts: None,
+                };
+                calls.push((index, call));
+            }
+        }
+    }
+    let mut calls: Vec<ToolCall> =
+        calls.into_iter().map(|(_, call)| call).filter(|call| !call.name.is_empty()).collect();
+    for place in 0..calls.len() {
+        let is_taken = calls[..place].iter().any(|other| other.id == calls[place].id);
+        if is_taken || calls[place].id.is_empty() {
+            calls[place].id = made_id(place);
+        }
+    }
+    calls
+}
+
+pub fn made_id(place: usize) -> String {
+    format!("call_{}", place + 1)
+}
+
+/// Arguments come as text that holds JSON, or as the JSON itself.
+pub fn text_of(arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(json: Value) -> Vec<CallPiece> {
+        serde_json::from_value(json).expect("pieces")
+    }
+
+    fn told(calls: &[ToolCall]) -> String {
+        calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn tools() -> Tools {
+        let tool = Tool { name: "search", description: "Searches.", parameters: json!({"type": "object"}) };
+        Tools { offered: vec![tool], ..Tools::default() }
+    }
+
+    #[test]
+    fn a_call_in_pieces_is_one_call() {
+        let streamed = pieces(json!([
+            {"index": 0, "id": "a", "function": {"name": "search", "arguments": ""}},
+            {"index": 0, "function": {"arguments": "{\"query\":"}},
+            {"index": 0, "function": {"arguments": " \"tent\"}"}},
+            {"index": 1, "id": "b", "function": {"name": "chain", "arguments": "{}"}},
+        ]));
+        assert_eq!(told(&joined(streamed)), r#"a search {"query": "tent"}, b chain {}"#);
+    }
+
+    #[test]
+    fn calls_that_share_a_number_are_told_apart_by_their_ids() {
+        let streamed = pieces(json!([
+            {"index": 0, "id": "a", "function": {"name": "search", "arguments": "{}"}},
+            {"index": 0, "id": "b", "function": {"name": "search", "arguments": "{}"}},
+        ]));
+        assert_eq!(told(&joined(streamed)), "a search {}, b search {}");
+    }
+
+    #[test]
+    fn what_servers_leave_out_is_made_up_for() {
+        let whole = pieces(json!([
+            {"function": {"name": "search", "arguments": {"query": "tent"}}, "extra_content": {"sign": "x"}},
+            {"function": {"name": "search"}},
+            {},
+            {"id": 7, "function": 8},
+        ]));
+        let calls = joined(in_order(whole).collect());
+        assert_eq!(told(&calls), r#"call_1 search {"query":"tent"}, call_2 search "#);
+        assert_eq!(calls[0].to_json()["extra_content"]["sign"], "x");
+    }
+
+    #[test]
+    fn a_server_without_tools_is_told_what_was_found() {
+        let call = ToolCall { id: "a".into(), name: "search".into(), arguments: "{}".into(), ..ToolCall::default() };
+        let round = ToolRound { said: String::new(), calls: vec![call], results: vec!["the red tent".into()] };
+        let tools = Tools { rounds: vec![round], ..tools() };
+        assert_eq!(tools.messages(false)[1]["tool_call_id"], "a");
+        let told = tools.told().expect("a message");
+        assert!(told["content"].as_str().is_some_and(|text| text.contains("the red tent")), "{told}");
+        assert!(tools.estimated_tokens() > 20);
+    }
+}

@@ -1,0 +1,166 @@
+//! Transcripts from a server that speaks OpenAI's `/audio/transcriptions`.
+
+use std::time::Duration;
+
+use reqwest::multipart::{Form, Part};
+use serde_json::Value;
+
+use crate::diagnose::diagnose;
+use crate::transport::Server;
+use crate::{LlmError, LlmOptions};
+use chime_core::{TokenUse, estimate_tokens, is_blank};
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::within;
+
+/// Tokens that a second of speech counts as, where the server counts none.
+const TOKENS_A_SECOND: u64 = 10;
+/// Characters of a transcript that are kept: models repeat themselves without end where there is only noise.
+const MOST_CHARS: usize = 12_000;
+/// Seconds of the silence that a probe sends: some servers refuse less than a tenth.
+const PROBE_SECONDS: u32 = 1;
+
+/// A model that transcribes.
+#[derive(Debug)]
+pub struct Transcriptions {
+    server: Server,
+    model: String,
+    timeout: Duration,
+}
+
+/// A recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audio {
+    /// With an ending that tells the format: `voice.ogg`.
+    pub file_name: &'static str,
+    pub bytes: Vec<u8>,
+    pub seconds: u32,
+}
+
+/// What was said, and what it took to transcribe it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// Empty where nobody says anything.
+    pub text: String,
+    pub tokens: TokenUse,
+    /// Whether the server counted them. Many are paid by the minute, which no price of tokens tells.
+    pub is_counted: bool,
+}
+
+impl Transcriptions {
+    /// `options.model` transcribes; there is no fallback.
+    ///
+    /// # Errors
+    /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
+    pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
+        Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout })
+    }
+
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    pub fn host(&self) -> &str {
+        self.server.host()
+    }
+
+    /// Has `audio` transcribed. One call, no retries.
+    ///
+    /// # Errors
+    /// As for a completion.
+    pub async fn transcribe(&self, audio: Audio, clock: &Clock) -> Result<Transcript, LlmError> {
+        let Audio { file_name, bytes, seconds } = audio;
+        let form = Form::new()
+            .text("model", self.model.clone())
+            .text("response_format", "json")
+            .part("file", Part::bytes(bytes).file_name(file_name));
+        let call = self.server.transcription(form);
+        let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;
+        read(&body, seconds)
+    }
+
+    /// Has a moment of silence transcribed: whether the model can be asked at all.
+    ///
+    /// # Errors
+    /// As for a completion.
+    pub async fn probe(&self, clock: &Clock) -> Result<(), LlmError> {
+        let audio = Audio { file_name: "silence.wav", bytes: silence(PROBE_SECONDS), seconds: PROBE_SECONDS };
+        self.transcribe(audio, clock).await.map(drop)
+    }
+}
+
+/// What so many seconds of speech count as, where the server counts nothing.
+pub fn tokens_of(seconds: u32) -> u64 {
+    u64::from(seconds) * TOKENS_A_SECOND
+}
+
+fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
+    let text = body["text"].as_str().ok_or(LlmError::Malformed { what: "no text" })?.trim();
+    let text: String = if is_blank(text) { String::new() } else { text.chars().take(MOST_CHARS).collect() };
+    let counted = |name: &str| body["usage"][name].as_u64();
+    let tokens = TokenUse {
+        prompt: counted("input_tokens").unwrap_or_else(|| tokens_of(seconds)),
+        completion: counted("output_tokens").unwrap_or(estimate_tokens(&text) as u64),
+    };
+    Ok(Transcript { text, tokens, is_counted: counted("input_tokens").is_some() })
+}
+
+/// A WAV file in which nothing is heard: one channel of 8,000 samples a second, a byte each.
+fn silence(seconds: u32) -> Vec<u8> {
+    const RATE: u32 = 8_000;
+    /// Bytes of the head that follow its length.
+    const HEAD: u32 = 36;
+    let length = RATE * seconds;
+    let mut file = Vec::new();
+    let mut put = |bytes: &[u8]| file.extend_from_slice(bytes);
+    put(b"RIFF");
+    put(&(HEAD + length).to_le_bytes());
+    put(b"WAVEfmt ");
+    put(&16_u32.to_le_bytes());
+    // Plain samples, one channel.
+    put(&[1, 0, 1, 0]);
+    put(&RATE.to_le_bytes());
+    put(&RATE.to_le_bytes());
+    // A byte for a sample, of eight bits.
+    put(&[1, 0, 8, 0]);
+    put(b"data");
+    put(&length.to_le_bytes());
+    file.resize(file.len() + length as usize, 0x80);
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(body: Value, expected: Option<(&str, u64, u64)>) {
+        let found = read(&body, 12).ok();
+        let found = found.as_ref().map(|it| (it.text.as_str(), it.tokens.prompt, it.tokens.completion));
+        assert_eq!(found, expected, "{body}");
+    }
+
+    #[test]
+    fn the_text_is_read_with_or_without_a_count_of_tokens() {
+        check(json!({"text": " See you on Friday. "}), Some(("See you on Friday.", 120, 8)));
+        let usage = json!({"type": "tokens", "input_tokens": 14, "output_tokens": 6, "total_tokens": 20});
+        check(json!({"text": "See you on Friday.", "usage": usage}), Some(("See you on Friday.", 14, 6)));
+        check(json!({"text": "Hi", "usage": {"type": "duration", "seconds": 3}}), Some(("Hi", 120, 2)));
+    }
+
+    #[test]
+    fn silence_is_no_text_and_anything_else_is_no_transcript() {
+        check(json!({"text": " \n"}), Some(("", 120, 0)));
+        check(json!({"error": {"message": "x"}}), None);
+        check(json!([]), None);
+    }
+
+    #[test]
+    fn the_probe_is_a_second_of_silence() {
+        let file = silence(1);
+        assert_eq!(file.len(), 44 + 8_000);
+        assert_eq!(&file[..4], b"RIFF");
+        assert_eq!(u32::from_le_bytes([file[40], file[41], file[42], file[43]]), 8_000);
+    }
+}

@@ -1,0 +1,373 @@
+//! HTTP to a server that speaks OpenAI's chat completions.
+//!
+//! async-openai makes the request and the tower service below does the rest, because the client's own handling
+//! of answers loses the status of error bodies it does not know, retries without a limit on `Retry-After`, and logs
+//! whole bodies that it cannot read. What passes the service is always a success with JSON in it.
+
+use std::net::IpAddr;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_openai::Client;
+use async_openai::config::Config;
+use async_openai::error::OpenAIError;
+use async_openai::middleware::{HttpRequestFactory, ReqwestService};
+use futures::future::BoxFuture;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::multipart::Form;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use crate::stream::{is_stream, joined, parse};
+use crate::{LlmError, LlmOptions};
+use chime_core::is_loopback;
+
+/// A server that does not pick up within this is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Silences of the operator's choice after which a connection is dead, whatever our clock says.
+const SILENCES: u32 = 20;
+/// No answer is this long. Whoever sends more would fill our memory.
+const BODY_LIMIT: usize = 8 * 1024 * 1024;
+
+/// The server, ready to be called.
+#[derive(Debug)]
+pub struct Server {
+    client: Client<Endpoint>,
+    http: reqwest::Client,
+    endpoint: Endpoint,
+    host: String,
+}
+
+/// Why there is no JSON to read.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("no answer")]
+    Transport(#[source] reqwest::Error),
+    #[error("HTTP {}", .0.status)]
+    Refusal(Refusal),
+    #[error("not JSON")]
+    NotJson,
+    #[error("over {BODY_LIMIT} bytes")]
+    TooLarge,
+}
+
+/// An answer that is no success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub status: u16,
+    pub retry_after: Option<Duration>,
+    /// Whatever form the server gives its errors. May quote the prompt: not for logs.
+    pub body: String,
+}
+
+impl Server {
+    /// # Errors
+    /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
+    pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
+        let url = Url::parse(&options.base_url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let is_https = url.as_ref().is_some_and(|url| url.scheme() == "https");
+        let host = url.as_ref().and_then(Url::host_str).map(str::to_owned);
+        let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
+        let endpoint = Endpoint::new(&options.base_url, options.api_key.clone())?;
+        let http = http_client(&host, is_https, options.timeout.saturating_mul(SILENCES))?;
+        let strict = Strict(ReqwestService::new(http.clone()));
+        let client = Client::build(http.clone(), endpoint.clone()).with_http_service(strict);
+        Ok(Self { client, http, endpoint, host })
+    }
+
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Sends one chat completion request. No retries.
+    pub async fn post(&self, request: &Value) -> Result<Value, Failure> {
+        Ok(self.client.chat().create_byot(request).await?)
+    }
+
+    /// Sends one request for vectors. No retries.
+    pub async fn embeddings(&self, request: &Value) -> Result<Value, Failure> {
+        let body = self.send("/embeddings", request).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
+    /// Sends a recording to be transcribed. No retries.
+    pub async fn transcription(&self, form: Form) -> Result<Value, Failure> {
+        let sending = self.http.post(self.endpoint.url("/audio/transcriptions"));
+        let body = read_body(&mut self.not_refused(sending.multipart(form)).await?).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
+    /// Sends a request for a stream, and tells whether one comes back. Reads all of it, so that the server can end it
+    /// in good order.
+    pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
+        Ok(is_stream(&self.send("/chat/completions", request).await?))
+    }
+
+    /// Sends a request for a stream, and gives what was not refused, to be read as it comes.
+    pub async fn open(&self, request: &Value) -> Result<Incoming, Failure> {
+        let response = self.accepted("/chat/completions", request).await?;
+        Ok(Incoming { response, bytes: 0 })
+    }
+
+    /// Returns whether the server is one of the operator's own: on this machine or in a private network.
+    pub fn is_own(&self) -> bool {
+        is_own(&self.host)
+    }
+
+    /// Fetches what the server tells about itself. `path` begins at its root, above `/v1`.
+    pub async fn look_up(&self, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let root = self.endpoint.base_url.strip_suffix("/v1").unwrap_or(&self.endpoint.base_url);
+        let url = format!("{root}{path}");
+        let sending = match body {
+            Some(body) => self.http.post(url).json(body),
+            None => self.http.get(url),
+        };
+        let body = read_body(&mut self.not_refused(sending).await?).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
+    /// Fetches the list of models.
+    pub async fn models(&self) -> Result<Value, Failure> {
+        let body = read_body(&mut self.not_refused(self.http.get(self.endpoint.url("/models"))).await?).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
+    /// Sends a request as it is, and gives the body of what was not refused.
+    async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, Failure> {
+        read_body(&mut self.accepted(path, request).await?).await
+    }
+
+    async fn accepted(&self, path: &str, request: &Value) -> Result<reqwest::Response, Failure> {
+        self.not_refused(self.http.post(self.endpoint.url(path)).json(request)).await
+    }
+
+    async fn not_refused(&self, sending: reqwest::RequestBuilder) -> Result<reqwest::Response, Failure> {
+        let mut response = sending.headers(self.endpoint.headers()).send().await.map_err(transport)?;
+        if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
+    }
+}
+
+/// Returns whether a host is on this machine, in a private network, or a bare name as containers have.
+fn is_own(host: &str) -> bool {
+    let ip = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    is_loopback(host)
+        || match ip.parse::<IpAddr>() {
+            Ok(IpAddr::V4(ip)) => ip.is_private() || ip.is_link_local(),
+            Ok(IpAddr::V6(ip)) => ip.is_unique_local() || ip.is_unicast_link_local(),
+            Err(_) => !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal"),
+        }
+}
+
+/// The body of a success, piece by piece.
+#[derive(Debug)]
+pub struct Incoming {
+    response: reqwest::Response,
+    bytes: usize,
+}
+
+impl Incoming {
+    /// The next piece; none at the end.
+    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]>>, Failure> {
+        let chunk = self.response.chunk().await.map_err(transport)?;
+        self.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
+        if self.bytes > BODY_LIMIT { Err(Failure::TooLarge) } else { Ok(chunk) }
+    }
+}
+
+fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest::Client, LlmError> {
+    // reqwest panics without a process-wide provider. A second installation is refused and does no harm.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("chime/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        // Calls are timed by our clock. This one stands behind it, should the wall clock be set back.
+        .read_timeout(silence)
+        .tcp_nodelay(true)
+        // Following a redirect would turn the POST into a GET and hide a wrong address.
+        .redirect(reqwest::redirect::Policy::none());
+    // A model on this machine is never behind a proxy.
+    let builder = if is_loopback(host) { builder.no_proxy() } else { builder };
+    // Without TLS, the certificates of the machine need not be read.
+    let builder = if is_loopback(host) && !is_https { builder.tls_certs_only([]) } else { builder };
+    builder.build().map_err(|_| LlmError::NotConfigured("no HTTPS client: are CA certificates installed?"))
+}
+
+/// Where to send requests and as whom. async-openai's own configuration reads the environment and panics on
+/// a key that fits no header.
+#[derive(Debug, Clone)]
+struct Endpoint {
+    base_url: String,
+    api_key: SecretString,
+    headers: HeaderMap,
+}
+
+impl Endpoint {
+    fn new(base_url: &str, api_key: Option<SecretString>) -> Result<Self, LlmError> {
+        let api_key = api_key.unwrap_or_default();
+        let mut headers = HeaderMap::new();
+        if !api_key.expose_secret().is_empty() {
+            let mut bearer = HeaderValue::try_from(format!("Bearer {}", api_key.expose_secret()))
+                .map_err(|_| LlmError::NotConfigured("OPENAI_API_KEY has characters that no key has"))?;
+            bearer.set_sensitive(true);
+            headers.insert(AUTHORIZATION, bearer);
+        }
+        Ok(Self { base_url: base_url.trim_end_matches('/').to_owned(), api_key, headers })
+    }
+}
+
+impl Config for Endpoint {
+    fn headers(&self) -> HeaderMap {
+        self.headers.clone()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        Vec::new()
+    }
+
+    fn api_base(&self) -> &str {
+        &self.base_url
+    }
+
+    fn api_key(&self) -> &SecretString {
+        &self.api_key
+    }
+}
+
+/// Lets only successes with JSON through, and turns everything else into a [`Failure`] that keeps the facts.
+#[derive(Debug, Clone)]
+struct Strict(ReqwestService);
+
+impl tower::Service<HttpRequestFactory> for Strict {
+    type Response = reqwest::Response;
+    type Error = Failure;
+    type Future = BoxFuture<'static, Result<reqwest::Response, Failure>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        self.0.poll_ready(context).map_err(Failure::from)
+    }
+
+    fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
+        let sent = self.0.call(request);
+        Box::pin(async move { inspect(sent.await?).await })
+    }
+}
+
+async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, Failure> {
+    if !response.status().is_success() {
+        return Err(refusal(&mut response).await);
+    }
+    let body = read_body(&mut response).await?;
+    // Some servers stream whatever they are asked for.
+    let body =
+        if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
+    body.map(|body| http::Response::new(body).into()).ok_or(Failure::NotJson)
+}
+
+async fn refusal(response: &mut reqwest::Response) -> Failure {
+    let status = response.status().as_u16();
+    let retry_after = retry_after(response.headers());
+    // The status alone says enough, should the body be cut off.
+    let body = read_body(response).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    Failure::Refusal(Refusal { status, retry_after, body })
+}
+
+async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, Failure> {
+    if response.content_length().is_some_and(|announced| announced > BODY_LIMIT as u64) {
+        return Err(Failure::TooLarge);
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(transport)? {
+        if body.len() + chunk.len() > BODY_LIMIT {
+            return Err(Failure::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// `Retry-After` in seconds or as a date, or OpenAI's own header in milliseconds.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let number = |name: &str| text(name)?.parse::<f64>().ok();
+    let date = |name: &str| chrono::DateTime::parse_from_rfc2822(text(name)?).ok();
+    if let Some(millis) = number("retry-after-ms") {
+        return Duration::try_from_secs_f64(millis / 1000.0).ok();
+    }
+    if let Some(secs) = number(RETRY_AFTER.as_str()) {
+        return Duration::try_from_secs_f64(secs).ok();
+    }
+    // Against the server's own clock, which is the one that the date was made with.
+    let span = date(RETRY_AFTER.as_str())?.signed_duration_since(date(DATE.as_str())?);
+    Some(span.to_std().unwrap_or_default())
+}
+
+impl From<Failure> for OpenAIError {
+    fn from(failure: Failure) -> Self {
+        Self::Boxed(Box::new(failure))
+    }
+}
+
+impl From<OpenAIError> for Failure {
+    fn from(error: OpenAIError) -> Self {
+        match error {
+            OpenAIError::Reqwest(error) => transport(error),
+            OpenAIError::Boxed(error) => error.downcast().map_or(Self::NotJson, |failure| *failure),
+            // Beyond `Strict` only a success with JSON is read, into a type that takes any JSON.
+            _ => Self::NotJson,
+        }
+    }
+}
+
+/// The address stays out of logs: some put a key into it.
+fn transport(error: reqwest::Error) -> Failure {
+    Failure::Transport(error.without_url())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(headers: &[(&'static str, &str)], expected_ms: Option<u64>) {
+        let headers = headers.iter().map(|(name, value)| {
+            (reqwest::header::HeaderName::from_static(name), HeaderValue::from_str(value).expect("a header"))
+        });
+        assert_eq!(retry_after(&headers.collect()), expected_ms.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn retry_after_is_read_in_all_its_forms() {
+        check(&[], None);
+        check(&[("retry-after", "20")], Some(20_000));
+        check(&[("retry-after", "1.5")], Some(1_500));
+        check(&[("retry-after", "1"), ("retry-after-ms", "250")], Some(250));
+        check(
+            &[("date", "Fri, 20 Nov 2026 10:00:00 GMT"), ("retry-after", "Fri, 20 Nov 2026 10:00:07 GMT")],
+            Some(7_000),
+        );
+        check(&[("date", "Fri, 20 Nov 2026 10:00:00 GMT"), ("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT")], Some(0));
+    }
+
+    #[test]
+    fn own_servers_are_told_from_hosted_ones() {
+        for host in ["127.0.0.1", "localhost", "192.168.1.7", "10.0.0.2", "[fd00::1]", "ollama", "gpu.local"] {
+            assert!(is_own(host), "{host}");
+        }
+        for host in ["api.openai.com", "8.8.8.8", "[2001:db8::1]", "models.example"] {
+            assert!(!is_own(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_nonsensical_retry_after_is_none() {
+        check(&[("retry-after", "soon")], None);
+        check(&[("retry-after", "-3")], None);
+        check(&[("retry-after", "NaN")], None);
+        check(&[("retry-after", "1e300")], None);
+    }
+}

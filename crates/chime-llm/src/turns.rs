@@ -1,0 +1,153 @@
+//! Tokens with which chat templates mark turns. Servers that do not know the template of a model pass them on as text.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::code::{code_ranges, is_in, pattern};
+
+/// A token of a template: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
+pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|EOT)>|\[/?INST\]",
+    )
+});
+
+/// What models are called in their templates.
+pub const ROLES: [&str; 3] = ["assistant", "model", "bot"];
+
+/// The speaker's name behind a token, which belongs to it.
+static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
+
+/// The next turn, where the tokens around its speaker were left out.
+static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n)"));
+
+/// What the names of tokens contain at which a turn ends or another one begins.
+const TURNS: [&str; 13] =
+    ["end", "eot", "eos", "eom", "return", "start", "begin", "bos", "user", "system", "assistant", "human", "inst"];
+
+const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
+
+/// Returns whether a token is about calls of tools, which [`calls`](super::calls) reads.
+pub fn is_of_calls(token: &str) -> bool {
+    ["tool", "python_tag", "call", "plugin"].iter().any(|word| token.contains(word))
+}
+
+/// Returns the text behind the tokens at its beginning, but for those that `keep` names.
+pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(token) = TOKEN.find(rest).filter(|token| token.start() == 0) {
+        if is_of_calls(token.as_str()) || keep(rest) || is_talked_about(rest, token.start(), token.end()) {
+            break;
+        }
+        rest = rest[token.end()..].trim_start();
+        if let Some(role) = ROLE.find(rest) {
+            rest = rest[role.as_str().trim_end_matches("<|").len()..].trim_start();
+        }
+    }
+    rest
+}
+
+/// Returns where the turn ends: at a token that ends it or begins the next, outside of code and of sentences about the token.
+pub fn end(text: &str) -> usize {
+    let code = code_ranges(text);
+    let mut next = NEXT_TURN.find_iter(text).map(|next| next.start() + first_char(next.as_str()));
+    let next = next.find(|at| !is_in(&code, *at)).unwrap_or(text.len());
+    let ends_turn = |token: &regex::Match<'_>| {
+        let name = token.as_str().to_lowercase();
+        let is_struck = name == "</s>" && text[..token.start()].contains("<s>");
+        !is_of_calls(&name) && !is_struck && (name == "</s>" || TURNS.iter().any(|turn| name.contains(turn)))
+    };
+    let is_mark = |token: &regex::Match<'_>| {
+        let is_last = text[token.end()..].trim().is_empty();
+        is_last || !is_in(&code, token.start()) && !is_talked_about(text, token.start(), token.end())
+    };
+    let token = TOKEN.find_iter(text).find(|token| ends_turn(token) && is_mark(token));
+    token.map_or(next, |token| token.start().min(next))
+}
+
+fn first_char(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
+}
+
+/// Returns whether a mark stands in a sentence as a word of it: a blank or a quotation mark before it and a blank with more words, or
+/// punctuation, behind it; or an explanation.
+pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    let (before, behind) = (&text[line_start..start], &text[end..line_end]);
+    let quotes = ['"', '\'', '“', '„', '‘', '«', '(', ',', '/'];
+    let stands_apart = before.ends_with(|c: char| c.is_whitespace() || quotes.contains(&c));
+    let is_explained = behind.starts_with([':', ',', ';']) || behind.starts_with(" |") || behind.starts_with(" =");
+    let goes_on = match behind.chars().next() {
+        Some(next) if next.is_whitespace() => {
+            behind.trim_start().starts_with(|c: char| c.is_alphanumeric() || c == '(')
+        }
+        Some(next) => next.is_ascii_punctuation() && next != '<' && next != '[' || "”“’»、，。".contains(next),
+        None => false,
+    };
+    let is_in_a_sentence = !before.trim_end().is_empty() && !before.trim_end().ends_with(SENTENCE_ENDS);
+    is_explained || stands_apart && goes_on && is_in_a_sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let rest = after_start(text, |_| false);
+        assert_eq!(rest[..end(rest)].trim_end(), expected, "{text}");
+    }
+
+    #[test]
+    fn marks_of_a_turn_go() {
+        for text in [
+            "<|im_start|>assistant\nFriday.<|im_end|>",
+            "<|start_header_id|>assistant<|end_header_id|>\n\nFriday.<|eot_id|>",
+            "<start_of_turn>model\nFriday.<end_of_turn>",
+            "<|assistant|>\nFriday.</s>\n<|eot_id|>",
+            "<s>Friday.</s>",
+            "<｜Assistant｜>Friday.<｜end▁of▁sentence｜>",
+            "Friday.<|END_OF_TURN_TOKEN|>",
+        ] {
+            check(text, "Friday.");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_turn_that_the_model_plays_on() {
+        for text in [
+            "Friday.<|im_end|>\n<|im_start|>user\nthanks<|im_end|>\n<|im_start|>assistant\nAny time.",
+            "Friday.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nthanks",
+            "Friday.</s>[INST] thanks [/INST] Any time.",
+            "Friday. <end_of_turn>\n<start_of_turn>user\nthanks",
+            "Friday.<｜end▁of▁sentence｜><｜User｜>thanks",
+            "Friday.<|endoftext|>Human: thanks",
+            "Friday. <|im_end|> <|im_start|>user",
+            "Friday.assistant\n\nAny time.",
+            "Friday.\nuser\nthanks\nassistant\nAny time.",
+            "Friday.\n[INST] thanks [/INST]",
+        ] {
+            check(text, "Friday.");
+        }
+    }
+
+    #[test]
+    fn an_answer_about_the_tokens_stays_whole() {
+        for text in [
+            "It ends with </s> there.",
+            "ChatML ends a turn with <|im_end|>, Llama with <|eot_id|>.",
+            "Write \"<|im_end|>\" behind each turn.",
+            "Use `<|im_end|>` to end it.\nThen go on.",
+            "Like so:\n```\n<|im_start|>user\nhi<|im_end|>\n```\nDone.",
+            "It was <s>Thursday</s> Friday.",
+            "The roles are:\n- user\n- assistant\n",
+            "<|im_start|>: begins a turn\n<|im_end|>: ends it",
+            "| token | use |\n| --- | --- |\n| <|im_end|> | ends a turn |",
+            "Its [INST] and [/INST] marks stand around a question.",
+        ] {
+            check(text, text.trim_end());
+        }
+    }
+}

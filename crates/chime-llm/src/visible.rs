@@ -1,0 +1,88 @@
+//! What of a model's output is the answer: without thoughts, tokens, calls, marks of providers and loops.
+
+use crate::markers::{before_begun_marker, without_markers};
+use crate::repetition::without_loop;
+use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
+use crate::{AnswerFormat, Prompt, ToolCall, calls};
+
+/// The parts of a model's output.
+pub struct Visible {
+    pub text: String,
+    /// Calls of offered tools that the model wrote into its answer.
+    pub calls: Vec<ToolCall>,
+    /// More was written behind the end of the answer.
+    pub was_cut: bool,
+}
+
+/// Returns the parts of a whole output.
+pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
+    let answer = without_thinking(raw);
+    let was_cut = runs_on(raw);
+    if prompt.format != AnswerFormat::Text {
+        return Visible { text: answer.to_owned(), calls: Vec::new(), was_cut };
+    }
+    let (rest, calls) = calls::take_out(answer, &prompt.tools.offered);
+    let whole = without_markers(&rest);
+    let text = without_loop(&whole);
+    Visible { was_cut: was_cut || text.len() < whole.len(), text: text.to_owned(), calls }
+}
+
+/// Returns what may be shown of an output that is still being written.
+pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
+    let answer = before_begun_marker(without_thinking_so_far(raw));
+    let whole = without_markers(calls::before_calls(answer, &prompt.tools.offered));
+    without_loop(&whole).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt() -> Prompt {
+        Prompt::new(Vec::new(), 100)
+    }
+
+    /// Whatever is shown of `raw` while it is written must be the beginning of what is said in the end.
+    #[track_caller]
+    fn check(raw: &str, expected: &str) {
+        let prompt = prompt();
+        assert_eq!(visible(raw, &prompt).text, expected, "{raw}");
+        for end in (0..=raw.len()).filter(|end| raw.is_char_boundary(*end)) {
+            let shown = visible_so_far(&raw[..end], &prompt);
+            assert!(expected.starts_with(shown.trim_end()), "{shown:?} is shown of {:?}", &raw[..end]);
+        }
+    }
+
+    #[test]
+    fn only_the_answer_is_shown_and_posted() {
+        for raw in [
+            "On Friday at seven.",
+            "<think>Hm.</think>On Friday at seven.",
+            "analysisTwo dates.assistantfinalOn Friday at seven.",
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>On Friday at seven.<|return|>",
+            "<|im_start|>assistant\nOn Friday at seven.<|im_end|>\n<|im_start|>user\nthanks",
+            "On Friday at seven.</s>[INST] thanks [/INST]",
+            "On Friday【4†source】 at seven.citeturn0search1",
+            "On Friday \u{E200}cite\u{E202}turn0search1\u{E201}at <co: 1>seven</co: 1>[^1^].",
+            "On Friday at seven. <tool_call>{\"name\": \"order_pizza\", \"arguments\": {}}</tool_call>",
+        ] {
+            check(raw, "On Friday at seven.");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_loops_ends_and_counts_as_whole() {
+        let raw = format!("It is on Friday. {}", "Bring the tent. ".repeat(60));
+        let Visible { text, was_cut, .. } = visible(&raw, &prompt());
+        assert_eq!((text.as_str(), was_cut), ("It is on Friday. Bring the tent.", true));
+        assert!(!visible("It is on Friday.", &prompt()).was_cut);
+    }
+
+    #[test]
+    fn what_is_wanted_as_json_stays_as_it_is() {
+        let format = AnswerFormat::Json { name: "tags", schema: serde_json::json!({}) };
+        let json = r#"{"name": "search_messages", "arguments": {"of": ["a", "a", "a", "a"]}}"#;
+        let prompt = Prompt { format, ..prompt() };
+        assert_eq!(visible(&format!("<think>Hm.</think>{json}<|im_end|>"), &prompt).text, json);
+    }
+}

@@ -1,0 +1,539 @@
+//! The chat completions format, as servers really write it.
+//!
+//! Many servers speak "OpenAI-compatible" and few agree on the details: ids are missing, counts are floats, content
+//! comes in parts. So a field of an unexpected shape counts as absent, and only what is needed for an answer
+//! is insisted on: text, and a sign that it is complete.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use crate::counts::{Count, Timings, Usage};
+use crate::diagnose::diagnose_body;
+use crate::dialect::Dialect;
+use crate::thinking::thinks_unannounced;
+use crate::tools::{self, CallPiece, ToolCall};
+use crate::visible::{Visible, visible};
+use crate::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
+use chime_core::{TokenUse, estimate_tokens, is_blank};
+
+/// The text of a completion and what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Blank only beside `calls`.
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+    pub truncated: bool,
+    /// Thoughts came before it without a sign at their start.
+    pub thinks_unannounced: bool,
+    /// `None` when the server does not count.
+    pub tokens: Option<TokenUse>,
+    /// Tokens of the prompt that the server had read before, where it tells.
+    pub reused: Option<u64>,
+}
+
+impl Answer {
+    /// Returns what `model` answered to `prompt`.
+    pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
+        /// Smaller prompts are counted too differently for their count to tell anything.
+        const TELLING: u64 = 1_000;
+        let estimated = prompt.estimated_tokens() as u64;
+        let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
+        let completion = estimate_tokens(&self.text) as u64;
+        Completion {
+            model: model.to_owned(),
+            tokens: self.tokens.unwrap_or(TokenUse { prompt: estimated, completion }),
+            tokens_counted: self.tokens.is_some(),
+            reused: self.reused,
+            prompt_cut: counted.is_some_and(|counted| estimated > TELLING && counted.prompt * 2 < estimated),
+            truncated: self.truncated,
+            first_word: None,
+            calls: self.calls,
+            text: self.text,
+        }
+    }
+}
+
+pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
+    let limit = if dialect.completion_limit { "max_completion_tokens" } else { "max_tokens" };
+    let mut body = json!({
+        "model": model,
+        "messages": messages(&prompt.messages, dialect),
+        "stream": false,
+        limit: prompt.max_answer_tokens,
+    });
+    if !dialect.no_pictures {
+        show(&prompt.pictures, &mut body["messages"]);
+    }
+    let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
+    let looked_up = if with_tools {
+        prompt.tools.messages(dialect.wants_thoughts)
+    } else {
+        prompt.tools.told().into_iter().collect()
+    };
+    if let Some(messages) = body["messages"].as_array_mut() {
+        messages.extend(looked_up);
+    }
+    if with_tools {
+        body["tools"] = prompt.tools.definitions();
+    }
+    if let Some(temperature) = prompt.temperature.filter(|_| !dialect.default_temperature) {
+        // Rounded as f64, or 0.3 is sent as 0.30000001192092896.
+        body["temperature"] = json!((f64::from(temperature) * 1000.0).round() / 1000.0);
+    }
+    if let AnswerFormat::Json { name, schema } = &prompt.format
+        && !dialect.free_form
+    {
+        let schema = json!({"name": name, "strict": true, "schema": schema});
+        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+    }
+    body
+}
+
+/// The messages as a server takes them: where it knows no rules beside the talk, they are the beginning of what is asked.
+fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> {
+    if !dialect.no_system {
+        return messages.to_vec();
+    }
+    let mut told: Vec<PromptMessage> = Vec::new();
+    for PromptMessage { role, content } in messages {
+        let role = if *role == PromptRole::System { PromptRole::User } else { *role };
+        match told.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.content = format!("{}\n\n{content}", last.content),
+            None => told.push(PromptMessage { role, content: content.clone() }),
+        }
+    }
+    told
+}
+
+/// Puts pictures below the words of the last message, each below its label.
+fn show(pictures: &[Picture], messages: &mut Value) {
+    let last = messages.as_array_mut().and_then(|messages| messages.last_mut());
+    let Some(last) = last.filter(|_| !pictures.is_empty()) else { return };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let mut parts = vec![text(last["content"].as_str().unwrap_or_default())];
+    for Picture { label, media_type, bytes } in pictures {
+        let url = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
+        parts.extend([text(label), json!({"type": "image_url", "image_url": {"url": url}})]);
+    }
+    last["content"] = Value::Array(parts);
+}
+
+/// The same for an answer that comes as it is written.
+pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
+    let mut body = request(model, prompt, dialect);
+    body["stream"] = json!(true);
+    if !dialect.uncounted_stream {
+        body["stream_options"] = json!({"include_usage": true});
+    }
+    body
+}
+
+/// Reads the body of a success.
+///
+/// # Errors
+/// Whatever keeps it from being an answer: an error in disguise, a filter, no text, no end.
+pub fn read(body: Value, prompt: &Prompt) -> Result<Answer, LlmError> {
+    let reply = Reply::deserialize(&body).unwrap_or_default();
+    let Some(choice) = reply.choices.into_iter().next() else {
+        let is_error = body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null());
+        return Err(if is_error { diagnose_body(&body) } else { LlmError::Malformed { what: "it has no choices" } });
+    };
+    let mut message = choice.message.read();
+    let thoughts = message.take_thoughts();
+    let text = message.content.map(Content::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
+    let pieces = Pieces {
+        text,
+        thoughts,
+        calls: tools::in_order(message.tool_calls).collect(),
+        is_refused: message.refusal.is_some(),
+        is_complete: !choice.is_broken_off,
+        finish: choice.finish_reason,
+        error: choice.error,
+        usage: reply.usage,
+        reused: reply.timings.cache_n,
+    };
+    pieces.conclude(prompt)
+}
+
+/// What came of a completion, at once or in many events.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    pub text: String,
+    /// What came beside the text as the model's thinking.
+    pub thoughts: String,
+    pub calls: Vec<CallPiece>,
+    pub is_refused: bool,
+    /// It was received to its end, whether a finish reason came with it or not.
+    pub is_complete: bool,
+    pub finish: Option<String>,
+    /// What went wrong with the choice, by the server's word.
+    pub error: Option<Value>,
+    pub usage: Usage,
+    /// llama.cpp's count of tokens that it had read before.
+    pub reused: Count,
+}
+
+impl Pieces {
+    /// # Errors
+    /// As [`read`].
+    pub fn conclude(self, prompt: &Prompt) -> Result<Answer, LlmError> {
+        let is_cut_off = match self.finish.and_then(Finish::of) {
+            Some(Finish::Filtered) => return Err(LlmError::Filtered),
+            Some(Finish::Broken) => return Err(self.error.map_or(LlmError::BrokeOff, |error| diagnose_body(&error))),
+            None if !self.is_complete => return Err(LlmError::BrokeOff),
+            Some(Finish::CutOff) => true,
+            Some(Finish::Whole) | None => false,
+        };
+        let Visible { text, calls: written, was_cut } = visible(&self.text, prompt);
+        let mut calls = if prompt.tools.may_be_called() { tools::joined(self.calls) } else { Vec::new() };
+        if calls.is_empty() {
+            calls = written;
+        }
+        if is_blank(&text) && calls.is_empty() {
+            return Err(match () {
+                () if self.is_refused => LlmError::Filtered,
+                () if is_cut_off => LlmError::NoRoom,
+                () => LlmError::Empty,
+            });
+        }
+        if let Some(first) = calls.first_mut().filter(|_| !self.thoughts.is_empty()) {
+            first.thoughts = Some(self.thoughts);
+        }
+        Ok(Answer {
+            truncated: is_cut_off && !was_cut,
+            thinks_unannounced: thinks_unannounced(&self.text),
+            tokens: self.usage.counted(),
+            reused: [self.reused, self.usage.reused()].into_iter().map(Count::whole).max().filter(|reused| *reused > 0),
+            calls,
+            text,
+        })
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Reply {
+    #[serde(deserialize_with = "lenient")]
+    choices: Vec<Choice>,
+    #[serde(deserialize_with = "lenient")]
+    usage: Usage,
+    #[serde(deserialize_with = "lenient")]
+    timings: Timings,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Choice {
+    #[serde(deserialize_with = "lenient")]
+    message: Said,
+    /// Of servers that answer a chat as they complete a text.
+    #[serde(deserialize_with = "lenient")]
+    text: String,
+    #[serde(deserialize_with = "lenient")]
+    finish_reason: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    error: Option<Value>,
+    /// Our own note about a stream that was put together.
+    #[serde(deserialize_with = "lenient")]
+    is_broken_off: bool,
+}
+
+/// The message of a choice, or the words alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Words(String),
+    Message(Reading),
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self::Message(Reading::default())
+    }
+}
+
+impl Said {
+    fn read(self) -> Reading {
+        match self {
+            Self::Words(words) => Reading { content: Some(Content::Text(words)), ..Reading::default() },
+            Self::Message(reading) => reading,
+        }
+    }
+}
+
+/// The message of a choice, or what an event adds to it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    #[serde(deserialize_with = "lenient")]
+    pub content: Option<Content>,
+    #[serde(deserialize_with = "lenient")]
+    pub refusal: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub tool_calls: Vec<CallPiece>,
+    #[serde(deserialize_with = "lenient")]
+    reasoning_content: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    reasoning: Option<String>,
+}
+
+impl Reading {
+    pub fn take_thoughts(&mut self) -> String {
+        self.reasoning_content.take().or(self.reasoning.take()).unwrap_or_default()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    Text(String),
+    Parts(Vec<Piece>),
+    Part(Part),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Piece {
+    Text(String),
+    Part(Part),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Part {
+    #[serde(rename = "type", deserialize_with = "lenient")]
+    kind: String,
+    #[serde(deserialize_with = "lenient")]
+    text: String,
+}
+
+/// How the generation ended.
+enum Finish {
+    Whole,
+    CutOff,
+    Filtered,
+    Broken,
+}
+
+impl Content {
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Part(part) => part.into_text(),
+            Self::Parts(pieces) => pieces
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text,
+                    Piece::Part(part) => part.into_text(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Part {
+    /// Other parts are thoughts, images, calls.
+    fn into_text(self) -> String {
+        if matches!(self.kind.as_str(), "" | "text" | "output_text") { self.text } else { String::new() }
+    }
+}
+
+impl Finish {
+    /// Names differ (`stop`, `eos`, `end_turn`); whatever is not known to be bad is a good end. Some servers send an empty name
+    /// with every piece of a stream.
+    fn of(reason: String) -> Option<Self> {
+        Some(match reason.to_ascii_lowercase().as_str() {
+            "" | "null" | "none" => return None,
+            "length" | "max_tokens" | "max_output_tokens" | "model_length" | "max_length" => Self::CutOff,
+            "content_filter"
+            | "safety"
+            | "recitation"
+            | "prohibited_content"
+            | "blocklist"
+            | "refusal"
+            | "spii"
+            | "guardrail_intervened"
+            | "sensitive" => Self::Filtered,
+            "error" | "abort" | "aborted" | "cancelled" | "insufficient_system_resource" | "network_error" => {
+                Self::Broken
+            }
+            _ => Self::Whole,
+        })
+    }
+}
+
+/// A field that is null, or of a shape nobody expected, counts as absent.
+pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: D) -> Result<T, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(field)?).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::{PromptMessage, PromptRole};
+
+    #[track_caller]
+    fn check(body: &str, expected: Expect) {
+        expected.assert_eq(&told(body));
+    }
+
+    fn told(body: &str) -> String {
+        match read(serde_json::from_str(body).expect("JSON"), &Prompt::new(Vec::new(), 100)) {
+            Ok(Answer { text, truncated, tokens, .. }) => {
+                let tokens = tokens.map_or("uncounted".to_owned(), |t| format!("{} + {}", t.prompt, t.completion));
+                format!("{text:?}, {tokens}{}", if truncated { ", truncated" } else { "" })
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn every_name_for_a_good_end_is_accepted() {
+        for reason in ["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls", ""] {
+            let body = format!(r#"{{"choices":[{{"message":{{"content":"Friday."}},"finish_reason":"{reason}"}}]}}"#);
+            assert_eq!(told(&body), "\"Friday.\", uncounted", "finish reason {reason:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_is_kept_and_marked() {
+        check(
+            r#"{"choices":[{"message":{"content":"Friday, because"},"finish_reason":"length"}],"usage":{"prompt_tokens":9.0,"completion_tokens":3.0}}"#,
+            expect![[r#""Friday, because", 9 + 3, truncated"#]],
+        );
+        check(
+            r#"{"choices":[{"message":{"content":"<think>So"},"finish_reason":"length"}]}"#,
+            expect!["the model thinks longer than the limit of tokens allows, and gave no answer"],
+        );
+    }
+
+    #[test]
+    fn every_kind_of_nothing_is_a_failure() {
+        for body in [
+            r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":{"content":" \n\t"},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":{"content":"\u030a\u200b \u2060"},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":{"content":17},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":null,"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":{"content":null,"tool_calls":[{}]},"finish_reason":"tool_calls"}]}"#,
+        ] {
+            assert_eq!(told(body), "the model answered without text");
+        }
+        for body in
+            [r#"{"choices":[]}"#, r#"{"choices":null}"#, "{}", "[]", "null", r#""Friday.""#, r#"{"choices":"Friday."}"#]
+        {
+            assert_eq!(told(body), "the model server's answer cannot be used: it has no choices");
+        }
+    }
+
+    #[test]
+    fn a_body_that_came_whole_needs_no_finish_reason() {
+        for finish in [r#""finish_reason":null"#, r#""finish_reason":"""#, r#""finish_reason":{}"#, r#""index":0"#] {
+            let body = format!(r#"{{"choices":[{{"message":{{"content":"Friday."}},{finish}}}]}}"#);
+            assert_eq!(told(&body), "\"Friday.\", uncounted", "{finish}");
+        }
+    }
+
+    #[test]
+    fn tokens_that_were_read_before_are_told_by_many_names() {
+        let reused = |usage: &str, more: &str| {
+            let body = format!(
+                r#"{{"choices":[{{"message":{{"content":"Friday."}},"finish_reason":"stop"}}],"usage":{usage}{more}}}"#
+            );
+            let answer =
+                read(serde_json::from_str(&body).expect("JSON"), &Prompt::new(Vec::new(), 100)).expect("an answer");
+            (answer.reused, answer.tokens.map(|tokens| tokens.prompt))
+        };
+        let named = [
+            r#"{"prompt_tokens":900,"prompt_tokens_details":{"cached_tokens":640,"audio_tokens":null}}"#,
+            r#"{"prompt_tokens":900,"prompt_cache_hit_tokens":640,"prompt_cache_miss_tokens":260}"#,
+            r#"{"prompt_tokens":900,"cached_tokens":640}"#,
+            r#"{"input_tokens":260,"cache_read_input_tokens":640}"#,
+        ];
+        for usage in named {
+            assert_eq!(reused(usage, ""), (Some(640), Some(900)), "{usage}");
+        }
+        let timings = r#","timings":{"cache_n":640,"prompt_n":260,"prompt_per_second":110.5}"#;
+        assert_eq!(reused(r#"{"prompt_tokens":900}"#, timings), (Some(640), Some(900)));
+        assert_eq!(reused(r#"{"prompt_tokens":900,"prompt_tokens_details":null}"#, ""), (None, Some(900)));
+    }
+
+    #[test]
+    fn filters_are_recognised() {
+        for body in [
+            r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"content_filter"}]}"#,
+            r#"{"choices":[{"message":{"content":null},"finish_reason":"SAFETY"}]}"#,
+            r#"{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}"#,
+        ] {
+            assert_eq!(told(body), "the model's content filter withheld the answer");
+        }
+    }
+
+    #[test]
+    fn an_error_in_disguise_is_taken_for_what_it_is() {
+        check(
+            r#"{"error":{"message":"Provider returned error","code":502}}"#,
+            expect!["the model server is out of order (HTTP 502)"],
+        );
+        check(
+            r#"{"error":{"message":"slow down","code":"429"},"choices":null}"#,
+            expect!["the model server asks us to slow down"],
+        );
+        check(
+            r#"{"error":"model runner has unexpectedly stopped"}"#,
+            expect!["the model server is out of order (HTTP 200)"],
+        );
+        check(
+            r#"{"error":{"message":"maximum context length is 4096 tokens"}}"#,
+            expect!["the prompt is too long for the model"],
+        );
+        check(
+            r#"[{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]"#,
+            expect!["the model server is out of order (HTTP 503)"],
+        );
+        check(
+            r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"error","error":{"code":502,"message":"upstream"}}]}"#,
+            expect!["the model server is out of order (HTTP 502)"],
+        );
+        check(
+            r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"error"}]}"#,
+            expect!["the model server's answer broke off"],
+        );
+    }
+
+    #[test]
+    fn the_request_is_said_in_the_dialect_of_the_model() {
+        let messages = vec![PromptMessage { role: PromptRole::System, content: "Be brief.".into() }];
+        let prompt = Prompt { temperature: Some(0.3), ..Prompt::new(messages.clone(), 300) };
+        let plain = json!({
+            "model": "m",
+            "messages": [{"role": "system", "content": "Be brief."}],
+            "stream": false,
+            "max_tokens": 300,
+            "temperature": 0.3,
+        });
+        assert_eq!(request("m", &prompt, Dialect::default()), plain);
+        let merged = PromptMessage { role: PromptRole::User, content: "When?".into() };
+        let asked = Prompt { messages: [messages.clone(), vec![merged]].concat(), ..prompt.clone() };
+        let told = request("m", &asked, Dialect { no_system: true, ..Dialect::default() });
+        assert_eq!(told["messages"], json!([{"role": "user", "content": "Be brief.\n\nWhen?"}]));
+        let newest = Dialect { completion_limit: true, default_temperature: true, ..Dialect::default() };
+        let messages = &plain["messages"];
+        let said = json!({"model": "m", "messages": messages, "stream": false, "max_completion_tokens": 300});
+        assert_eq!(request("m", &prompt, newest), said);
+        let format = AnswerFormat::Json { name: "tags", schema: json!({"type": "object"}) };
+        let strict = request("m", &Prompt { format, ..prompt.clone() }, Dialect::default());
+        assert_eq!(strict["response_format"]["json_schema"]["name"], "tags");
+        let plain = Dialect { free_form: true, ..Dialect::default() };
+        assert_eq!(
+            request("m", &Prompt { format: AnswerFormat::Text, ..prompt }, plain)["response_format"],
+            Value::Null
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! Bullets as a model writes them, checked: each rests on messages that exist, and says something that one of them says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::{members, words};
+use chime_core::{Bullet, Seq, clip};
+
+/// Characters of a bullet. The longest of a useful summary have half of that.
+const BULLET_CHARS: usize = 400;
+
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static REFERENCES: LazyLock<Regex> = LazyLock::new(|| {
+    let next = r"\s*(?:[,;&–-]|\band\b|,\s*and\b)\s*m?\d+";
+    let list = format!(r"[\[(【](?:sources?:)?\s*m?\d+(?:{next})*\s*[\])】]");
+    Regex::new(&list).expect("a constant pattern")
+});
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"m(\d+)").expect("a constant pattern"));
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static LEAD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+").expect("a constant pattern"));
+
+/// Bold words and code: what is shown of a bullet is plain.
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static MARKED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\*\*(?P<bold>[^*\s](?:[^*]*[^*\s])?)\*\*|`(?P<code>[^`]+)`").expect("a constant pattern")
+});
+
+/// What may be said of a thing that bullets rest on: a message, or the bullet of an older summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ground {
+    /// What it says, with members as markers.
+    pub text: String,
+    /// The member who says it.
+    pub by: Option<u32>,
+    /// The messages that a bullet which cites it rests on.
+    pub sources: Vec<Seq>,
+}
+
+/// Grounds by the number that a model cites them by, `m17`.
+pub type Grounds = BTreeMap<u32, Ground>;
+
+/// The bullets of a model's answer that hold: those without a source, or that share neither a telling word, a member nor a
+/// number with any of their sources, are left out.
+pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
+    let mut found: Vec<Bullet> = Vec::new();
+    let members: BTreeSet<u32> =
+        grounds.values().flat_map(|ground| members::numbers(&ground.text).into_iter().chain(ground.by)).collect();
+    for line in answer.lines().filter(|line| LEAD.is_match(line)) {
+        let line = LEAD.replace(line, "");
+        let cited: BTreeSet<u32> = REFERENCES
+            .find_iter(&line)
+            .flat_map(|list| {
+                NUMBER.captures_iter(list.as_str()).filter_map(|it| it[1].parse().ok()).collect::<Vec<_>>()
+            })
+            .collect();
+        let text = tidy(&REFERENCES.replace_all(&line, |list: &regex::Captures<'_>| {
+            // `(2024)` and `[3]` are no sources, and part of what is said.
+            if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
+        }));
+        let text = members::with_markers(&tidy(&MARKED.replace_all(&text, "$bold$code")), &members);
+        let grounds: Vec<&Ground> = cited.iter().filter_map(|number| grounds.get(number)).collect();
+        if !text.is_empty() && grounds.iter().any(|ground| is_grounded(&text, ground)) {
+            let sources: BTreeSet<Seq> = grounds.iter().flat_map(|ground| ground.sources.iter().copied()).collect();
+            let bullet = Bullet { text, sources: sources.into_iter().collect() };
+            if !found.iter().any(|other| other.text == bullet.text) {
+                found.push(bullet);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a bullet shares a telling word or a member with what it cites.
+pub fn is_grounded(text: &str, ground: &Ground) -> bool {
+    let named = members::numbers(text);
+    named.iter().any(|number| Some(*number) == ground.by)
+        || named.iter().any(|number| members::numbers(&ground.text).contains(number))
+        || !words::stems(text).is_disjoint(&words::stems(&ground.text))
+}
+
+/// One line without signs that could pass for anything but words.
+pub fn tidy(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() || c == '\u{2028}' { ' ' } else { c }).collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let line = words.join(" ").replace(" .", ".").replace(" ,", ",");
+    clip(line.trim(), BULLET_CHARS).into_owned()
+}
+
+/// As many bullets from the top as are allowed and as fit; none is cut in the middle.
+pub fn capped(mut bullets: Vec<Bullet>, most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+    bullets.truncate(most);
+    while bullets.len() > 1 && cost(&bullets, estimate) > cap {
+        bullets.pop();
+    }
+    bullets
+}
+
+/// Tokens that bullets take.
+pub fn cost(bullets: &[Bullet], estimate: fn(&str) -> usize) -> usize {
+    bullets.iter().map(|bullet| estimate(&bullet.text) + 1).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+    use chime_core::estimate_tokens;
+
+    fn grounds() -> Grounds {
+        let ground = |text: &str, by, seq| Ground { text: text.to_owned(), by: Some(by), sources: vec![Seq(seq)] };
+        Grounds::from([
+            (12, ground("shall we book the thai place on Friday at 19:30?", 1, 12)),
+            (13, ground("fine by me", 2, 13)),
+            (15, ground("I pay the deposit, 410", 3, 15)),
+        ])
+    }
+
+    #[track_caller]
+    fn check(answer: &str, expected: Expect) {
+        let told: Vec<String> = parse(answer, &grounds())
+            .iter()
+            .map(|it| format!("{} {:?}", it.text, it.sources.iter().map(|seq| seq.0).collect::<Vec<_>>()))
+            .collect();
+        expected.assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn bullets_rest_on_messages_that_say_so() {
+        check(
+            "Here is the summary:
+- {u1} wants to book the Thai place. [m12, m13]
+* Deposit of 410 is paid by {u3} [m15].
+1. It is at 19:30 (m12)
+- They agreed to meet in Paris [m13]
+- A table was booked [m99]
+- Nobody knows
+- u2 agrees [m13] [m12]",
+            expect![[r#"
+                {u1} wants to book the Thai place. [12, 13]
+                Deposit of 410 is paid by {u3}. [15]
+                It is at 19:30 [12]
+                {u2} agrees [12, 13]"#]],
+        );
+    }
+
+    #[test]
+    fn bullets_are_plain_words_whatever_the_model_puts_around_them() {
+        check(
+            "- **Deposit:** {u3} pays `410` [m15]
+- **{u1} books the Thai place** 【m12】
+- the file is called a**b and costs 2*3*4, deposit [m15]
+- {u1} and {u2} are fine with Friday [m12-m13]
+- all is settled for Friday: [m12, m13 and m15]",
+            expect![[r#"
+                Deposit: {u3} pays 410 [15]
+                {u1} books the Thai place [12]
+                the file is called a**b and costs 2*3*4, deposit [15]
+                {u1} and {u2} are fine with Friday [12, 13]
+                all is settled for Friday: [12, 13, 15]"#]],
+        );
+    }
+
+    #[test]
+    fn a_number_in_brackets_need_not_be_a_source() {
+        check("- The 2nd booking (2024) costs 410 [m15]", expect!["The 2nd booking (2024) costs 410 [15]"]);
+    }
+
+    #[test]
+    fn what_is_said_twice_counts_once() {
+        check("- book it [m12]\n- book it [m13, m12]", expect!["book it [12]"]);
+    }
+
+    #[test]
+    fn over_its_cap_a_summary_is_cut_between_bullets() {
+        let bullet = |number: u32| Bullet { text: format!("bullet number {number}"), sources: vec![Seq(number)] };
+        let bullets: Vec<Bullet> = (0..20).map(bullet).collect();
+        assert_eq!(capped(bullets.clone(), 15, 10_000, estimate_tokens).len(), 15);
+        let few = capped(bullets.clone(), 15, 30, estimate_tokens);
+        assert!(cost(&few, estimate_tokens) <= 30 && few == bullets[..few.len()], "{few:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_read_and_every_source_was_given(answer in "(?s)([-*] [a-z {}u0-9\\[\\]m,]{0,40}\n?|.{0,20}){0,8}") {
+            for bullet in parse(&answer, &grounds()) {
+                prop_assert!(!bullet.sources.is_empty() && !bullet.text.contains('\n'));
+                prop_assert!(bullet.sources.iter().all(|seq| [12, 13, 15].contains(&seq.0)));
+            }
+        }
+    }
+}

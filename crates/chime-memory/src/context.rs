@@ -1,0 +1,295 @@
+//! Fetches what the pure part needs: one read of the store, no network, no model.
+//!
+//! In reading order: [`gather`] and [`window`]; `precomputed` (what is known of the messages it fetches), `newest` (these
+//! messages, read once), `cache` (where both are remembered), `warm` (who sees to it before anybody asks), `vectors` (the
+//! same for what a server makes of them).
+
+mod cache;
+mod newest;
+mod precomputed;
+mod vectors;
+mod warm;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use precomputed::Readings;
+pub use vectors::Vectors;
+pub use warm::{AT_ONCE, NOTED, Warmer};
+
+use crate::recall::Recaller;
+use chime_core::trigger::{Languages, is_generic};
+use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage};
+use chime_relevance::context::context_window::ContextWindow;
+use chime_relevance::context::features::lexical::says_little;
+use chime_relevance::context::features::message::{Address, address};
+use chime_relevance::context::features::token::{Quick, QuickSet};
+use chime_relevance::context::history::{History, Sources, Summarized};
+use chime_relevance::context::long_strand::StrandMessage;
+use chime_relevance::context::open_question::{self, OpenQuestion};
+use chime_relevance::context::params::Params;
+use chime_relevance::context::past::Past;
+use chime_relevance::context::retrieval::query::OlderQuery;
+use chime_relevance::context::retrieval::rerank::{Reranked, Weights, rerank};
+use chime_relevance::context::said::{AskedSpan, said, told};
+use chime_relevance::context::window::Focused;
+use chime_relevance::retrieval::{Person, Stretch};
+use chime_store::{Reader, answers, chats, messages, outbox};
+
+/// Replies to one message that are looked at.
+const REPLIES: usize = 20;
+/// What a member said within this time is still open for them.
+const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
+/// An answer of ours further back than this many messages is not what a tag without a reply hangs on.
+const OWN_ANSWER_WITHIN: usize = 5;
+
+/// A trigger, and how it is to be read.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub trigger: StoredMessage,
+    /// Its words without the bot's name.
+    pub ask: String,
+    /// Whether it tags the bot, rather than going on with the talk.
+    pub is_tag: bool,
+    pub language: Language,
+    /// Seconds that the chat's clock is ahead of UTC.
+    pub utc_offset: i32,
+}
+
+/// Fetches the trigger's recent messages and everything that reply links lead to, with what is known of all of them.
+pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings) -> chime_store::Result<History> {
+    let Asked { mut trigger, ask, is_tag, language, utc_offset } = asked;
+    let anchor_withheld = match trigger.message.reply_to {
+        Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
+        None => false,
+    };
+    if anchor_withheld {
+        // A part of words that are not kept is not kept either.
+        trigger.message.quote = None;
+    }
+    let moment = (trigger.message.sent_at, trigger.message.id);
+    let (recent, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
+        let evidence = readings.evidence(conn, (&trigger, &ask), before)?;
+        Ok((before.messages.to_vec(), evidence))
+    })?;
+    let mut found = Links::new(&trigger, &recent);
+    found.follow_up(conn, (&trigger, true), params.chain_depth)?;
+    let anchor = found.found.first().cloned();
+    if let Some(anchor) = &anchor {
+        found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
+        found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
+    }
+    // Only what can be in the window can pull its ancestors in.
+    for member in recent.iter().rev().take(params.seed.lookback_limit) {
+        found.follow_up(conn, (member, false), params.chain_depth)?;
+    }
+    found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
+    let sources =
+        found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, (&trigger, &ask))))?;
+    // An old anchor is a candidate with what surrounds it.
+    let read = readings.further_back(conn, &found.found)?;
+    evidence.readings.extend(found.found.iter().map(address).zip(read));
+    let (mut linked, evidence) = (found.found, Arc::new(evidence));
+    let members = chats::members(conn, trigger.chat)?;
+    let people: Vec<Person<'_>> = (members.iter())
+        .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
+        .collect();
+    let asked = open_question::read((&trigger, &ask), (language, utc_offset), &people);
+    let mut meant = Vec::new();
+    for wanted in told(&asked, &trigger) {
+        meant.extend(told_in(conn, &trigger, wanted)?);
+    }
+    let given = said(&asked, &trigger, &meant, &evidence);
+    let chosen: HashSet<Seq> = given.iter().flatten().map(|chosen| chosen.seq).collect();
+    let known: HashSet<Seq> = recent.iter().chain(&linked).map(|stored| stored.seq).collect();
+    linked.extend(meant.into_iter().filter(|stored| chosen.contains(&stored.seq) && !known.contains(&stored.seq)));
+    let is_open = !is_generic(&ask, Languages::shipped());
+    let question = OpenQuestion::of(&trigger, asked).filter(|_| is_open);
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, question, sources, evidence })
+}
+
+/// The messages of the conversation before the trigger that a question asks for, oldest first.
+fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_store::Result<Vec<StoredMessage>> {
+    /// Messages of a time that are read, the newest: more than anybody is told of.
+    const READ: usize = 1_000;
+    let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
+    match wanted {
+        AskedSpan::Newest => messages::before(conn, conversation, now, READ),
+        AskedSpan::Within(span) => {
+            let mut found = messages::before(conn, conversation, (span.to, MessageId(0)).min(now), READ)?;
+            found.retain(|stored| stored.message.sent_at >= span.from);
+            Ok(found)
+        }
+    }
+}
+
+/// The window that `history` gives, with what is found further back than it reaches.
+pub fn window(conn: &Reader, history: &History, params: &Params, recaller: &Recaller) -> ContextWindow {
+    window_around(conn, (history, Focused::of(history, params)), params, recaller, |_| None)
+}
+
+/// The same around a focus that was picked before, and beside the summary that stands for a part of the trigger's strand,
+/// where `summarize` knows one.
+pub fn window_around(
+    conn: &Reader,
+    (history, focused): (&History, Focused),
+    params: &Params,
+    recaller: &Recaller,
+    summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+) -> ContextWindow {
+    let past = Kept { conn, conversation: history.trigger.conversation(), recaller };
+    focused.window(history, params, &past, summarize)
+}
+
+/// The past of a conversation in the store. It only enriches: where the index cannot be read, there is nothing.
+struct Kept<'a> {
+    conn: &'a Reader,
+    conversation: Conversation,
+    recaller: &'a Recaller,
+}
+
+impl Past for Kept<'_> {
+    fn older(&self, query: &OlderQuery) -> Vec<Reranked> {
+        let met = self.recaller.by_words(self.conn, self.conversation, &query.words, query.before);
+        let met = met.inspect_err(|error| tracing::warn!(%error, "nothing older than the last messages is looked at"));
+        rerank(query, met.unwrap_or_default(), Weights::shipped())
+    }
+
+    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
+        let found = self.recaller.stretches(self.conn, self.conversation, &question.sought());
+        let found =
+            found.inspect_err(|error| tracing::warn!(%error, "nothing is looked for by the words of a question"));
+        found.unwrap_or_default()
+    }
+}
+
+/// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes
+/// before answers to others, which a tag without words is not about where its author has a talk of their own open.
+fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
+    let author = trigger.message.sender.id;
+    let asked: Vec<MessageId> =
+        recent.iter().filter(|it| it.message.sender.id == author).map(|it| it.message.id).collect();
+    let answers = || recent.iter().rev().take(OWN_ANSWER_WITHIN).filter(|it| it.message.role == Role::Assistant);
+    let is_to_author = |it: &&StoredMessage| it.message.reply_to.is_some_and(|id| asked.contains(&id));
+    let languages = Languages::shipped();
+    let is_wordless = is_generic(ask, languages) && !languages.goes_on(ask);
+    let to_others = || answers().next().filter(|_| !(is_wordless && has_open_talk(recent, trigger)));
+    answers().find(is_to_author).or_else(to_others)
+}
+
+/// Whether the author of `trigger` lately said something to the others, neither to the bot nor about an answer of its.
+fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
+    let ours = || recent.iter().filter(|it| it.message.role == Role::Assistant);
+    let with_us: HashSet<MessageId> =
+        ours().flat_map(|it| [Some(it.message.id), it.message.reply_to]).flatten().collect();
+    let is_with_us = |id: MessageId| with_us.contains(&id);
+    let opened = trigger.message.sent_at.minus(OPEN_TALK);
+    recent.iter().map(|it| &it.message).filter(|it| it.sender.id == trigger.message.sender.id).any(|it| {
+        let is_to_us = is_with_us(it.id) || it.reply_to.is_some_and(is_with_us);
+        it.sent_at >= opened && !is_to_us && !says_little(&it.text, |_| true)
+    })
+}
+
+/// What links led to, each message once and never one that is recent anyway, unless it is the anchor.
+struct Links {
+    /// What the recent messages reply to: of those nothing needs to be fetched.
+    parents: Quick<Address, Option<MessageId>>,
+    seen: QuickSet<MessageId>,
+    found: Vec<StoredMessage>,
+}
+
+impl Links {
+    fn new(trigger: &StoredMessage, recent: &[StoredMessage]) -> Self {
+        let mut seen: QuickSet<_> = recent.iter().map(|stored| stored.message.id).collect();
+        seen.insert(trigger.message.id);
+        let parents = recent.iter().map(|stored| (address(stored), stored.message.reply_to)).collect();
+        Self { parents, seen, found: Vec::new() }
+    }
+
+    fn add(&mut self, stored: StoredMessage) {
+        if self.seen.insert(stored.message.id) {
+            self.found.push(stored);
+        }
+    }
+
+    fn add_all(&mut self, stored: Vec<StoredMessage>) {
+        stored.into_iter().for_each(|one| self.add(one));
+    }
+
+    /// Adds the ancestors of `from` by reply links. What is no talk, such as the help that a command brought, is one only for
+    /// whoever replies to it.
+    fn follow_up(
+        &mut self,
+        conn: &Reader,
+        (from, is_trigger): (&StoredMessage, bool),
+        depth: usize,
+    ) -> chime_store::Result<()> {
+        let mut parent = from.message.reply_to;
+        for _ in 0..depth {
+            let Some(id) = parent else { break };
+            if let Some(known) = self.parents.get(&(from.message.chat, id)) {
+                parent = *known;
+                continue;
+            }
+            let Some(stored) = messages::find(conn, from.message.chat, id)? else { break };
+            let is_pointed_at = is_trigger && Some(id) == from.message.reply_to;
+            if stored.message.role == Role::System && !is_pointed_at {
+                break;
+            }
+            parent = stored.message.reply_to;
+            self.add(stored);
+        }
+        Ok(())
+    }
+
+    /// Adds what was said around an old anchor.
+    fn add_neighbours(&mut self, conn: &Reader, anchor: &StoredMessage, limit: usize) -> chime_store::Result<()> {
+        let moment = (anchor.message.sent_at, anchor.message.id);
+        self.add_all(messages::before(conn, anchor.conversation(), moment, limit)?);
+        self.add_all(messages::after(conn, anchor.conversation(), moment, limit)?);
+        Ok(())
+    }
+
+    /// Adds what an answer of ours was given, as far as it is kept and of this conversation.
+    fn add_sources(
+        &mut self,
+        conn: &Reader,
+        trigger: &StoredMessage,
+        answer: Option<&StoredMessage>,
+    ) -> chime_store::Result<Option<Sources>> {
+        let Some(carrier) = answer.filter(|stored| stored.message.role == Role::Assistant) else { return Ok(None) };
+        let part = outbox::by_message(conn, carrier.message.chat, carrier.message.id)?;
+        let Some(id) = part.and_then(|part| part.answer) else { return Ok(None) };
+        let Some(record) = answers::find(conn, id)? else { return Ok(None) };
+        let mut sources = Sources { of: carrier.message.id, used: Vec::new() };
+        for chosen in &record.window {
+            let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+            if chosen.reason.part() == Part::Surroundings && !is_cited {
+                continue;
+            }
+            // Most are among the recent ones anyway.
+            if !self.seen.contains(&chosen.id) {
+                match messages::by_seq(conn, trigger.chat, chosen.seq)? {
+                    Some(stored) if stored.conversation() == trigger.conversation() => self.add(stored),
+                    Some(_) | None => continue,
+                }
+            }
+            sources.used.push((chosen.seq, is_cited));
+        }
+        Ok(Some(sources))
+    }
+
+    fn complete_albums(&mut self, conn: &Reader, recent: &[StoredMessage], limit: usize) -> chime_store::Result<()> {
+        let near = recent.iter().rev().take(limit).chain(&self.found);
+        let albums: HashSet<_> =
+            near.filter_map(|stored| Some((stored.message.chat, stored.message.album.clone()?))).collect();
+        for (chat, album) in albums {
+            self.add_all(messages::album(conn, chat, &album)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

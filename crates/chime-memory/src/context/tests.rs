@@ -1,0 +1,199 @@
+//! What is kept changes speed and nothing else.
+
+mod archive;
+mod kept;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::context::precomputed::Readings;
+use crate::context::{Asked, gather};
+use crate::recall::Recaller;
+use chime_core::embed::Embedder;
+use chime_core::testkit::CHAT;
+use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
+use chime_relevance::context::context_window::ContextWindow;
+use chime_relevance::context::evidence::Evidence;
+use chime_relevance::context::history::History;
+use chime_relevance::context::params::Params;
+use chime_store::testkit::new_store;
+use chime_store::{Priority, Store, chats, messages, vectors};
+
+const START: Timestamp = Timestamp::from_secs(1_750_000_000);
+const LINES: [&str; 9] = [
+    "Shall we try the thai place on Friday?",
+    "The projector is dead again, it shows everything in green",
+    "how many are we now?",
+    "nine, if Katya comes; she will know tomorrow",
+    "Is it the cable or the lamp of the projector?",
+    "they have a garden and half of the menu is without meat",
+    "Did you see the match yesterday?",
+    "Кто может забрать проектор в субботу?",
+    "ok",
+];
+
+/// A slow chat of a few matters, or a busy one; the same number is the same message.
+fn message(number: i64, seconds_apart: u64) -> Message {
+    let (author, mixed) = (number * 7 % 5, number * 31 % 97);
+    let silence = if mixed % 6 == 0 { 9 } else { 1 };
+    let sender = Sender::person(UserId(100 + author), format!("Member {author}"));
+    let sent_at = START.plus(Duration::from_secs(number.unsigned_abs() * 10 * seconds_apart + silence));
+    Message {
+        text: format!("{} {}", LINES[(mixed % 9).unsigned_abs() as usize], mixed % 4),
+        reply_to: (mixed % 3 == 0).then(|| MessageId((number - 1 - mixed).max(1))),
+        ..Message::new(CHAT, MessageId(number), sender, sent_at)
+    }
+}
+
+async fn take_in(store: &Store, taken: Vec<Message>) {
+    let written = store.write(Priority::Background, move |tx| {
+        let kind = ChatKind::Supergroup;
+        let chat = chats::upsert(tx, &Chat { id: CHAT, kind, title: None, username: None })?;
+        taken.iter().try_for_each(|message| messages::take_in(tx, &chat, message).map(drop))
+    });
+    written.await.unwrap();
+}
+
+async fn chat(said: impl Iterator<Item = Message>) -> (tempfile::TempDir, Store) {
+    let (folder, store) = new_store().await;
+    take_in(&store, said.collect()).await;
+    (folder, store)
+}
+
+async fn gathered(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> History {
+    let readings = Arc::clone(readings);
+    let gathered = store.read(move |conn| {
+        let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
+        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+        gather(conn, asked, &Params::new(estimate_tokens), &readings)
+    });
+    gathered.await.unwrap()
+}
+
+async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> ContextWindow {
+    let history = gathered(store, readings, trigger, ask).await;
+    let recaller = Recaller::new(history.evidence.embedder.clone());
+    let params = Params::new(estimate_tokens);
+    let picked = store.read(move |conn| Ok(crate::context::window(conn, &history, &params, &recaller)));
+    picked.await.unwrap()
+}
+
+/// What is known when the message `trigger` tags.
+async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
+    gathered(store, readings, trigger, "").await.evidence
+}
+
+/// Whether all is known that a tag needs, once `most` rows were worked out.
+async fn is_prepared(store: &Store, readings: &Arc<Readings>, most: usize) -> bool {
+    let readings = Arc::clone(readings);
+    let prepared = store.read(move |conn| {
+        let chat = chats::find(conn, CHAT)?.unwrap();
+        readings.prepare(conn, chime_core::Conversation { chat: chat.key, thread: None }, most)
+    });
+    prepared.await.unwrap()
+}
+
+async fn prepare(store: &Store, readings: &Arc<Readings>) {
+    while !is_prepared(store, readings, 16).await {}
+}
+
+/// The window is the same from what is in memory and from nothing.
+async fn check(seconds_apart: u64) {
+    let (_folder, store) = chat((1..=430).map(|number| message(number, seconds_apart))).await;
+    let embedder = Arc::new(Embedder::shipped().unwrap());
+    let fresh = || Arc::new(Readings::new(Some(Arc::clone(&embedder))));
+    let warm = fresh();
+    prepare(&store, &warm).await;
+    // Some more come in, one that nobody prepared for asks, and an old one was edited meanwhile.
+    take_in(&store, (431..=435).map(|number| message(number, seconds_apart)).collect()).await;
+    let edited = Message {
+        text: "The projector goes to the repair shop".to_owned(),
+        edited_at: Some(START.plus(Duration::from_secs(90_000_000))),
+        ..message(300, seconds_apart)
+    };
+    for edit in [None, Some(edited)] {
+        take_in(&store, edit.into_iter().collect()).await;
+        for trigger in [435, 433, 250] {
+            for ask in ["", "what about the projector cable?"] {
+                let of_memory = window(&store, &warm, trigger, ask).await;
+                assert!(!of_memory.ranked.is_empty(), "there is something to choose from");
+                assert_eq!(of_memory, window(&store, &fresh(), trigger, ask).await, "at {trigger}, {ask:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_a_slow_chat_what_is_kept_changes_nothing() {
+    check(60).await;
+}
+
+#[tokio::test]
+async fn in_a_busy_chat_what_is_kept_changes_nothing() {
+    check(1).await;
+}
+
+#[tokio::test]
+async fn what_was_prepared_is_found() {
+    let (_folder, store) = chat((1..=430).map(|number| message(number, 1))).await;
+    let readings = Arc::new(Readings::new(None));
+    prepare(&store, &readings).await;
+    assert!(is_prepared(&store, &readings, 0).await);
+    take_in(&store, (431..=433).map(|number| message(number, 1)).collect()).await;
+    assert!(!is_prepared(&store, &readings, 2).await && is_prepared(&store, &readings, 1).await, "three were new");
+    window(&store, &readings, 425, "").await;
+    assert!(is_prepared(&store, &readings, 0).await, "an older trigger leaves what is known of the others");
+}
+
+#[tokio::test]
+async fn what_was_foreseen_is_found_until_a_message_changes() {
+    let (_folder, store) = chat((1..=430).map(|number| message(number, 60))).await;
+    let readings = Arc::new(Readings::new(None));
+    prepare(&store, &readings).await;
+    take_in(&store, vec![message(431, 60)]).await;
+    assert!(known(&store, &readings, 431).await.sampled.is_some());
+    let sampled = window(&store, &readings, 431, "").await;
+    assert_eq!(
+        sampled,
+        window(&store, &Arc::new(Readings::new(None)), 431, "").await,
+        "it is what it would have drawn"
+    );
+    let edited = START.plus(Duration::from_secs(90_000_000));
+    take_in(&store, vec![Message { edited_at: Some(edited), text: "Sorry".to_owned(), ..message(300, 60) }]).await;
+    assert!(known(&store, &readings, 431).await.sampled.is_none());
+}
+
+#[tokio::test]
+async fn what_was_foreseen_is_not_taken_for_other_candidates() {
+    let picture = |number: i64| Message { album: Some("pictures".to_owned()), ..message(number, 60) };
+    let (_folder, store) = chat((1..=430).map(|number| message(number, 60)).chain([picture(431)])).await;
+    let readings = Arc::new(Readings::new(None));
+    prepare(&store, &readings).await;
+    // The picture after the one with the tag is a candidate, too: all others are a place further back.
+    take_in(&store, vec![picture(432), picture(433)]).await;
+    assert!(known(&store, &readings, 432).await.sampled.is_some());
+    let fresh = Arc::new(Readings::new(None));
+    assert_eq!(window(&store, &readings, 432, "").await, window(&store, &fresh, 432, "").await);
+}
+
+#[tokio::test]
+async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
+    let (_folder, store) = chat((1..=9).map(|number| message(number, 60))).await;
+    let readings = Arc::new(Readings::with_kept_vectors("small".to_owned()));
+    let with_vector = async || {
+        let evidence = known(&store, &readings, 9).await;
+        let mut known: Vec<i64> =
+            evidence.readings.iter().filter(|(_, it)| !it.vector.is_empty()).map(|(at, _)| at.1.0).collect();
+        known.sort_unstable();
+        known
+    };
+    assert_eq!(with_vector().await, [0_i64; 0]);
+    let kept = store.write(Priority::Background, |tx| {
+        let chat = chats::find(tx, CHAT)?.unwrap().key;
+        let here = chime_core::Conversation { chat, thread: None };
+        let open = vectors::unread(tx, here, "small", (9, 4))?;
+        open.iter().try_for_each(|one| vectors::keep(tx, one, "small", &[0.6, 0.8]))
+    });
+    kept.await.unwrap();
+    assert_eq!(with_vector().await, [6, 7, 8], "the newest four, of which one is the trigger itself");
+}

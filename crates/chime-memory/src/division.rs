@@ -1,0 +1,211 @@
+//! How the sessions of a conversation change: the part that a note may touch is divided anew, and compared with what is
+//! kept.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::{Divider, OpenSession, SessionRules, Stretch, Tail};
+use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
+
+/// A part of a conversation as read: from the first message of a session on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub messages: Vec<SessionMessage>,
+    /// Whether the conversation ends with them.
+    pub is_all: bool,
+    pub cuts: Vec<SessionCut>,
+    /// The sessions that are kept of it, oldest first.
+    pub kept: Vec<Session>,
+    /// Nothing changed after this.
+    pub noted_until: Timestamp,
+}
+
+/// What is to be written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Division {
+    /// New sessions, and kept ones that have other messages now.
+    pub save: Vec<Stretch>,
+    /// Kept sessions that are none any more.
+    pub remove: Vec<Session>,
+    /// Notes from before this are dealt with; all of them where there is none.
+    pub settled_until: Option<Timestamp>,
+    /// Where to go on, when the part ended before the conversation did and was not in step with what is kept.
+    pub goes_on_at: Option<Timestamp>,
+    pub open: Option<OpenSession>,
+}
+
+/// Divides `part` anew at `now`.
+pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
+    let kept: BTreeMap<Seq, &Session> = part.kept.iter().map(|session| (session.id.first, session)).collect();
+    let mut divider = Divider::new(rules, part.cuts.clone());
+    let mut found: Vec<Stretch> = Vec::new();
+    let mut in_step_from: Option<(Timestamp, MessageId)> = None;
+    for message in &part.messages {
+        found.extend(divider.push(*message));
+        let begins_as_kept = divider.begins_with(message)
+            && kept.get(&message.seq).is_some_and(|session| session.first == (message.at, message.id));
+        if begins_as_kept && message.at >= part.noted_until {
+            // From here on everything is as it was: nothing before a session's first message plays a part in it.
+            in_step_from = Some((message.at, message.id));
+            break;
+        }
+    }
+    let mut division = Division::default();
+    let end = match in_step_from {
+        Some(place) => Some(place),
+        None if part.is_all => {
+            match divider.finish(now) {
+                Tail::Closed(stretch) => found.push(stretch),
+                Tail::Open(open) => division.open = Some(open),
+                Tail::Nothing => {}
+            }
+            None
+        }
+        None => {
+            let last = part.messages.last().map(|message| (message.at, message.id));
+            let place = divider.began().or(last);
+            division.goes_on_at = place.map(|(at, _)| at);
+            place
+        }
+    };
+    division.settled_until = end.map(|(at, _)| at);
+    let stretches: BTreeMap<Seq, &Stretch> = found.iter().map(|stretch| (stretch.opener, stretch)).collect();
+    let within = |session: &&Session| end.is_none_or(|end| session.first < end);
+    division.remove =
+        part.kept.iter().filter(within).filter(|it| !stretches.contains_key(&it.id.first)).cloned().collect();
+    division.save = found
+        .iter()
+        .filter(|stretch| kept.get(&stretch.opener).is_none_or(|session| !is_same(session, stretch)))
+        .copied()
+        .collect();
+    division
+}
+
+/// The notes that are left after `division`. Each stands for `span` from its moment on.
+pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Vec<Timestamp> {
+    let Some(until) = division.settled_until else { return Vec::new() };
+    let open = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until));
+    // Where a part ends in the middle of a talk, what follows may be cut elsewhere too.
+    let mut left: Vec<Timestamp> = open.chain(division.goes_on_at).collect();
+    left.sort_unstable();
+    left.dedup();
+    left
+}
+
+fn is_same(session: &Session, stretch: &Stretch) -> bool {
+    session.first == stretch.first
+        && session.last == stretch.last
+        && session.fingerprint == stretch.fingerprint
+        && session.messages == stretch.messages
+}
+
+/// A stretch as it is kept.
+pub fn session_of(stretch: &Stretch, of: Conversation, now: Timestamp) -> Session {
+    Session {
+        id: SessionId { chat: of.chat, first: stretch.opener },
+        thread: of.thread,
+        first: stretch.first,
+        last: stretch.last,
+        messages: stretch.messages,
+        reason: stretch.reason,
+        closed_at: now,
+        fingerprint: stretch.fingerprint,
+        is_folded: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use chime_core::ChatKey;
+
+    const RULES: SessionRules = SessionRules { idle: Duration::from_secs(3600), max_messages: 6 };
+    const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
+    const SPAN: Duration = Duration::from_secs(3600);
+    const NOW: Timestamp = Timestamp::from_secs(10_000_000);
+
+    /// A conversation with what is kept of it, changed and divided as the daemon does.
+    #[derive(Default)]
+    struct Kept {
+        messages: Vec<SessionMessage>,
+        sessions: Vec<Session>,
+        notes: Vec<Timestamp>,
+    }
+
+    impl Kept {
+        fn change(&mut self, message: SessionMessage) {
+            self.messages.retain(|other| other.id != message.id);
+            self.messages.push(message);
+            self.messages.sort_by_key(|it| (it.at, it.id));
+            self.notes.push(Timestamp::from_secs(message.at.secs() / 3600 * 3600));
+        }
+
+        /// Looks at the notes in pages of `page` messages.
+        fn look(&mut self, now: Timestamp, page: usize) {
+            self.notes.sort();
+            while let Some(noted) = self.notes.first().copied() {
+                let base = self.sessions.iter().rev().find(|it| it.first.0 < noted);
+                let from = base.map_or((Timestamp::from_secs(0), MessageId(0)), |it| it.first);
+                let rest: Vec<SessionMessage> =
+                    self.messages.iter().copied().filter(|it| (it.at, it.id) >= from).collect();
+                let part = Part {
+                    is_all: rest.len() <= page,
+                    messages: rest.into_iter().take(page).collect(),
+                    cuts: Vec::new(),
+                    kept: self.sessions.iter().filter(|it| it.first >= from).cloned().collect(),
+                    noted_until: noted.plus(SPAN),
+                };
+                let division = divide(&part, RULES, now);
+                self.sessions.retain(|it| !division.remove.contains(it));
+                for stretch in &division.save {
+                    let session = session_of(stretch, HERE, now);
+                    self.sessions.retain(|it| it.id != session.id);
+                    self.sessions.push(session);
+                }
+                self.sessions.sort_by_key(|it| it.first);
+                self.notes = unsettled(&self.notes, SPAN, &division);
+            }
+        }
+
+        fn told(&self) -> Vec<(Seq, MessageId, i64)> {
+            self.sessions.iter().map(|it| (it.id.first, it.last.1, it.fingerprint)).collect()
+        }
+    }
+
+    fn message(number: u32, secs: u32, content: u64) -> SessionMessage {
+        SessionMessage {
+            seq: Seq(number),
+            at: Timestamp::from_secs(secs.into()),
+            id: MessageId(number.into()),
+            is_human: !number.is_multiple_of(5),
+            content,
+        }
+    }
+
+    proptest! {
+        /// Messages come in any order, are changed, and are looked at in between at any moment of the machine's clock:
+        /// the sessions end as if everything had been there from the beginning.
+        #[test]
+        fn any_order_of_late_and_changed_messages_ends_with_the_same_sessions(
+            steps in prop::collection::vec((1_u32..60, 0_u64..3, any::<bool>(), 0_u32..200_000), 1..80),
+            times in prop::collection::vec(1_u32..120_000, 60),
+        ) {
+            let mut lived = Kept::default();
+            for (number, content, looks, clock) in &steps {
+                lived.change(message(*number, times[*number as usize], *content));
+                if *looks {
+                    lived.look(Timestamp::from_secs((*clock).into()), 20);
+                }
+            }
+            // The last look closes what an earlier one left open.
+            lived.notes.extend(lived.messages.iter().map(|it| it.at).max());
+            lived.look(NOW, 20);
+            let mut anew = Kept { messages: lived.messages.clone(), ..Kept::default() };
+            anew.notes.push(Timestamp::from_secs(0));
+            anew.look(NOW, 1000);
+            prop_assert_eq!(lived.told(), anew.told());
+        }
+    }
+}

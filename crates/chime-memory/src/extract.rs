@@ -1,0 +1,361 @@
+//! Summaries without a model: the messages that carry a session, word for word, and of several summaries the bullets that
+//! carry those. The same input gives the same output.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::bullets::{cost, tidy};
+use crate::{members, words};
+use chime_core::trigger::{Languages, calls_bot};
+use chime_core::{Bullet, Seq, clip};
+use chime_relevance::retrieval::cues;
+
+/// Bullets of an extract at most.
+const BULLETS: usize = 15;
+/// Characters of a message that are shown.
+const SHOWN_CHARS: usize = 180;
+/// Of two messages this alike the second says little more.
+const SAME: f64 = 0.8;
+
+/// A message of a session, ready to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    pub seq: Seq,
+    /// With members as markers.
+    pub text: String,
+    /// The member who wrote it; none of the bot and of other bots, whose words are not worth a summary.
+    pub by: Option<u32>,
+    pub reply_to: Option<Seq>,
+    /// Of the text, of length 1; empty where the model does not know it.
+    pub vector: Vec<f32>,
+}
+
+/// What an extract weighs. Fitted by hand on the sessions that it is measured on.
+mod weight {
+    /// Likeness to the other messages of the session, 0 to 1.
+    pub const CENTRAL: f64 = 1.0;
+    /// Each reply to the message, up to two.
+    pub const REPLY: f64 = 0.25;
+    pub const SETTLED: f64 = 0.9;
+    pub const TAKEN: f64 = 0.6;
+    pub const PLANNED: f64 = 0.4;
+    /// A number, a date, a price.
+    pub const NUMBER: f64 = 0.35;
+    /// Words that tell something, up to eight.
+    pub const WORD: f64 = 0.07;
+    pub const QUESTION: f64 = -0.45;
+}
+
+/// The bullets of a session, in the order of its messages, within `cap` tokens.
+pub fn session(lines: &[Line], cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+    let readings: Vec<Reading> = lines.iter().map(Reading::of).collect();
+    let mut ranked: Vec<(f64, usize)> = lines
+        .iter()
+        .enumerate()
+        .filter(|(place, line)| line.by.is_some() && readings[*place].tells_something() && !calls_bot(&line.text))
+        .map(|(place, line)| (score(place, line, lines, &readings), place))
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut chosen: Vec<(usize, Bullet)> = Vec::new();
+    let mut spent = 0;
+    for (_, place) in ranked {
+        if chosen.len() == BULLETS {
+            break;
+        }
+        if chosen
+            .iter()
+            .any(|(other, _)| alike(&lines[place], &lines[*other], &readings[place], &readings[*other]) > SAME)
+        {
+            continue;
+        }
+        let bullet = bullet(&lines[place]);
+        let tokens = cost(std::slice::from_ref(&bullet), estimate);
+        if spent + tokens <= cap {
+            spent += tokens;
+            chosen.push((place, bullet));
+        }
+    }
+    chosen.sort_by_key(|(place, _)| *place);
+    chosen.into_iter().map(|(_, bullet)| bullet).collect()
+}
+
+fn bullet(line: &Line) -> Bullet {
+    let text = clip(&tidy(&line.text), SHOWN_CHARS).into_owned();
+    let text = match line.by {
+        Some(number) => format!("{}: {text}", members::marker(number)),
+        None => text,
+    };
+    Bullet { text, sources: vec![line.seq] }
+}
+
+struct Reading {
+    stems: BTreeSet<String>,
+    has_number: bool,
+}
+
+impl Reading {
+    fn of(line: &Line) -> Self {
+        let stems = words::stems(&line.text);
+        let has_number = stems.iter().any(|stem| words::has_digit(stem));
+        Self { stems, has_number }
+    }
+
+    fn tells_something(&self) -> bool {
+        self.stems.len() >= 2
+    }
+}
+
+fn score(place: usize, line: &Line, lines: &[Line], readings: &[Reading]) -> f64 {
+    let reading = &readings[place];
+    let others = lines.len().saturating_sub(1).max(1) as f64;
+    let likeness: f64 = (0..lines.len())
+        .filter(|other| *other != place)
+        .map(|other| alike(line, &lines[other], reading, &readings[other]).max(0.0))
+        .sum();
+    let replies = lines.iter().filter(|other| other.reply_to == Some(line.seq)).count().min(2) as f64;
+    // Many small likenesses make a central message: the root keeps long sessions comparable with short ones.
+    weight::CENTRAL * (likeness / others).sqrt() + weight::REPLY * replies + telling(&line.text, reading)
+}
+
+/// What a text is worth by itself.
+fn telling(text: &str, reading: &Reading) -> f64 {
+    let found = cues(text);
+    let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
+    let is_question = Languages::shipped().is_question(text);
+    flag(found.settled && !is_question, weight::SETTLED)
+        + flag(found.taken && !is_question, weight::TAKEN)
+        + flag(found.planned, weight::PLANNED)
+        + flag(reading.has_number, weight::NUMBER)
+        + weight::WORD * reading.stems.len().min(8) as f64
+        + flag(is_question, weight::QUESTION)
+}
+
+/// How alike two messages are, 0 to 1: by their vectors, or by the share of words that they have in common.
+fn alike(a: &Line, b: &Line, first: &Reading, second: &Reading) -> f64 {
+    let common = first.stems.intersection(&second.stems).count() as f64;
+    let all = first.stems.len() + second.stems.len();
+    let by_words = if all == 0 { 0.0 } else { 2.0 * common / all as f64 };
+    if a.vector.is_empty() || a.vector.len() != b.vector.len() {
+        return by_words;
+    }
+    let cosine: f64 = a.vector.iter().zip(&b.vector).map(|(a, b)| f64::from(a * b)).sum();
+    by_words.max(cosine)
+}
+
+/// What bullets tell and take, remembered by their texts: those of a month are ranked anew with each session.
+#[derive(Debug)]
+pub struct Ranking {
+    estimate: fn(&str) -> usize,
+    /// By a hash of the text.
+    known: HashMap<u64, Rank>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Rank {
+    worth: f64,
+    tokens: usize,
+}
+
+impl Ranking {
+    /// Texts that are remembered at most: the months of some ten lively chats.
+    const MOST: usize = 30_000;
+
+    pub fn new(estimate: fn(&str) -> usize) -> Self {
+        Self { estimate, known: HashMap::new() }
+    }
+
+    fn rank(&mut self, bullet: &Bullet) -> Rank {
+        let mut hasher = DefaultHasher::new();
+        bullet.text.hash(&mut hasher);
+        let key = hasher.finish();
+        if let Some(rank) = self.known.get(&key) {
+            return *rank;
+        }
+        if self.known.len() >= Self::MOST {
+            self.known.clear();
+        }
+        let rank = Rank { worth: worth(bullet), tokens: cost(std::slice::from_ref(bullet), self.estimate) };
+        self.known.insert(key, rank);
+        rank
+    }
+}
+
+/// Of all bullets the `most` that tell most within `cap` tokens, in their order. Choosing in several rounds gives what
+/// choosing once does, so that a summary may be folded in any number of steps.
+pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, ranking: &mut Ranking) -> Vec<Bullet> {
+    // An equal share for each bullet: whether one fits must not depend on the others.
+    let share = cap / most.max(1);
+    // Of what is said twice the later counts.
+    let last: HashMap<&str, usize> =
+        bullets.iter().enumerate().map(|(place, bullet)| (bullet.text.as_str(), place)).collect();
+    let mut fitting: Vec<(f64, usize)> = bullets
+        .iter()
+        .enumerate()
+        .filter(|(place, bullet)| last.get(bullet.text.as_str()) == Some(place))
+        .map(|(place, bullet)| (ranking.rank(bullet), place))
+        .filter(|(rank, _)| rank.tokens <= share)
+        .map(|(rank, place)| (rank.worth, place))
+        .collect();
+    fitting.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    fitting.truncate(most);
+    fitting.sort_by_key(|(_, place)| *place);
+    fitting.into_iter().map(|(_, place)| bullets[place].clone()).collect()
+}
+
+/// Of all bullets those that tell most, as many as fit into `cap` tokens, in their order.
+pub fn most_telling(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+    let mut ranked: Vec<(f64, usize)> = bullets.iter().map(worth).zip(0..).collect();
+    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    let mut left = cap;
+    let mut chosen: Vec<usize> = Vec::new();
+    for (_, place) in ranked {
+        let tokens = cost(std::slice::from_ref(&bullets[place]), estimate);
+        if chosen.len() < most && tokens <= left {
+            left -= tokens;
+            chosen.push(place);
+        }
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|place| bullets[place].clone()).collect()
+}
+
+fn worth(bullet: &Bullet) -> f64 {
+    let stems = words::stems(&bullet.text);
+    let has_number = stems.iter().any(|stem| words::has_digit(stem));
+    telling(&bullet.text, &Reading { stems, has_number })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use chime_core::estimate_tokens;
+
+    fn lines(chat: &str) -> Vec<Line> {
+        chime_core::testkit::transcript(chat)
+            .into_iter()
+            .map(|stored| Line {
+                seq: stored.seq,
+                text: stored.message.text,
+                by: Some(stored.message.sender.id.0.rem_euclid(97) as u32),
+                reply_to: stored.message.reply_to.map(|id| Seq(id.0 as u32)),
+                vector: Vec::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_extract_holds_what_was_settled_in_the_order_of_the_talk() {
+        let talk = lines(
+            "
+            10:00 ann#1 where do we eat on Friday?
+            10:01 bob#2 no idea
+            10:02 cat#3 thai place or pizza at the harbour?
+            10:03 bob#4 pizza again, hm
+            10:04 ann#5>3 going for the thai place then, Friday 19:30
+            10:05 cat#6 lol
+            10:06 bob#7>5 I'll book a table for six
+            ",
+        );
+        let told: Vec<String> = session(&talk, 45, estimate_tokens)
+            .iter()
+            .map(|it| it.text.split_once(' ').unwrap().1.to_owned())
+            .collect();
+        expect![[r#"
+            going for the thai place then, Friday 19:30
+            I'll book a table for six"#]]
+        .assert_eq(&told.join("\n"));
+        assert_eq!(session(&[], 300, estimate_tokens), []);
+    }
+
+    #[test]
+    fn what_was_said_before_is_not_said_again() {
+        let talk = lines("10:00 ann#1 the door code is 4711\n10:01 ann#2 the door code is 4711");
+        assert_eq!(session(&talk, 300, estimate_tokens).len(), 1);
+    }
+
+    /// The sessions of `tests/data/decisions.txt`, with what is marked in each.
+    fn marked() -> Vec<(String, Vec<Line>, BTreeSet<Seq>)> {
+        let mut found: Vec<(String, Vec<Line>, BTreeSet<Seq>)> = Vec::new();
+        let mut authors: Vec<String> = Vec::new();
+        for line in include_str!("../../../tests/data/decisions.txt").lines().filter(|line| !line.starts_with('#')) {
+            if let Some(name) = line.strip_prefix("== ") {
+                found.push((name.to_owned(), Vec::new(), BTreeSet::new()));
+                continue;
+            }
+            let (_, lines, marks) = found.last_mut().expect("a session before its messages");
+            let is_marked = line.starts_with('!');
+            let mut parts = line[1..].splitn(5, ' ');
+            let mut part = || parts.next().expect("five parts");
+            let seq = Seq(part().parse().expect("a number"));
+            let _time = part();
+            let author = part().to_owned();
+            let reply_to = part().strip_prefix('>').map(|seq| Seq(seq.parse().expect("a number")));
+            let place = authors.iter().position(|known| *known == author).unwrap_or_else(|| {
+                authors.push(author.clone());
+                authors.len() - 1
+            });
+            let by = (author != "Bot").then_some(place as u32);
+            lines.push(Line { seq, text: part().to_owned(), by, reply_to, vector: Vec::new() });
+            if is_marked {
+                marks.insert(seq);
+            }
+        }
+        found
+    }
+
+    /// Marked decisions that the extracts hold, of all.
+    fn held(embed: impl Fn(&str) -> Vec<f32>) -> (usize, usize) {
+        let (mut held, mut all) = (0, 0);
+        for (name, mut lines, marks) in marked() {
+            lines.iter_mut().for_each(|line| line.vector = embed(&line.text));
+            let bullets = session(&lines, 300, estimate_tokens);
+            let shown: BTreeSet<Seq> = bullets.iter().flat_map(|bullet| bullet.sources.iter().copied()).collect();
+            let missed: Vec<u32> = marks.difference(&shown).map(|seq| seq.0).collect();
+            println!("{name}: {} of {} messages, missed {missed:?}", bullets.len(), lines.len());
+            held += marks.intersection(&shown).count();
+            all += marks.len();
+        }
+        println!("{held} of {all}");
+        (held, all)
+    }
+
+    #[test]
+    fn extracts_hold_seven_tenths_of_what_was_settled() {
+        let embedder = chime_core::embed::Embedder::shipped().expect("the model loads");
+        for (held, all) in [held(|text| embedder.embed(text)), held(|_| Vec::new())] {
+            assert!(all >= 25 && held * 10 >= all * 7, "{held} of {all}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn folding_step_by_step_gives_what_folding_at_once_does(
+            texts in prop::collection::vec("[a-e]{3,4}( [0-9]{1,2})?( booked)?", 0..40), step in 1_usize..20,
+        ) {
+            let bullets: Vec<Bullet> = texts.iter().zip(1..)
+                .map(|(text, seq)| Bullet { text: text.clone(), sources: vec![Seq(seq)] })
+                .collect();
+            let mut ranking = Ranking::new(estimate_tokens);
+            let at_once = rolled(&bullets, 5, 100, &mut ranking);
+            let in_steps = bullets.chunks(step).fold(Vec::new(), |before: Vec<Bullet>, new| {
+                rolled(&[before.as_slice(), new].concat(), 5, 100, &mut ranking)
+            });
+            prop_assert_eq!(in_steps, at_once);
+        }
+
+        #[test]
+        fn an_extract_keeps_its_cap(texts in prop::collection::vec("[a-z]{1,9}( [a-z0-9]{1,9}){0,20}", 0..30), cap in 0_usize..300) {
+            let talk: Vec<Line> = texts.iter().zip(1..).map(|(text, seq)| Line {
+                seq: Seq(seq), text: text.clone(), by: Some(1), reply_to: None, vector: Vec::new(),
+            }).collect();
+            let bullets = session(&talk, cap, estimate_tokens);
+            prop_assert!(cost(&bullets, estimate_tokens) <= cap && bullets.len() <= BULLETS);
+            prop_assert!(bullets.is_sorted_by_key(|bullet| bullet.sources.clone()));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Dividing conversations into sessions, and seeing to it that each session gets what it lacks.
+
+use std::time::Duration;
+
+use crate::division::{Division, Part, divide, session_of, unsettled};
+use crate::jobs::Memory;
+use crate::policy::{Means, RECENT};
+use crate::{OpenSession, SessionRules, fingerprint};
+use chime_core::config::MemoryConfig;
+use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
+use chime_store::sessions::NOTE_SPAN;
+use chime_store::{Priority, Reader, Writer, chats, jobs, memory, sessions, summaries, topics};
+
+/// Conversations looked at before the table is asked again.
+const CONVERSATIONS_AT_ONCE: u32 = 64;
+/// Jobs that a chat's sessions get in one run, the newest first. The rest waits for the next.
+const JOBS_AT_ONCE: u32 = 20;
+/// Of a chat whose extracts a model may now replace, so many in one run.
+const UPGRADES_AT_ONCE: u32 = 5;
+/// A note for when a session may end is looked at after that moment, not at it.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// Sessions that ended longer ago come from an import or a long downtime, many at once: the log has no line for each.
+pub(super) const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a look at one conversation came to.
+struct Looked {
+    closed: Vec<Session>,
+    /// What is still noted.
+    goes_on_at: Option<Timestamp>,
+}
+
+impl Memory {
+    pub(super) async fn divide_noted(&self) -> chime_store::Result<()> {
+        loop {
+            let now = self.clock.now();
+            let noted = self.store.read(move |conn| sessions::noted(conn, now, CONVERSATIONS_AT_ONCE)).await?;
+            if noted.is_empty() {
+                break;
+            }
+            for conversation in noted {
+                self.divide_one(conversation).await?;
+            }
+        }
+        self.see_to_summaries().await
+    }
+
+    async fn divide_one(&self, conversation: Conversation) -> chime_store::Result<()> {
+        // The longest sessions fit twice, so that each look closes one at least.
+        let mut page = self.config.max_messages.saturating_mul(2).saturating_add(100);
+        let mut went_on_at = None;
+        loop {
+            let (config, now) = (self.config.clone(), self.clock.now());
+            let look = move |tx: &Writer<'_>| look(tx, conversation, &config, page, now);
+            let looked = self.store.write(Priority::Background, look).await?;
+            looked.closed.iter().for_each(|session| report(session, now));
+            if looked.goes_on_at.is_none() {
+                return Ok(());
+            }
+            if looked.goes_on_at == went_on_at {
+                // More messages within one second than fit.
+                page = page.saturating_mul(2);
+            }
+            went_on_at = looked.goes_on_at;
+        }
+    }
+
+    /// Every session without an up-to-date summary gets a job, and every extract that a model may replace.
+    async fn see_to_summaries(&self) -> chime_store::Result<()> {
+        if !self.config.is_on {
+            return Ok(());
+        }
+        let chats = self.store.read(memory::chats_to_summarize).await?;
+        let model = self.summary_model();
+        let may_upgrade = if self.model.is_there() {
+            let model = model.clone();
+            self.store.read(move |conn| memory::chats_with_extracts(conn, &model)).await?
+        } else {
+            Vec::new()
+        };
+        for chat in may_upgrade.iter().filter(|chat| !chats.contains(chat)).chain(&chats) {
+            let (chat, now) = (*chat, self.clock.now());
+            let standing = self.standing(chat).await?;
+            if !standing.is_wanted || !standing.is_present {
+                continue;
+            }
+            let upgrades = (standing.means() == Means::Model).then(|| model.clone());
+            self.store.write(Priority::Background, move |tx| enqueue(tx, chat, upgrades.as_deref(), now)).await?;
+        }
+        self.wake.wake();
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// What a session needs long after it was closed: to be folded when it has aged, and a vector of the present model.
+    pub(super) async fn see_to_the_rest(&self) -> chime_store::Result<()> {
+        if !self.config.is_on {
+            return Ok(());
+        }
+        let from = self.clock.now().minus(RECENT);
+        for chat in self.store.read(move |conn| memory::chats_to_fold(conn, from)).await? {
+            self.roll(chat, |chat, key| JobPayload::History { chat, key }).await?;
+        }
+        for chat in self.store.read(move |conn| memory::chats_without_recent(conn, from)).await? {
+            self.roll(chat, |chat, key| JobPayload::Recent { chat, key }).await?;
+        }
+        self.fill_in_vectors().await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    /// Adds the job that rolls a chat's summaries up, where the chat wants any.
+    async fn roll(&self, key: ChatKey, job: fn(ChatId, ChatKey) -> JobPayload) -> chime_store::Result<()> {
+        if self.standing(key).await?.means() == Means::Nothing {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let add = move |tx: &Writer<'_>| match chats::by_key(tx, key)? {
+            Some(row) => jobs::add_again(tx, &job(row.chat.id, key), now),
+            None => Ok(()),
+        };
+        self.store.write(Priority::Background, add).await
+    }
+}
+
+/// Logs that a session ended.
+fn report(session: &Session, now: Timestamp) {
+    macro_rules! log {
+        ($level:ident) => {
+            tracing::$level!(
+                chat = session.id.chat.0, session = %session.id, reason = session.reason.as_str(),
+                duration_s = session.last.0.since(session.first.0).as_secs(), messages = session.messages,
+                "SESSION_CLOSED",
+            )
+        };
+    }
+    if now.since(session.last.0) > LONG_AGO { log!(debug) } else { log!(info) }
+}
+
+/// `upgrades`: the model by which extracts may be replaced, if any.
+fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestamp) -> chime_store::Result<()> {
+    let Some(row) = chats::by_key(tx, chat)? else { return Ok(()) };
+    let mut waiting = sessions::stale(tx, chat, JOBS_AT_ONCE)?;
+    if let Some(model) = upgrades.filter(|_| waiting.is_empty()) {
+        for session in memory::extracts_of(tx, chat, model, UPGRADES_AT_ONCE)? {
+            summaries::unsettle(tx, session.id)?;
+            waiting.push(session);
+        }
+    }
+    for (place, session) in (0..).zip(waiting) {
+        // The newest first.
+        let due_at = now.plus(Duration::from_millis(place));
+        jobs::add_again(tx, &JobPayload::Summary { chat: row.chat.id, session: session.id }, due_at)?;
+    }
+    Ok(())
+}
+
+/// Divides what the first note of a conversation may touch, in one transaction: whatever comes in meanwhile leaves a note
+/// that stays.
+fn look(
+    tx: &Writer<'_>,
+    conversation: Conversation,
+    config: &MemoryConfig,
+    page: u32,
+    now: Timestamp,
+) -> chime_store::Result<Looked> {
+    let notes = sessions::notes_of(tx, conversation)?;
+    let Some(noted) = notes.first().copied() else { return Ok(Looked { closed: Vec::new(), goes_on_at: None }) };
+    let rules = rules(tx, conversation.chat, config)?;
+    let part = read_part(tx, conversation, noted, noted.plus(NOTE_SPAN), page)?;
+    let division = divide(&part, rules, now);
+    let closed = write(tx, conversation, &part, &division, now)?;
+    sessions::clear_notes(tx, conversation, &notes)?;
+    let left = unsettled(&notes, NOTE_SPAN, &division);
+    for at in &left {
+        sessions::note_until(tx, conversation, *at, Timestamp::default())?;
+    }
+    if let Some(open) = &division.open {
+        sessions::note_until(tx, conversation, open.first.0, open.ends_at.plus(MOMENT))?;
+    }
+    Ok(Looked { closed, goes_on_at: left.first().copied() })
+}
+
+fn read_part(
+    conn: &Reader,
+    conversation: Conversation,
+    noted: Timestamp,
+    noted_until: Timestamp,
+    page: u32,
+) -> chime_store::Result<Part> {
+    let base = sessions::last_begun_before(conn, conversation, noted)?;
+    let from = base.map_or((Timestamp::from_secs(0), MessageId(i64::MIN)), |session| session.first);
+    let mut messages = sessions::moments(conn, conversation, from, page + 1)?;
+    let is_all = messages.len() <= page as usize;
+    messages.truncate(page as usize);
+    Ok(Part {
+        is_all,
+        cuts: sessions::cuts_from(conn, conversation, from.0)?,
+        kept: sessions::begun_from(conn, conversation, from, page)?,
+        messages,
+        noted_until,
+    })
+}
+
+/// Gives the sessions that were not there before.
+fn write(
+    tx: &Writer<'_>,
+    conversation: Conversation,
+    part: &Part,
+    division: &Division,
+    now: Timestamp,
+) -> chime_store::Result<Vec<Session>> {
+    for session in &division.remove {
+        memory::remove_session(tx, session)?;
+    }
+    let mut closed = Vec::new();
+    for stretch in &division.save {
+        let session = session_of(stretch, conversation, now);
+        sessions::save(tx, &session)?;
+        if !part.kept.iter().any(|kept| kept.id == session.id) {
+            topics::end_session(tx, conversation, session.id.first)?;
+            closed.push(session);
+        }
+    }
+    Ok(closed)
+}
+
+/// What ends a session of this chat.
+pub(super) fn rules(conn: &Reader, chat: ChatKey, config: &MemoryConfig) -> chime_store::Result<SessionRules> {
+    let kind = chats::by_key(conn, chat)?.map_or(ChatKind::Group, |row| row.chat.kind);
+    let idle = memory::own_idle(conn, chat)?.unwrap_or_else(|| config.idle.in_chats_of(kind));
+    Ok(SessionRules { idle, max_messages: config.max_messages })
+}
+
+/// The session of a conversation that is open at `now`.
+pub(super) fn open_session(
+    conn: &Reader,
+    conversation: Conversation,
+    config: &MemoryConfig,
+    now: Timestamp,
+) -> chime_store::Result<Option<OpenSession>> {
+    let rules = rules(conn, conversation.chat, config)?;
+    let noted = sessions::last_begun_before(conn, conversation, Timestamp::from_millis(i64::MAX))?
+        .map_or(Timestamp::default(), |session| session.last.0);
+    let end = Timestamp::from_millis(i64::MAX);
+    let part = read_part(conn, conversation, noted, end, rules.max_messages.saturating_mul(2))?;
+    Ok(divide(&part, rules, now).open)
+}
+
+/// Whether the messages of a session are still those that it was divided by: its row may be behind them.
+pub(super) fn is_as_divided(conn: &Reader, session: &Session) -> chime_store::Result<bool> {
+    let conversation = Conversation { chat: session.id.chat, thread: session.thread };
+    let messages = sessions::moments(conn, conversation, session.first, session.messages)?;
+    Ok(fingerprint(&messages) == session.fingerprint)
+}

@@ -1,0 +1,249 @@
+//! The summary of a session, with what is made of it: tags, its vector, and the jobs that roll it up.
+
+use std::time::Duration;
+
+use crate::bullets::{self, Grounds};
+use crate::extract;
+use crate::jobs::model::Written;
+use crate::jobs::reading::SessionRead;
+use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence, tagging};
+use crate::lines::{self, Told};
+use crate::policy::{Caps, MINI, Means, RECENT};
+use crate::tags::Tag;
+use chime_access::gateway::Purpose;
+use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
+use chime_jobs::worker::Outcome;
+use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
+
+/// Tokens of a session that a model reads at once. A longer session is read in parts.
+const PART_TOKENS: usize = 6000;
+/// Sessions of a chat often close together: what is rolled up from them waits this long for the next.
+const SETTLES: Duration = Duration::from_secs(5);
+
+/// A summary on its way to the store.
+pub(super) struct Made {
+    pub bullets: Vec<Bullet>,
+    pub method: SummaryMethod,
+    /// What the model wrote last; none of an extract.
+    pub written: Option<Written>,
+    /// The model that an extract stands in for: it read the session and wrote nothing that can be used.
+    pub given_up_by: Option<String>,
+}
+
+impl Made {
+    /// The model that wrote it, or that it stands in for; empty where none was asked.
+    pub fn model(&self) -> String {
+        self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
+    }
+}
+
+impl Memory {
+    pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+        let Some(read) = self.read_session(id).await? else { return self.finish(job).await };
+        let standing = self.standing(id.chat).await?;
+        if standing.must_be_told() {
+            let (announce, now) = (JobPayload::Announce { chat: read.chat.chat.id }, self.clock.now());
+            self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &announce, now)).await?;
+            self.wake.wake();
+        }
+        let made = match standing.means() {
+            Means::Nothing => return self.finish(job).await,
+            Means::Extract | Means::Model if !read.has_substance => None,
+            Means::Extract => Some(extracted(&read)),
+            Means::Model => Some(self.or_extract(job, self.written(&read).await, || extracted(&read))?),
+        };
+        self.keep(job, read.session, made).await
+    }
+
+    /// The summary by a model: long sessions in parts, then merged.
+    async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
+        let chat = read.session.id.chat;
+        let room = self.model.material_tokens(PART_TOKENS);
+        let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
+        let mut merges = false;
+        // What the parts say is merged in turn, in parts again where it is too much for one prompt.
+        while parts.len() > 1 {
+            let mut found: Vec<Bullet> = Vec::new();
+            for part in &parts {
+                found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, merges).await?.bullets);
+            }
+            let merged = lines::bullet_parts(&found, room, estimate_tokens);
+            // Parts that do not shrink are left to the extract.
+            if merged.len() >= parts.len() {
+                return Err(StepError::Unusable("the parts of a long session do not get shorter".to_owned()));
+            }
+            (parts, merges) = (merged, true);
+        }
+        let told = parts.pop().unwrap_or_default();
+        self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await
+    }
+
+    /// Bullets by a model, checked; asked for once more when they are over their cap, then cut between two of them.
+    pub(super) async fn bullets_of(
+        &self,
+        chat: chime_core::ChatKey,
+        prompt: SummaryPrompt,
+        told: &Told,
+        caps: Caps,
+        merges: bool,
+    ) -> Result<Made, StepError> {
+        let mut shorter = false;
+        loop {
+            let fence = fence();
+            let values = SummaryValues { fence: &fence, shorter, merges, inventory: "" };
+            let task = self.prompts.summary(prompt, &values)?;
+            let written = self
+                .model
+                .ask(chat, Purpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
+                .await
+                .map_err(|error| StepError::of_ask(&error))?;
+            let found = checked(&written.text, &told.grounds);
+            if found.is_empty() {
+                return Err(StepError::Unusable("no bullet of the summary rests on what was given".to_owned()));
+            }
+            let is_over = found.len() > caps.bullets || bullets::cost(&found, estimate_tokens) > caps.tokens;
+            if is_over && !shorter {
+                shorter = true;
+                continue;
+            }
+            let bullets = bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens);
+            return Ok(Made { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
+        }
+    }
+
+    /// Stores what was made with everything that follows from it and the end of the job, unless the messages changed
+    /// since they were read.
+    async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<Outcome, StepError> {
+        let now = self.clock.now();
+        let summary = made.as_ref().map(|made| summary_of(made, now));
+        let (vector, server_makes_it) = match (&self.vectors, &summary) {
+            (SummaryVectors::Local { embedder, name }, Some(summary)) => {
+                (Some((name.clone(), embedder.embed(&tagging::plain(summary)))), false)
+            }
+            (SummaryVectors::Server(_), Some(summary)) => (None, summary.method == SummaryMethod::Model),
+            (SummaryVectors::Off, _) | (_, None) => (None, false),
+        };
+        let (kept, payload, id, ended) = (summary.clone(), job.payload.clone(), session.id, session.clone());
+        let tags = match &summary {
+            Some(summary) => rows(self.rare_words(id.chat, &summary.bullets).await?),
+            None => Vec::new(),
+        };
+        let stored = self
+            .store
+            .write(Priority::Background, move |tx| {
+                let is_kept = !memory::is_off(tx, id.chat)?
+                    && divide::is_as_divided(tx, &session)?
+                    && match &summary {
+                        Some(summary) => summaries::save_mini(tx, &session, summary)?,
+                        None => summaries::settle_without(tx, &session)?,
+                    };
+                if is_kept {
+                    tag_rows::save(tx, session.id, &tags)?;
+                    follow(tx, &session, summary.as_ref(), vector.as_ref(), server_makes_it, now)?;
+                }
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(is_kept)
+            })
+            .await?;
+        self.wake.wake();
+        if let (true, Some(summary)) = (stored, &kept) {
+            report(&ended, summary, made.and_then(|made| made.written).as_ref(), now);
+        }
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn finish(&self, job: &Job) -> Result<Outcome, StepError> {
+        let payload = job.payload.clone();
+        self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+/// Logs that a session got a summary.
+fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: Timestamp) {
+    macro_rules! log {
+        ($level:ident) => {
+            tracing::$level!(
+                chat = session.id.chat.0, session = %session.id, method = summary.method.as_str(), chars = chars(summary),
+                tokens = summary.tokens, model = summary.model,
+                latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+                used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+                cost_micros = written.and_then(|it| it.cost_micros),
+                "MINI_SUMMARY_BUILT",
+            )
+        };
+    }
+    if now.since(session.last.0) > divide::LONG_AGO { log!(debug) } else { log!(info) }
+}
+
+/// What follows from a session's new summary, or from its having none.
+fn follow(
+    tx: &Writer<'_>,
+    session: &Session,
+    summary: Option<&Summary>,
+    vector: Option<&(String, Vec<f32>)>,
+    server_makes_it: bool,
+    now: Timestamp,
+) -> chime_store::Result<()> {
+    // As it is now: it may have been folded since it was read.
+    let is_folded = sessions::find(tx, session.id)?.is_some_and(|session| session.is_folded);
+    if is_folded {
+        summaries::reset_history(tx, session.id.chat)?;
+    }
+    let Some(row) = chime_store::chats::by_key(tx, session.id.chat)? else { return Ok(()) };
+    let (chat, key) = (row.chat.id, session.id.chat);
+    if let Some(summary) = summary {
+        if let Some((model, vector)) = vector {
+            summary_vectors::save(tx, session.id, summary.built_at, model, vector)?;
+        }
+        if summary.method == SummaryMethod::Model {
+            jobs::add_or_move(tx, &JobPayload::Tags { chat, session: session.id }, now)?;
+        }
+        if server_makes_it {
+            jobs::add_or_move(tx, &JobPayload::SummaryVector { chat, session: session.id }, now)?;
+        }
+    }
+    topics::touch(tx, session.id)?;
+    let is_recent = session.last.0 > now.minus(RECENT);
+    if is_recent {
+        jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES))?;
+    }
+    if !is_recent || is_folded {
+        jobs::add_or_move(tx, &JobPayload::History { chat, key }, now.plus(SETTLES))?;
+    }
+    Ok(())
+}
+
+pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
+    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
+}
+
+fn extracted(read: &SessionRead) -> Made {
+    let said: Vec<extract::Line> = read.spoken.iter().map(|it| it.line.clone()).collect();
+    let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
+    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+}
+
+fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
+    bullets::parse(answer, grounds)
+}
+
+/// What a model is to read, so that no line of it can pass for ours.
+pub(super) fn fenced(text: &str, fence: &str) -> String {
+    format!("<<<chat {fence}\n{}\n{fence} chat>>>", text.replace(fence, ""))
+}
+
+pub(super) fn summary_of(made: &Made, now: Timestamp) -> Summary {
+    Summary {
+        tokens: bullets::cost(&made.bullets, estimate_tokens),
+        bullets: made.bullets.clone(),
+        method: made.method,
+        model: made.model(),
+        built_at: now,
+    }
+}
+
+pub(super) fn chars(summary: &Summary) -> usize {
+    summary.bullets.iter().map(|bullet| bullet.text.chars().count()).sum()
+}

@@ -1,0 +1,108 @@
+//! Asking a model for a summary: in the background, within what the day's tokens leave to it.
+
+use std::time::Duration;
+
+use chime_access::gateway::ask::{Ask, Gateway};
+use chime_access::gateway::{AskError, Budget, Economy, Purpose};
+use chime_core::config::{DailyTokens, Redaction};
+use chime_core::{ChatKey, Conversation, Spent, TokenUse, UserId};
+use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
+use chime_privacy::redact;
+use chime_runtime::clock::Clock;
+
+/// The model that writes summaries.
+pub struct SummaryModel {
+    pub gateway: Gateway,
+    pub caps: DailyTokens,
+    pub redaction: Redaction,
+}
+
+/// A summary as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    pub text: String,
+    pub model: String,
+    pub tokens: TokenUse,
+    pub cost_micros: Option<u64>,
+    pub latency: Duration,
+}
+
+impl SummaryModel {
+    pub fn is_there(&self) -> bool {
+        !self.gateway.is_offline()
+    }
+
+    /// Whether the day's caps leave room for work that nobody waits for.
+    pub(super) fn has_room(&self, spent: Spent) -> bool {
+        Budget { caps: self.caps, prices: None }.has_room_unasked(spent)
+    }
+
+    /// Returns the tokens of material that the model reads at once: `most`, or what its context leaves beside the task.
+    pub(super) fn material_tokens(&self, most: usize) -> usize {
+        /// The task and the fences.
+        const TASK: usize = 700;
+        const LEAST: usize = 200;
+        let room = self.gateway.prompt_room(Purpose::Summary);
+        room.map_or(most, |room| most.min(room.saturating_sub(TASK).max(LEAST)))
+    }
+
+    /// Asks for a text about `material`, which members wrote.
+    pub(super) async fn ask(
+        &self,
+        chat: ChatKey,
+        purpose: Purpose,
+        task: String,
+        material: &str,
+        clock: &Clock,
+    ) -> Result<Written, AskError> {
+        self.ask_for((Conversation { chat, thread: None }, None), (purpose, format(purpose)), task, material, clock)
+            .await
+    }
+
+    /// The same for a member who waits for it, where there is one.
+    pub(super) async fn ask_for(
+        &self,
+        (conversation, on_behalf_of): (Conversation, Option<UserId>),
+        (purpose, format): (Purpose, AnswerFormat),
+        task: String,
+        material: &str,
+        clock: &Clock,
+    ) -> Result<Written, AskError> {
+        let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
+        let message = |role, content| PromptMessage { role, content };
+        let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
+        let prompt = Prompt { format, ..Prompt::new(messages, purpose.max_answer_tokens()) };
+        let watch = clock.stopwatch();
+        let ask = Ask { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
+        let completion = self.gateway.ask(ask).await?;
+        let cost = self.gateway.cost_micros(completion.tokens);
+        Ok(Written {
+            text: completion.text,
+            model: completion.model,
+            tokens: completion.tokens,
+            cost_micros: (cost > 0).then_some(cost),
+            latency: watch.elapsed(),
+        })
+    }
+}
+
+/// Tags are the one thing that is asked for as JSON.
+fn format(purpose: Purpose) -> AnswerFormat {
+    match purpose {
+        Purpose::Answer | Purpose::Summary => AnswerFormat::Text,
+        Purpose::Extract => AnswerFormat::Json {
+            name: "tags",
+            schema: serde_json::json!({
+                "type": "object",
+                "properties": {"tags": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"tag": {"type": "string"}, "conf": {"type": "number"}},
+                    "required": ["tag", "conf"],
+                    "additionalProperties": false,
+                }}},
+                "required": ["tags"],
+                "additionalProperties": false,
+            }),
+        },
+    }
+}

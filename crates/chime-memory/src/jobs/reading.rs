@@ -1,0 +1,149 @@
+//! Reads the messages that a summary is made from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::jobs::{Memory, SummaryVectors};
+use crate::lines::{Spoken, spoken};
+use crate::policy::{self, Standing};
+use crate::wording::{Place, Remembered};
+use chime_core::embed::Embedder;
+use chime_core::{
+    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, UserId, Zone, estimate_tokens,
+    message_link,
+};
+use chime_store::chats::ChatRow;
+use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
+
+/// A session as read.
+pub(super) struct SessionRead {
+    pub session: Session,
+    pub chat: ChatRow,
+    pub spoken: Vec<Spoken>,
+    pub has_substance: bool,
+}
+
+impl Memory {
+    /// How a chat stands, for choosing the means of a summary.
+    pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<Standing> {
+        let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
+        let now = self.clock.now();
+        let spent = self.store.read(move |conn| usage::spent(conn, now, chat, UserId(0))).await?;
+        Ok(Standing {
+            is_wanted: self.config.is_on && kept.own_setting != Some(false),
+            is_present: kept.is_present,
+            has_model: self.model.is_there(),
+            was_asked_lately: kept.asked_at.is_some_and(|at| now.since(at) < policy::ASKED_LATELY),
+            was_told: !self.announces || kept.told_at.is_some(),
+            has_room: self.model.has_room(spent),
+        })
+    }
+
+    /// In which a chat is told times.
+    pub(super) async fn zone_of(&self, chat: ChatKey) -> chime_store::Result<Zone> {
+        let row = self.store.read(move |conn| chats::by_key(conn, chat)).await?;
+        Ok(row.map_or(self.zone, |row| row.zone(self.zone)))
+    }
+
+    /// The messages of a session with the numbers of their members; none where there is no such session.
+    pub(super) async fn read_session(&self, id: SessionId) -> chime_store::Result<Option<SessionRead>> {
+        let found = self
+            .store
+            .read(move |conn| {
+                let (session, chat) = (sessions::find(conn, id)?, chats::by_key(conn, id.chat)?);
+                let (Some(session), Some(chat)) = (session, chat) else { return Ok(None) };
+                let said = sessions::messages_of(conn, &session)?;
+                Ok(Some((session, chat, said)))
+            })
+            .await?;
+        let Some((session, chat, said)) = found else { return Ok(None) };
+        let spoken = self.speak(id.chat, said).await?;
+        let humans = spoken.iter().filter(|it| it.line.by.is_some()).count();
+        let tokens = spoken.iter().filter(|it| it.line.by.is_some()).map(|it| estimate_tokens(&it.line.text)).sum();
+        Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
+    }
+
+    /// Messages of a chat as memory reads them, with the numbers of their members.
+    pub(super) async fn speak(&self, chat: ChatKey, said: Vec<StoredMessage>) -> chime_store::Result<Vec<Spoken>> {
+        let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
+        let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
+        let embedder = match &self.vectors {
+            SummaryVectors::Local { embedder, .. } => Some(Arc::clone(embedder)),
+            SummaryVectors::Off | SummaryVectors::Server(_) => None,
+        };
+        // Embedding takes a while; the readers' threads are for such work.
+        self.store.read(move |_: &Reader| Ok(speak(&said, &numbers, embedder.as_deref()))).await
+    }
+}
+
+fn is_human(stored: &StoredMessage) -> bool {
+    stored.message.role == Role::User && !stored.message.sender.is_bot
+}
+
+fn numbers(tx: &Writer<'_>, chat: ChatKey, users: &[UserId]) -> chime_store::Result<BTreeMap<UserId, u32>> {
+    let mut found = BTreeMap::new();
+    for user in users {
+        if !found.contains_key(user) {
+            found.insert(*user, summaries::member_number(tx, chat, *user)?);
+        }
+    }
+    Ok(found)
+}
+
+fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Option<&Embedder>) -> Vec<Spoken> {
+    let usernames: BTreeMap<String, u32> = said
+        .iter()
+        .filter_map(|it| {
+            Some((it.message.sender.username.as_ref()?.to_lowercase(), *numbers.get(&it.message.sender.id)?))
+        })
+        .collect();
+    let seqs: BTreeMap<MessageId, Seq> = said.iter().map(|it| (it.message.id, it.seq)).collect();
+    said.iter()
+        .filter(|it| !it.message.rendered().trim().is_empty())
+        .map(|it| {
+            let by = is_human(it).then(|| numbers.get(&it.message.sender.id).copied()).flatten();
+            let reply_to = it.message.reply_to.and_then(|parent| seqs.get(&parent).copied());
+            let vector = embedder.map(|embedder| embedder.embed(&it.message.text)).unwrap_or_default();
+            spoken(it, by, &usernames, reply_to, vector)
+        })
+        .collect()
+}
+
+/// What a chat remembers, ready to be shown.
+pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Result<Remembered> {
+    let rolled = |kind| -> chime_store::Result<OfSessions> {
+        Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
+    };
+    let found = with_places(conn, chat, zone, (rolled(Rolling::Recent)?, rolled(Rolling::History)?))?;
+    let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
+    Ok(Remembered { is_being_made, ..found })
+}
+
+/// Whether a chat has sessions that were summarized, or that wait for it.
+fn has_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<bool> {
+    Ok(!sessions::stale(conn, chat, 1)?.is_empty() || !memory::newest_texts(conn, chat, 1)?.is_empty())
+}
+
+/// A summary, and of how many sessions it is.
+type OfSessions = Option<(Summary, u32)>;
+
+/// Summaries with the messages that they rest on, ready to be shown.
+pub(super) fn with_places(
+    conn: &Reader,
+    chat: &ChatRow,
+    zone: Zone,
+    (recent, history): (OfSessions, OfSessions),
+) -> chime_store::Result<Remembered> {
+    let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
+    let mut places = BTreeMap::new();
+    for seq in bullets.flat_map(|bullet| &bullet.sources) {
+        if places.contains_key(seq) {
+            continue;
+        }
+        let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
+        let link = message_link(&chat.chat, &message);
+        places.insert(*seq, Place { link, at: message.sent_at, by: message.sender.name });
+    }
+    let (names, zone) = (summaries::member_names(conn, chat.key)?, chat.zone(zone));
+    Ok(Remembered { recent, history, names, places, zone, is_being_made: false })
+}

@@ -1,0 +1,125 @@
+//! The points of a recap: a long talk in parts by a model, then merged; or, without one, the messages that carry it.
+
+use crate::bullets::{self, Ground};
+use crate::extract::{self, Ranking};
+use crate::jobs::mini::fenced;
+use crate::jobs::{Memory, StepError, fence};
+use crate::lines::{self, Spoken, Told};
+use crate::policy::{Caps, RECAP};
+use crate::words;
+use chime_access::gateway::{AskError, Purpose};
+use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
+use chime_llm::AnswerFormat;
+
+/// Tokens that a model reads at once.
+const PART_TOKENS: usize = 4000;
+/// What each part may come to.
+const PART: Caps = Caps { bullets: 8, tokens: 400 };
+/// Messages among which the central ones are looked for at once: each is compared with all others.
+const STRETCH: usize = 150;
+
+impl Memory {
+    /// The points of what was said in a conversation, oldest message first, each resting on messages that say it. A model
+    /// that may not be asked, or fails, is made do without.
+    pub async fn recap(
+        &self,
+        conversation: Conversation,
+        on_behalf_of: Option<UserId>,
+        said: Vec<StoredMessage>,
+    ) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
+        let spoken = self.speak(conversation.chat, said).await?;
+        if self.model.is_there() {
+            match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
+                Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
+                Ok(_) => tracing::warn!("no point of the recap rests on what was given"),
+                Err(error) => tracing::warn!(%error, "a recap is made without the model"),
+            }
+        }
+        Ok((extracted(&spoken), SummaryMethod::Extract))
+    }
+
+    async fn recap_by_model(
+        &self,
+        conversation: Conversation,
+        on_behalf_of: Option<UserId>,
+        spoken: &[Spoken],
+    ) -> Result<Vec<Bullet>, StepError> {
+        let zone = self.zone_of(conversation.chat).await?;
+        let room = self.model.material_tokens(PART_TOKENS);
+        let mut parts = lines::parts(spoken, room, estimate_tokens, zone);
+        let asking = (conversation, on_behalf_of);
+        let (mut points, mut merges) = (Vec::new(), false);
+        loop {
+            let is_last = parts.len() == 1;
+            let caps = if is_last { RECAP } else { PART };
+            points.clear();
+            for part in &parts {
+                let found = self.points_of(asking, part, merges).await?;
+                points.extend(bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens));
+            }
+            let merged = lines::bullet_parts(&points, room, estimate_tokens);
+            // What does not get shorter is told as it is, as far as there is room.
+            if is_last || points.is_empty() || merges && merged.len() >= parts.len() {
+                break;
+            }
+            (parts, merges) = (merged, true);
+        }
+        let supported = points.into_iter().filter_map(|point| supported(point, spoken)).collect();
+        Ok(bullets::capped(supported, RECAP.bullets, RECAP.tokens, estimate_tokens))
+    }
+
+    async fn points_of(
+        &self,
+        asking: (Conversation, Option<UserId>),
+        told: &Told,
+        merges: bool,
+    ) -> Result<Vec<Bullet>, StepError> {
+        let fence = fence();
+        let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
+        let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
+        let material = fenced(&told.text, &fence);
+        loop {
+            let format = (Purpose::Summary, AnswerFormat::Text);
+            match self.model.ask_for(asking, format, task.clone(), &material, &self.clock).await {
+                Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
+                // Nobody waits for it: it goes on when the answers are out.
+                Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
+                Err(error) => return Err(StepError::Model(error.to_string())),
+            }
+        }
+    }
+}
+
+/// A point with those of its sources that say it; none where no source does.
+fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
+    let ground = |seq| {
+        let one = spoken.iter().find(|one| one.line.seq == seq)?;
+        Some(Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![seq] })
+    };
+    let grounds: Vec<Ground> = point.sources.iter().filter_map(|seq| ground(*seq)).collect();
+    let said = words::stems(&point.text);
+    let shares_words = |it: &&Ground| !words::stems(&it.text).is_disjoint(&said);
+    let mut sources: Vec<_> = grounds.iter().filter(shares_words).flat_map(|it| it.sources.clone()).collect();
+    if sources.is_empty() {
+        let is_grounded = |it: &&Ground| bullets::is_grounded(&point.text, it);
+        sources = grounds.iter().filter(is_grounded).flat_map(|it| it.sources.clone()).collect();
+    }
+    (!sources.is_empty()).then_some(Bullet { sources, ..point })
+}
+
+/// The messages that carry a talk, stretch by stretch, and of these the most telling.
+fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
+    let stretches = spoken.chunks(STRETCH);
+    let is_one = stretches.len() == 1;
+    let found: Vec<Bullet> = stretches
+        .flat_map(|stretch| {
+            let lines: Vec<extract::Line> = stretch.iter().map(|one| one.line.clone()).collect();
+            extract::session(&lines, RECAP.tokens, estimate_tokens)
+        })
+        .collect();
+    match is_one {
+        true => bullets::capped(found, RECAP.bullets, RECAP.tokens, estimate_tokens),
+        false => extract::rolled(&found, RECAP.bullets, RECAP.tokens, &mut Ranking::new(estimate_tokens)),
+    }
+}

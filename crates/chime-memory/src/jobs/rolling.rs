@@ -1,0 +1,228 @@
+//! Recent and History: what is rolled up from the summaries of a chat's sessions.
+
+use std::time::Duration;
+
+use crate::bullets::cost;
+use crate::extract::{self, Ranking};
+use crate::jobs::mini::{Made, summary_of};
+use crate::jobs::{Memory, StepError};
+use crate::lines;
+use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
+use chime_core::prompts::SummaryPrompt;
+use chime_core::{
+    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp, Zone,
+    estimate_tokens,
+};
+use chime_jobs::worker::Outcome;
+use chime_store::summaries::{self, RollingSummary};
+use chime_store::{Priority, Reader, jobs, memory, sessions};
+
+/// Sessions of 28 days that are looked at, at most: thirty a day.
+const SESSIONS: u32 = 840;
+/// Tokens of summaries that Recent is made from: the newest whole, of the others what tells most.
+const NEWEST_TOKENS: usize = 4000;
+const OTHERS: Caps = Caps { bullets: 30, tokens: 1800 };
+/// Both together.
+pub(super) const CHOSEN_TOKENS: usize = NEWEST_TOKENS + OTHERS.tokens;
+/// A summary that changed while another was made of it is looked at again after this.
+const CHANGED: Duration = Duration::from_secs(1);
+
+pub(super) type Minis = Vec<(Session, Summary)>;
+
+impl Memory {
+    pub(super) async fn make_recent(&self, job: &Job, _: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
+        let now = self.clock.now();
+        let standing = self.standing(chat).await?;
+        let means = standing.means();
+        if means == Means::Nothing {
+            return self.finish(job).await;
+        }
+        let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
+        let zone = self.zone_of(chat).await?;
+        let room = self.model.material_tokens(CHOSEN_TOKENS);
+        let chosen = chosen(&minis, room, (now, zone), &mut self.ranking());
+        let extract = || {
+            let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
+            extract_of(&all, RECENT_CAPS, &mut self.ranking())
+        };
+        let made = match means {
+            Means::Model if !chosen.is_empty() => {
+                let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
+                let written = self.bullets_of(chat, SummaryPrompt::Recent, &told, RECENT_CAPS, false).await;
+                self.or_extract(job, written, extract)?
+            }
+            Means::Model | Means::Extract | Means::Nothing => extract(),
+        };
+        let rolling = RollingSummary {
+            summary: summary_of(&made, now),
+            sessions: u32::try_from(minis.len()).unwrap_or(u32::MAX),
+        };
+        let (payload, kept) = (job.payload.clone(), rolling.clone());
+        let made_of: Vec<(SessionId, Timestamp)> =
+            minis.iter().rev().map(|(session, summary)| (session.id, summary.built_at)).collect();
+        let is_kept = self
+            .store
+            .write(Priority::Background, move |tx| {
+                if summaries::made_between(tx, chat, recent_span(now), SESSIONS)? != made_of {
+                    return Ok(false);
+                }
+                if memory::is_off(tx, chat)? {
+                    jobs::finish(tx, payload.kind(), &payload.key())?;
+                    return Ok(true);
+                }
+                summaries::save_rolling(tx, chat, Rolling::Recent, &rolling)?;
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(true)
+            })
+            .await?;
+        if !is_kept {
+            return Ok(Outcome::WaitUntil(now.plus(CHANGED)));
+        }
+        report(chat, &kept, &made, "RECENT_SUMMARY_UPDATED", kept.sessions);
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn fold(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
+        let now = self.clock.now();
+        let means = self.standing(chat).await?.means();
+        if means == Means::Nothing {
+            return self.finish(job).await;
+        }
+        let until = now.minus(RECENT);
+        let (before, minis, newest, waiting) = self
+            .store
+            .read(move |conn| {
+                let before = summaries::rolling(conn, chat, Rolling::History)?;
+                let minis = summaries::to_fold(conn, chat, until, FOLDED_AT_ONCE)?;
+                let waiting = summaries::count_to_fold(conn, chat, until)?;
+                Ok((before, minis, sessions::newest_folded(conn, chat)?, waiting))
+            })
+            .await?;
+        let Some((oldest, _)) = minis.first() else { return self.finish(job).await };
+        if newest.is_some_and(|newest| oldest.last.0 < newest) {
+            // The latest truth wins only where sessions are folded in their order.
+            self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
+            return Ok(Outcome::WaitUntil(now));
+        }
+        let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
+        let made = self.folded((job, chat), means, before.as_ref(), &minis, now).await?;
+        let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
+        let after = RollingSummary { summary: summary_of(&made, now), sessions };
+        let (kept, count) = (after.clone(), minis.len());
+        let folded: Vec<Session> = minis.into_iter().map(|(session, _)| session).collect();
+        let is_kept = self
+            .store
+            .write(Priority::Background, move |tx| {
+                let is_kept = summaries::fold(tx, chat, &folded, before.as_ref(), &after)?;
+                if is_kept {
+                    // What was folded leaves Recent.
+                    jobs::add_or_move(tx, &JobPayload::Recent { chat: telegram, key: chat }, now.plus(CHANGED))?;
+                }
+                Ok(is_kept)
+            })
+            .await?;
+        if is_kept {
+            report(chat, &kept, &made, "HISTORY_SUMMARY_UPDATED", u32::try_from(count).unwrap_or(u32::MAX));
+        }
+        // There may be more, or other ones.
+        Ok(Outcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
+    }
+
+    async fn folded(
+        &self,
+        (job, chat): (&Job, ChatKey),
+        means: Means,
+        before: Option<&RollingSummary>,
+        minis: &Minis,
+        now: Timestamp,
+    ) -> Result<Made, StepError> {
+        let zone = self.zone_of(chat).await?;
+        let profile =
+            before.into_iter().flat_map(|it| &it.summary.bullets).map(|bullet| ("profile".to_owned(), bullet));
+        let new = minis.iter().flat_map(|(session, summary)| {
+            summary.bullets.iter().map(|bullet| (zone.short_date(session.first.0, now), bullet))
+        });
+        let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
+        let extract = || {
+            let all: Vec<Bullet> = all.iter().map(|(_, bullet)| (*bullet).clone()).collect();
+            extract_of(&all, HISTORY_CAPS, &mut self.ranking())
+        };
+        let room = self.model.material_tokens(usize::MAX);
+        match means {
+            // More than the model reads at once: the extract weighs it all.
+            Means::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
+                Ok(extract())
+            }
+            Means::Model => {
+                let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
+                let written = self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await;
+                self.or_extract(job, written, extract)
+            }
+            Means::Extract | Means::Nothing => Ok(extract()),
+        }
+    }
+}
+
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
+    let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
+    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+}
+
+/// The summaries of the last 28 days, oldest first.
+fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
+    let mut found = summaries::minis_between(conn, chat, recent_span(now), SESSIONS)?;
+    found.reverse();
+    Ok(found)
+}
+
+fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
+    (now.minus(RECENT), Timestamp::from_millis(i64::MAX))
+}
+
+/// The bullets that Recent is made from, oldest first, each with its date.
+pub(super) fn chosen(
+    minis: &Minis,
+    room: usize,
+    (now, zone): (Timestamp, Zone),
+    ranking: &mut Ranking,
+) -> Vec<(String, Bullet)> {
+    let mut spent = 0;
+    let others = OTHERS.tokens.min(room / 4);
+    let whole = minis
+        .iter()
+        .rev()
+        .take_while(|(_, summary)| {
+            spent += summary.tokens;
+            spent <= NEWEST_TOKENS.min(room - others)
+        })
+        .count();
+    let (older, newest) = minis.split_at(minis.len() - whole);
+    let dated = |minis: &[(Session, Summary)]| -> Vec<(String, Bullet)> {
+        minis
+            .iter()
+            .flat_map(|(session, summary)| {
+                summary.bullets.iter().map(|bullet| (zone.short_date(session.first.0, now), bullet.clone()))
+            })
+            .collect()
+    };
+    let older = dated(older);
+    let told: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
+    let kept = extract::rolled(&told, OTHERS.bullets, others, ranking);
+    debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
+    older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
+}
+
+fn report(chat: ChatKey, rolling: &RollingSummary, made: &Made, event: &'static str, sessions: u32) {
+    let written = made.written.as_ref();
+    tracing::info!(
+        chat = chat.0,
+        tokens = rolling.summary.tokens,
+        sessions,
+        method = rolling.summary.method.as_str(),
+        model = rolling.summary.model,
+        latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+        used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+        cost_micros = written.and_then(|it| it.cost_micros),
+        "{event}",
+    );
+}

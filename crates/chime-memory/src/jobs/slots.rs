@@ -1,0 +1,41 @@
+//! What memory adds to the prompt of an answer.
+
+use crate::jobs::reading::remembered;
+use crate::members;
+use crate::wording::{Place, Remembered};
+use chime_core::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};
+use chime_store::{Reader, chats, memory};
+
+/// What a line of memory is called in the list of an answer's sources.
+const NAME: &str = "Summary";
+
+/// Recent and History of a chat, a line a bullet. Each may be cited as `s…`, which leads to the messages it rests on.
+pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<Vec<Piece>> {
+    if memory::is_off(conn, chat)? {
+        return Ok(Vec::new());
+    }
+    let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };
+    let remembered = remembered(conn, &row, zone)?;
+    let kept = [(Slot::ChatRecent, &remembered.recent), (Slot::ChatHistory, &remembered.history)];
+    let piece = |(slot, kept): (Slot, &Option<(Summary, u32)>)| {
+        let lines = kept.as_ref()?.0.bullets.iter().filter_map(|bullet| line(bullet, &remembered)).collect();
+        Some(Piece { slot, topic: None, lines })
+    };
+    Ok(kept.into_iter().filter_map(piece).collect())
+}
+
+/// None where the messages behind a bullet are no longer kept.
+pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
+    let grounds = |seq: &Seq| {
+        let Place { link, at, by } = remembered.places.get(seq)?;
+        Some(Grounds { message: *seq, name: by.clone(), sent_at: *at, link: link.clone() })
+    };
+    let rests_on: Vec<Grounds> = bullet.sources.iter().filter_map(grounds).collect();
+    let first = rests_on.first()?;
+    // Numbered by the first message it rests on: the same number leads to the same place in every prompt.
+    let id = SourceId::summary(first.message.0);
+    let text = members::named(&bullet.text, &remembered.names);
+    let shown = format!("[{id} · {}] {text}", remembered.zone.date(first.sent_at));
+    let source = Citable { id, name: NAME.to_owned(), sent_at: first.sent_at, text, link: None, rests_on };
+    Some(PieceLine { text: shown, source: Some(source) })
+}

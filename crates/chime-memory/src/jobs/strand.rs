@@ -1,0 +1,170 @@
+//! Summaries of the oldest part of long strands: made after an answer that met such a strand, and extended from then on.
+
+use std::collections::BTreeSet;
+
+use crate::bullets::cost;
+use crate::jobs::mini::Made;
+use crate::jobs::{Memory, StepError};
+use crate::lines::{self, Spoken};
+use crate::policy::{Means, STRAND_CAPS};
+use crate::{extract, members};
+use chime_core::prompts::SummaryPrompt;
+use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
+use chime_jobs::worker::Outcome;
+use chime_store::strand_summaries::{self, Extension, StrandSummary};
+use chime_store::{Priority, Reader, memory, messages, summaries};
+
+/// Tokens of messages that a summary is extended by at once.
+const PART_TOKENS: usize = 6000;
+/// A summary that stands for so many messages is not extended: a talk that never ends is summed up by one after the other.
+/// What is shown of a summary rests on all of its messages, and so does the answer.
+const MOST_MESSAGES: usize = 400;
+/// Of the messages that any summary may stand for.
+const ANY: usize = usize::MAX;
+
+/// The next part of a strand that its summary does not stand for yet.
+struct Part {
+    before: Option<StrandSummary>,
+    /// The bullets to go on from.
+    so_far: Vec<Bullet>,
+    messages: Vec<StoredMessage>,
+}
+
+impl Memory {
+    pub(super) async fn extend_strand(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        oldest: &[Seq],
+    ) -> Result<Outcome, StepError> {
+        loop {
+            let means = self.standing(conversation.chat).await?.means();
+            let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
+            let by = (means == Means::Model).then_some(model);
+            let room = self.model.material_tokens(PART_TOKENS);
+            let part = self.store.read(move |conn| next_part(conn, chat, (&wanted, room), by.as_deref())).await?;
+            let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
+            if !self.extend_by(job, conversation, part, means).await? {
+                // It changed while it was read: the next answer that meets the strand asks for it again.
+                return self.finish(job).await;
+            }
+        }
+    }
+
+    async fn extend_by(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        part: Part,
+        means: Means,
+    ) -> Result<bool, StepError> {
+        let Part { before, so_far, messages } = part;
+        let chat = conversation.chat;
+        let spoken = self.speak(chat, messages.clone()).await?;
+        let made = match means {
+            Means::Model => {
+                let told = lines::strand(&so_far, &spoken, self.zone_of(chat).await?);
+                let written = self.bullets_of(chat, SummaryPrompt::Strand, &told, STRAND_CAPS, false).await;
+                self.or_extract(job, written, || extracted(so_far, &spoken))?
+            }
+            Means::Extract | Means::Nothing => extracted(so_far, &spoken),
+        };
+        let text: Vec<&str> = made.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
+        let written = made.written.as_ref();
+        let extension = Extension {
+            of: before,
+            text: text.join("\n"),
+            tokens: cost(&made.bullets, estimate_tokens),
+            method: made.method,
+            model: made.model(),
+            built_at: self.clock.now(),
+            added: messages.iter().map(|stored| stored.seq).collect(),
+        };
+        let kept = extension.clone();
+        let id = self
+            .store
+            .write(Priority::Background, move |tx| {
+                if memory::is_off(tx, chat)? || !are_as_read(tx, chat, &messages)? {
+                    return Ok(None);
+                }
+                strand_summaries::extend(tx, conversation, &extension)
+            })
+            .await?;
+        if let Some(id) = id {
+            tracing::info!(
+                chat = chat.0,
+                summary_id = id,
+                replaced_count = kept.added.len(),
+                tokens = kept.tokens,
+                method = kept.method.as_str(),
+                model = kept.model,
+                latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+                used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+                cost_micros = written.and_then(|it| it.cost_micros),
+                "chat.summary",
+            );
+        }
+        Ok(id.is_some())
+    }
+}
+
+/// The summary that stands for most of `oldest`, with members by their names.
+pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<StrandSummary>> {
+    if memory::is_off(conn, chat)? {
+        return Ok(None);
+    }
+    let Some(found) = strand_summaries::of_messages(conn, chat, oldest.iter().copied(), ANY)? else { return Ok(None) };
+    let names = summaries::member_names(conn, chat)?;
+    Ok(Some(StrandSummary { text: members::named(&found.text, &names), ..found }))
+}
+
+/// None where everything of `oldest` is summed up. A summary that was made without a model is made anew by the model `by`,
+/// unless that has failed to write one.
+fn next_part(
+    conn: &Reader,
+    chat: ChatKey,
+    (oldest, room): (&[Seq], usize),
+    by: Option<&str>,
+) -> chime_store::Result<Option<Part>> {
+    let stands_for = |below| strand_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
+    let is_full =
+        |it: &StrandSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
+    let before = match stands_for(ANY)? {
+        Some(full) if is_full(&full) => stands_for(MOST_MESSAGES)?,
+        other => other,
+    };
+    let is_kept = |it: &&StrandSummary| it.method == SummaryMethod::Model || by.is_none_or(|model| it.model == model);
+    let so_far = before.as_ref().filter(is_kept);
+    let known = so_far.map(|it| it.sources.clone()).unwrap_or_default();
+    let stood_for = before.iter().flat_map(|it| it.sources.iter().copied());
+    let wanted: BTreeSet<Seq> = oldest.iter().copied().chain(stood_for).filter(|seq| !known.contains(seq)).collect();
+    let (mut messages, mut spent) = (Vec::new(), 0);
+    for seq in wanted {
+        let Some(stored) = messages::by_seq(conn, chat, seq)? else { continue };
+        spent += estimate_tokens(&stored.message.rendered());
+        if spent > room && !messages.is_empty() {
+            break;
+        }
+        messages.push(stored);
+    }
+    let bullet = |line: &str| Bullet { text: line.to_owned(), sources: Vec::new() };
+    let so_far = so_far.map(|it| it.text.lines().map(bullet).collect()).unwrap_or_default();
+    Ok((!messages.is_empty()).then_some(Part { before, so_far, messages }))
+}
+
+fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_store::Result<bool> {
+    for stored in read {
+        if messages::by_seq(conn, chat, stored.seq)?.as_ref() != Some(stored) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> Made {
+    let said: Vec<extract::Line> = spoken.iter().map(|it| it.line.clone()).collect();
+    let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
+    let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
+    let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
+    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+}

@@ -1,0 +1,149 @@
+//! Tags and vectors of a session's summary.
+
+use std::collections::BTreeSet;
+
+use crate::jobs::mini::{fenced, rows};
+use crate::jobs::{Memory, StepError, SummaryVectors, fence, is_given_up};
+use crate::policy::Means;
+use crate::tags::{self, Tag};
+use crate::{members, words};
+use chime_access::gateway::Purpose;
+use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
+use chime_jobs::worker::Outcome;
+use chime_store::{Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics};
+
+/// Summaries of a chat that tell which of its words are rare.
+const TEXTS: u32 = 40;
+/// Vectors that are made in one run.
+const FILLED_AT_ONCE: u32 = 500;
+/// Tags of the chat that a model is shown, the most used first.
+const INVENTORY: u32 = 40;
+
+impl Memory {
+    /// Tags without a model: the words of `bullets` that are rare among the chat's newest summaries.
+    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<Tag>> {
+        let texts = self.store.read(move |conn| memory::newest_texts(conn, chat, TEXTS)).await?;
+        Ok(extracted(bullets, &texts))
+    }
+
+    pub(super) async fn make_tags(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+        let found = self
+            .store
+            .read(move |conn| Ok((summaries::mini(conn, id)?, tag_rows::inventory(conn, id.chat, INVENTORY)?)))
+            .await?;
+        let (Some(summary), inventory) = found else { return self.finish(job).await };
+        let names: Vec<String> = inventory.into_iter().map(|tag| tag.name).collect();
+        let (fence, inventory) = (fence(), names.join(", "));
+        let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
+        let task = self.prompts.summary(SummaryPrompt::Tags, &values)?;
+        let text: Vec<&str> = summary.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
+        let written = self
+            .model
+            .ask(id.chat, Purpose::Extract, task, &fenced(&text.join("\n"), &fence), &self.clock)
+            .await
+            .map_err(|error| StepError::of_ask(&error));
+        let parsed = |text: &str| tags::parse(text).map_err(|error| StepError::Unusable(error.to_string()));
+        let tags = match written.and_then(|written| parsed(&written.text)) {
+            Err(StepError::Unusable(why)) if is_given_up(job) => {
+                tracing::warn!(job.id = job.id.0, why, "job {}: the rare words stay the tags of a session", job.id);
+                return self.finish(job).await;
+            }
+            tags => tags?,
+        };
+        let payload = job.payload.clone();
+        self.store
+            .write(Priority::Background, move |tx| {
+                // Of the summary that was read: another has another job.
+                if summaries::mini(tx, id)?.as_ref() == Some(&summary) {
+                    tag_rows::save(tx, id, &rows(tags))?;
+                    topics::touch(tx, id)?;
+                }
+                jobs::finish(tx, payload.kind(), &payload.key())
+            })
+            .await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// The vector of a summary by a server. The model inside the program makes one together with the summary.
+    pub(super) async fn make_vector(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+        let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
+        let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {
+            return self.finish(job).await;
+        };
+        let text = plain(&summary);
+        let made =
+            embeddings.embed(&[&text], &self.clock).await.map_err(|error| StepError::Model(error.to_string()))?;
+        let vector = made.into_iter().next().unwrap_or_default();
+        let (payload, model) = (job.payload.clone(), embeddings.model().to_owned());
+        let is_kept = self
+            .store
+            .write(Priority::Background, move |tx| {
+                let is_kept = summary_vectors::save(tx, id, summary.built_at, &model, &vector)?;
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(is_kept)
+            })
+            .await?;
+        if !is_kept {
+            tracing::info!(chat = id.chat.0, session = %id, "EMBEDDING_MISS");
+        }
+        Ok(Outcome::Finished)
+    }
+}
+
+impl Memory {
+    /// Makes the vectors that the present model has not made yet, the newest first: here at once, by a server as jobs.
+    pub async fn fill_in_vectors(&self) -> chime_store::Result<()> {
+        let model = match &self.vectors {
+            SummaryVectors::Off => return Ok(()),
+            SummaryVectors::Local { name, .. } => name.clone(),
+            SummaryVectors::Server(embeddings) => embeddings.model().to_owned(),
+        };
+        let name = model.clone();
+        let missing = self.store.read(move |conn| summary_vectors::missing(conn, &name, FILLED_AT_ONCE)).await?;
+        for id in missing {
+            match &self.vectors {
+                SummaryVectors::Local { embedder, .. } => {
+                    let Some(summary) = self.store.read(move |conn| summaries::mini(conn, id)).await? else { continue };
+                    let (vector, model) = (embedder.embed(&plain(&summary)), model.clone());
+                    let save = move |tx: &Writer<'_>| summary_vectors::save(tx, id, summary.built_at, &model, &vector);
+                    self.store.write(Priority::Background, save).await?;
+                }
+                SummaryVectors::Server(_) => {
+                    let standing = self.standing(id.chat).await?;
+                    let now = self.clock.now();
+                    let enqueue = move |tx: &Writer<'_>| match chats::by_key(tx, id.chat)? {
+                        Some(row) => {
+                            jobs::add_again(tx, &JobPayload::SummaryVector { chat: row.chat.id, session: id }, now)
+                        }
+                        None => Ok(()),
+                    };
+                    if standing.means() == Means::Model {
+                        self.store.write(Priority::Background, enqueue).await?;
+                    }
+                }
+                SummaryVectors::Off => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A summary as its vector is made of it: without members.
+pub(super) fn plain(summary: &Summary) -> String {
+    let nobody = std::collections::BTreeMap::new();
+    let line =
+        |bullet: &Bullet| members::named(&bullet.text, &nobody).replace("somebody: ", "").replace("somebody", "");
+    summary.bullets.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Tags without a model, where `texts` are summaries of the chat.
+fn extracted(bullets: &[Bullet], texts: &[String]) -> Vec<Tag> {
+    let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
+    let all = (met.len() + 1) as f64;
+    let rarity = |stem: &str| {
+        let with_it = met.iter().filter(|stems| stems.contains(stem)).count() as f64;
+        ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln()
+    };
+    tags::extracted(bullets, rarity)
+}

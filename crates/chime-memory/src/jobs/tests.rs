@@ -1,0 +1,334 @@
+//! Memory on a real store, without a model: whatever happens to the messages, what is remembered of them is what a memory
+//! made from nothing would hold.
+
+mod cut;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use chime_access::gateway::ask::{Gateway, GatewayParts, Models};
+use chime_access::gateway::{Budget, ModelGuard};
+use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
+use chime_core::testkit::{CHAT, CHAT_KEY, transcript};
+use chime_core::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
+use chime_llm::Llm;
+use chime_store::derived::Cause;
+use chime_store::forget::{Leave, Manner};
+use chime_store::testkit::write_new_database;
+use chime_store::{Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
+
+struct Bench {
+    memory: Memory,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        // Where the machine has a folder in memory: a year is thousands of commits.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let clock = Clock::system();
+        let path = folder.path().join("chime.db");
+        write_new_database(&path).await;
+        let (store, _) = Store::open(&path, clock.now()).unwrap();
+        let models = Models { answer: Llm::Offline, summary: Llm::Offline, extract: Llm::Offline };
+        let gateway = Gateway::new(GatewayParts {
+            store: store.clone(),
+            clock: clock.clone(),
+            models,
+            guard: ModelGuard::default(),
+            budget: Budget::default(),
+        });
+        let config = MemoryConfig {
+            is_on: true,
+            idle: SessionIdle { in_groups: HOUR, in_private: HOUR },
+            max_messages: 20,
+            max_history: 60,
+            redaction: Redaction::Summaries,
+        };
+        let model = SummaryModel { gateway, caps: DailyTokens::default(), redaction: Redaction::Summaries };
+        let memory = Memory {
+            store,
+            clock,
+            wake: Wake::default(),
+            prompts: Arc::new(Prompts::load(None).unwrap()),
+            config,
+            zone: Zone::UTC,
+            model,
+            vectors: SummaryVectors::Off,
+            announces: false,
+            ranking: Mutex::new(Ranking::new(chime_core::estimate_tokens)),
+        };
+        let bench = Self { memory, _folder: folder };
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        bench.write(move |tx| chats::upsert(tx, &chat).map(drop)).await;
+        bench
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&chime_store::Writer<'_>) -> chime_store::Result<T> + Send + 'static,
+    ) -> T {
+        self.memory.store.write(Priority::Background, work).await.unwrap()
+    }
+
+    /// Takes a message in as the daemon does.
+    async fn take_in(&self, message: Message) {
+        self.write(move |tx| {
+            let row = chats::find(tx, CHAT)?.unwrap();
+            if !matches!(messages::take_in(tx, &row, &message)?, messages::TakenIn::Known(_)) {
+                sessions::note(tx, HERE, message.sent_at)?;
+            }
+            chats::upsert_member(tx, row.key, &message.sender)
+        })
+        .await;
+    }
+
+    async fn forget(&self, id: MessageId) {
+        self.write(move |tx| {
+            let Some(stored) = messages::find(tx, CHAT, id)? else { return Ok(()) };
+            let manner = Manner { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
+            forget::messages(tx, &[(stored.chat, stored.seq)], manner).map(drop)
+        })
+        .await;
+    }
+
+    /// Divides, then works until nothing is due.
+    async fn work(&self) {
+        loop {
+            assert!(matches!(self.memory.divide().await, Outcome::UntilNextRun));
+            assert!(matches!(self.memory.keep_up().await, Outcome::UntilNextRun));
+            let later = self.memory.clock.now().plus(HOUR);
+            let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
+            if due.is_empty() {
+                return;
+            }
+            for job in due {
+                self.do_one(&job).await;
+            }
+        }
+    }
+
+    async fn do_one(&self, job: &Job) {
+        loop {
+            match self.attempt(job).await {
+                Outcome::Finished => return,
+                Outcome::WaitUntil(_) => {}
+                failed => panic!("{failed:?}"),
+            }
+        }
+    }
+
+    async fn attempt(&self, job: &Job) -> Outcome {
+        match &job.payload {
+            JobPayload::Summary { session, .. } => self.memory.summarize(job, *session).await,
+            JobPayload::Tags { session, .. } => self.memory.tag(job, *session).await,
+            JobPayload::SummaryVector { session, .. } => self.memory.embed(job, *session).await,
+            JobPayload::Recent { chat, key } => self.memory.roll_recent(job, *chat, *key).await,
+            JobPayload::History { chat, key } => self.memory.fold_history(job, *chat, *key).await,
+            JobPayload::Strand { key, thread, messages, .. } => {
+                let conversation = Conversation { chat: *key, thread: *thread };
+                self.memory.sum_up_strand(job, conversation, messages).await
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What is remembered, in words.
+    async fn told(&self) -> Vec<String> {
+        self.write(|tx| {
+            let all: Vec<Session> =
+                sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 10_000)?;
+            let mut told = Vec::new();
+            for session in all {
+                let summary = summaries::mini(tx, session.id)?.map(|it| it.bullets);
+                told.push(format!("{} {:?} {} {summary:?}", session.id, session.last, session.is_folded));
+            }
+            for kind in [Rolling::Recent, Rolling::History] {
+                let rolled = summaries::rolling(tx, CHAT_KEY, kind)?.map(|it| (it.summary.bullets, it.sessions));
+                told.push(format!("{kind:?} {rolled:?}"));
+            }
+            Ok(told)
+        })
+        .await
+    }
+
+    async fn make_anew(&self) {
+        self.write(|tx| kept::forget_chat(tx, CHAT_KEY)).await;
+        self.work().await;
+    }
+}
+
+/// Message `number`, said `minutes` before `now`.
+fn message(number: u32, minutes: u32, words: &str, now: Timestamp) -> Message {
+    let mut message = transcript(&format!("10:00 ann#{number} {words}")).remove(0).message;
+    message.sent_at = Timestamp::from_secs(now.secs() - i64::from(minutes) * 60);
+    message
+}
+
+#[derive(Debug, Clone)]
+enum Happens {
+    /// A message comes in, or one of this number is edited.
+    Said {
+        number: u32,
+        words: usize,
+    },
+    Forgotten {
+        number: u32,
+    },
+    /// The scheduler runs.
+    Worked,
+    DaysPass {
+        days: u32,
+    },
+}
+
+const WORDS: [&str; 5] = [
+    "we decided to take the red tent and 3 ropes to the lake on Friday",
+    "I'll book a table for nine people at the thai restaurant near the bridge",
+    "the old projector in the club room shows everything in green again",
+    "ok",
+    "can somebody please bring the blue cable from the cupboard tomorrow at 18:30?",
+];
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        6 => (1_u32..40, 0..WORDS.len()).prop_map(|(number, words)| Happens::Said { number, words }),
+        1 => (1_u32..40).prop_map(|number| Happens::Forgotten { number }),
+        2 => Just(Happens::Worked),
+        1 => (1_u32..30).prop_map(|days| Happens::DaysPass { days }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn any_order_of_late_edited_and_forgotten_messages_ends_with_the_memory_made_from_nothing(
+        story in prop::collection::vec(happens(), 5..60), minutes in prop::collection::vec(0_u32..60_000, 40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (lived, anew) = runtime.block_on(async {
+            let bench = Bench::new().await;
+            let begin = bench.memory.clock.now();
+            let mut edits = 0;
+            for step in story {
+                match step {
+                    Happens::Said { number, words } => {
+                        edits += 1;
+                        let mut said = message(number, minutes[number as usize], WORDS[words], begin);
+                        said.edited_at = Some(begin.plus(Duration::from_secs(edits)));
+                        bench.take_in(said).await;
+                    }
+                    Happens::Forgotten { number } => bench.forget(MessageId(number.into())).await,
+                    Happens::Worked => bench.work().await,
+                    Happens::DaysPass { days } => bench.memory.clock.advance(24 * HOUR * days),
+                }
+            }
+            bench.memory.clock.advance(2 * HOUR);
+            bench.work().await;
+            let lived = bench.told().await;
+            bench.make_anew().await;
+            (lived, bench.told().await)
+        });
+        prop_assert_eq!(lived, anew);
+    }
+}
+
+/// Each answer rests on all messages that the summary it was shown stands for.
+#[tokio::test]
+async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
+    const DAYS: u32 = 8;
+    const OLDEST: u32 = 140;
+    let bench = Bench::new().await;
+    let begin = bench.memory.clock.now();
+    for day in 0..DAYS {
+        bench.write(move |tx| take_in_a_day(tx, begin.plus(24 * HOUR * day), day * 200, 200)).await;
+    }
+    for first in (1..=DAYS * 200 - OLDEST).step_by(35) {
+        let oldest: Vec<Seq> = (first..first + OLDEST).map(Seq).collect();
+        let payload = JobPayload::Strand { chat: CHAT, key: CHAT_KEY, thread: None, messages: oldest.clone() };
+        let (wanted, now) = (payload.clone(), bench.memory.clock.now());
+        let job = bench.write(move |tx| {
+            jobs::add_or_move(tx, &payload, now)?;
+            jobs::find(tx, &payload)
+        });
+        bench.do_one(&job.await.unwrap_or_else(|| panic!("no job {wanted:?}"))).await;
+        let shown = bench.write(move |tx| {
+            let shown = strand::strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
+            Ok((shown.sources.len(), oldest.iter().all(|seq| shown.sources.contains(seq))))
+        });
+        let (count, is_whole) = shown.await;
+        assert!(is_whole && count <= 540, "from {first}: stands for {count}");
+    }
+}
+
+/// A year of a busy group, without a model: sessions, folds and caps hold at every step.
+#[tokio::test]
+async fn a_year_of_a_busy_group_keeps_every_cap() {
+    const DAYS: u32 = 365;
+    const A_DAY: u32 = 200;
+    let mut bench = Bench::new().await;
+    bench.memory.config.max_messages = 500;
+    let watch = bench.memory.clock.stopwatch();
+    let begin = bench.memory.clock.now();
+    for day in 0..DAYS {
+        let midnight = begin.plus(24 * HOUR * day);
+        bench.write(move |tx| take_in_a_day(tx, midnight, day * A_DAY, A_DAY)).await;
+        bench.memory.clock.advance(24 * HOUR);
+        bench.work().await;
+        if day % 30 == 29 {
+            bench.check_caps().await;
+        }
+    }
+    let told = bench.told().await;
+    let (history, recent) = (told.last().unwrap(), &told[told.len() - 2]);
+    let folded = told.iter().filter(|line| line.contains(") true ")).count();
+    assert!(history.contains("tent") && recent.contains("tent") && folded > 1000, "{folded} folded");
+    let bytes = bench.memory.store.read(chime_store::size).await.unwrap();
+    println!(
+        "{DAYS} days of {A_DAY} messages: {} sessions in {:?}, {} bytes for 10,000 messages",
+        told.len() - 2,
+        watch.elapsed(),
+        bytes * 10_000 / u64::from(DAYS * A_DAY)
+    );
+}
+
+/// Eight talks a day, two hours apart.
+fn take_in_a_day(tx: &chime_store::Writer<'_>, midnight: Timestamp, from: u32, count: u32) -> chime_store::Result<()> {
+    let row = chats::find(tx, CHAT)?.unwrap();
+    for number in 0..count {
+        let mut said = message(from + number + 1, 0, "x", midnight);
+        let talk = number / 25;
+        said.sent_at = midnight.plus(HOUR * talk * 2).plus(Duration::from_secs(u64::from(number % 25) * 60));
+        said.text = format!("{} number {}", WORDS[(from + number) as usize % WORDS.len()], (from + number) / 7);
+        messages::take_in(tx, &row, &said)?;
+        sessions::note(tx, HERE, said.sent_at)?;
+    }
+    Ok(())
+}
+
+impl Bench {
+    async fn check_caps(&self) {
+        let until = self.memory.clock.now().minus(crate::policy::RECENT);
+        self.write(move |tx| {
+            for kind in [Rolling::Recent, Rolling::History] {
+                let cap = if kind == Rolling::Recent { 800 } else { 1200 };
+                let tokens = summaries::rolling(tx, CHAT_KEY, kind)?.map_or(0, |kept| kept.summary.tokens);
+                assert!(tokens <= cap, "{kind:?} has {tokens} tokens");
+            }
+            for session in sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 10_000)? {
+                assert_eq!(session.is_folded, session.last.0 < until, "{session:?}");
+                let summary = summaries::mini(tx, session.id)?.unwrap();
+                assert!(summary.tokens <= 300 && summary.bullets.len() <= 15, "{summary:?}");
+            }
+            Ok(())
+        })
+        .await;
+    }
+}

@@ -1,0 +1,303 @@
+//! Finding the topic of a conversation: reads what was said, has it scored, asks a model where the scores leave it open.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::jobs::mini::fenced;
+use crate::jobs::model::Written;
+use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence};
+use crate::policy::Means;
+use crate::topics::{self, Candidate, Choice, Inferred, Signals};
+use crate::words;
+use chime_access::gateway::Purpose;
+use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage};
+use chime_jobs::worker::Outcome;
+use chime_llm::AnswerFormat;
+use chime_store::topics::{TopicState, TopicTag};
+use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};
+
+/// Messages by which the topic is told.
+const LAST_MESSAGES: usize = 5;
+/// Tags that are scored, the most used first, and of each the newest sessions.
+const TAGS: u32 = 150;
+const SESSIONS_OF_TAG: u32 = 20;
+/// Further tags that a model is shown beside the candidates.
+const OTHER_TAGS: usize = 40;
+/// A state that changed while topics were scored is looked at again after this.
+const CHANGED: Duration = Duration::from_secs(1);
+
+/// What is known of a conversation when its topic is to be found.
+struct Talk {
+    /// As it is stored, to tell whether it changed meanwhile.
+    before: TopicState,
+    /// As it is to be from now on.
+    state: TopicState,
+    opener: Seq,
+    turn: u32,
+    /// The newest trigger of the session that was answered and that no call of a model was made for yet.
+    answered: Option<Seq>,
+    said: Vec<StoredMessage>,
+    tags: Vec<TopicTag>,
+}
+
+/// Topics with their scores, and the tags that the talk mentions.
+struct Scored {
+    candidates: Vec<Candidate>,
+    mentioned: BTreeSet<i64>,
+}
+
+impl Memory {
+    /// Works on a `topic` job.
+    pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> Outcome {
+        self.outcome(job, self.topic_found(job, conversation).await)
+    }
+
+    async fn topic_found(&self, job: &Job, conversation: Conversation) -> Result<Outcome, StepError> {
+        let chat = conversation.chat;
+        let standing = self.standing(chat).await?;
+        let means = standing.means();
+        let set_by_hand = self.store.read(move |conn| set_by_hand(conn, conversation)).await?;
+        if means == Means::Nothing || !standing.was_asked_lately && set_by_hand.is_empty() {
+            return self.wait_for_turns(job, conversation).await;
+        }
+        let Some(talk) = self.talk(conversation).await? else {
+            // The session that comes will have the topic.
+            self.refresh_topics(chat, set_by_hand, means).await;
+            return self.wait_for_turns(job, conversation).await;
+        };
+        let is_due =
+            topics::is_due(talk.turn, talk.state.evaluated_at) || talk.state.is_undecided && talk.answered.is_some();
+        let is_set = talk.before.opener.is_none() && !talk.state.active.is_empty();
+        // A process that ended between the choice and the summary comes back to the same turn.
+        let was_cut_off = talk.turn == talk.state.evaluated_at;
+        let state = match (is_set, is_due) {
+            (true, _) => TopicState { evaluated_at: talk.turn, adopted_at: talk.turn, ..talk.state.clone() },
+            (false, true) => self.evaluated(chat, &talk, means).await?,
+            (false, false) => talk.state.clone(),
+        };
+        let state = TopicState { turns_left: topics::turns_left(talk.turn), ..state };
+        let (active, before) = (state.active.clone(), talk.before);
+        let is_kept = self
+            .store
+            .write(Priority::Background, move |tx| {
+                let now = rows::state(tx, conversation)?.unwrap_or_default();
+                // A member may have set a topic meanwhile. Messages that came in meanwhile are counted by the next look.
+                let is_same = TopicState { turns_left: before.turns_left, ..now } == before;
+                if is_same {
+                    rows::save_state(tx, conversation, &state)?;
+                }
+                Ok(is_same)
+            })
+            .await?;
+        if !is_kept {
+            return Ok(Outcome::WaitUntil(self.clock.now().plus(CHANGED)));
+        }
+        if is_set || is_due || was_cut_off {
+            self.refresh_topics(chat, active, means).await;
+        }
+        self.finish(job).await
+    }
+
+    /// A topic without a summary is a topic all the same: the next look tries again.
+    async fn refresh_topics(&self, chat: ChatKey, tags: Vec<i64>, means: Means) {
+        for tag in tags {
+            if let Err(error) = self.refresh_topic(None, chat, tag, means).await {
+                tracing::warn!(chat = chat.0, topic = tag, %error, "the summary of a topic was not made");
+            }
+        }
+    }
+
+    /// Ends the job without a look at the scores.
+    async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> Result<Outcome, StepError> {
+        let payload = job.payload.clone();
+        self.store
+            .write(Priority::Background, move |tx| {
+                rows::wait(tx, conversation, topics::turns_left(0))?;
+                jobs::finish(tx, payload.kind(), &payload.key())
+            })
+            .await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// None where no session is open, or the chat has no tags.
+    async fn talk(&self, conversation: Conversation) -> chime_store::Result<Option<Talk>> {
+        let (config, now) = (self.config.clone(), self.clock.now());
+        self.store
+            .read(move |conn| {
+                let Some(open) = divide::open_session(conn, conversation, &config, now)? else { return Ok(None) };
+                let tags = rows::tags(conn, conversation.chat, TAGS, SESSIONS_OF_TAG)?;
+                if tags.is_empty() {
+                    return Ok(None);
+                }
+                let is_human =
+                    |stored: &StoredMessage| stored.message.role == Role::User && !stored.message.sender.is_bot;
+                let mut said = messages::within(conn, conversation, (open.first, open.last))?;
+                said.retain(is_human);
+                said.drain(..said.len().saturating_sub(LAST_MESSAGES));
+                let before = rows::state(conn, conversation)?.unwrap_or_default();
+                let state = match before.opener {
+                    Some(opener) if opener == open.opener => before.clone(),
+                    // Another session begins without a topic, and one that a member set just now takes that.
+                    Some(_) => TopicState { opener: Some(open.opener), ..TopicState::default() },
+                    None => {
+                        TopicState { opener: Some(open.opener), active: before.active.clone(), ..TopicState::default() }
+                    }
+                };
+                let answered = rows::newest_answered(conn, conversation, open.opener)?
+                    .filter(|answered| state.asked_for.is_none_or(|asked| *answered > asked));
+                Ok(Some(Talk { before, state, opener: open.opener, turn: open.turns, answered, said, tags }))
+            })
+            .await
+    }
+
+    /// Scores the topics, asks a model where that could turn the choice and an answer was given since it was asked last, and
+    /// chooses.
+    async fn evaluated(&self, chat: ChatKey, talk: &Talk, means: Means) -> Result<TopicState, StepError> {
+        let Scored { mut candidates, mentioned } = self.scored(chat, talk, means).await?;
+        let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
+        let mut written = None;
+        let best = topics::ranked(candidates.clone());
+        if topics::is_borderline(&best, active_score(talk, &candidates)) && means == Means::Model {
+            match talk.answered {
+                None => state.is_undecided = true,
+                Some(answered) => {
+                    state.asked_for = Some(answered);
+                    match self.inferred(chat, talk, &best).await {
+                        Ok((found, by)) => {
+                            let forms = |tag| forms_of(&talk.tags, tag);
+                            topics::apply(&mut candidates, &found, &mentioned, forms);
+                            written = Some(by);
+                        }
+                        Err(error) => tracing::warn!(chat = chat.0, %error, "the topic is found without the model"),
+                    }
+                }
+            }
+        }
+        let ranked = topics::ranked(candidates.clone());
+        let present = (talk.state.active.as_slice(), active_score(talk, &candidates).unwrap_or(0.0));
+        let choice = topics::choose(&ranked, present, talk.state.adopted_at, talk.turn);
+        report(chat, talk, &ranked, &choice, written.as_ref());
+        Ok(match choice {
+            Choice::Keep => state,
+            Choice::Adopt(active) => TopicState { active, adopted_at: talk.turn, ..state },
+        })
+    }
+
+    async fn scored(&self, chat: ChatKey, talk: &Talk, means: Means) -> chime_store::Result<Scored> {
+        let stems: Vec<BTreeSet<String>> = talk.said.iter().map(|one| words::stems(&one.message.text)).collect();
+        let text: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
+        let cosines = self.cosines(chat, &text.join("\n"), means).await?;
+        let now = self.clock.now();
+        let mut candidates: Vec<Candidate> = talk
+            .tags
+            .iter()
+            .map(|tag| {
+                let mentions = stems.iter().filter(|said| topics::mentions(said, &tag.forms)).count();
+                let signals = Signals {
+                    mentions: u32::try_from(mentions).unwrap_or(u32::MAX),
+                    cosine: tag.sessions.iter().filter_map(|(id, _)| cosines.get(id)).copied().fold(0.0, f64::max),
+                    tag_overlap: 0.0,
+                    age: tag.sessions.first().map_or(Duration::MAX, |(_, ended)| now.since(*ended)),
+                };
+                let sessions = tag.sessions.iter().map(|(id, _)| id.first.0).collect();
+                Candidate { tag: tag.id, signals, score: topics::local_score(&signals), sessions }
+            })
+            .collect();
+        let mentioned = candidates.iter().filter(|one| one.signals.mentions > 0).map(|one| one.tag).collect();
+        topics::set_overlap(&mut candidates, &mentioned);
+        Ok(Scored { candidates, mentioned })
+    }
+
+    /// How near each summary of the chat is to a text; empty where there are no vectors to compare with. A server makes one
+    /// only where the model may be asked.
+    async fn cosines(&self, chat: ChatKey, text: &str, means: Means) -> chime_store::Result<HashMap<SessionId, f64>> {
+        let (vector, name) = match &self.vectors {
+            SummaryVectors::Local { embedder, name } => (embedder.embed(text), name.clone()),
+            SummaryVectors::Server(embeddings) if means == Means::Model => {
+                let made = embeddings.embed(&[text], &self.clock).await;
+                let made = made.inspect_err(|error| tracing::warn!(chat = chat.0, %error, "no vector of a talk"));
+                (made.ok().and_then(|made| made.into_iter().next()).unwrap_or_default(), embeddings.model().to_owned())
+            }
+            SummaryVectors::Server(_) | SummaryVectors::Off => return Ok(HashMap::new()),
+        };
+        let kept = self.store.read(move |conn| summary_vectors::of_chat(conn, chat, &name)).await?;
+        if kept.is_empty() || vector.is_empty() {
+            tracing::info!(chat = chat.0, "EMBEDDING_MISS");
+        }
+        Ok(kept.iter().map(|(id, other)| (*id, topics::cosine(&vector, other))).collect())
+    }
+
+    async fn inferred(
+        &self,
+        chat: ChatKey,
+        talk: &Talk,
+        best: &[Candidate],
+    ) -> Result<(Vec<Inferred>, Written), StepError> {
+        let name = |one: &Candidate| talk.tags.iter().find(|tag| tag.id == one.tag).map(|tag| tag.name.as_str());
+        let likely: Vec<&str> = best.iter().filter_map(name).collect();
+        let others = talk.tags.iter().map(|tag| tag.name.as_str()).filter(|name| !likely.contains(name));
+        let inventory = likely.iter().copied().chain(others.take(OTHER_TAGS)).collect::<Vec<_>>().join(", ");
+        let fence = fence();
+        let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
+        let task = self.prompts.summary(SummaryPrompt::InferTopic, &values)?;
+        let said: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
+        let asking = (Conversation { chat, thread: None }, None);
+        let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
+        let material = fenced(&said.join("\n"), &fence);
+        let written = self.model.ask_for(asking, (Purpose::Extract, format), task, &material, &self.clock).await;
+        let written = written.map_err(|error| StepError::of_ask(&error))?;
+        match topics::parse_inferred(&written.text) {
+            Some(found) => Ok((found, written)),
+            None => Err(StepError::Model("no topics in the answer".to_owned())),
+        }
+    }
+}
+
+/// The topic that a member set since the conversation was looked at.
+fn set_by_hand(conn: &chime_store::Reader, conversation: Conversation) -> chime_store::Result<Vec<i64>> {
+    let state = rows::state(conn, conversation)?.filter(|state| state.opener.is_none());
+    Ok(state.map(|state| state.active).unwrap_or_default())
+}
+
+fn active_score(talk: &Talk, candidates: &[Candidate]) -> Option<f64> {
+    let tag = talk.state.active.first()?;
+    candidates.iter().find(|one| one.tag == *tag).map(Candidate::final_score)
+}
+
+fn forms_of(tags: &[TopicTag], tag: i64) -> &[String] {
+    tags.iter().find(|one| one.id == tag).map_or(&[], |one| one.forms.as_slice())
+}
+
+/// Tags are words of members: the log has their row numbers.
+fn report(chat: ChatKey, talk: &Talk, ranked: &[Candidate], choice: &Choice, written: Option<&Written>) {
+    let ids: Vec<i64> = ranked.iter().map(|one| one.tag).collect();
+    let scores: Vec<f64> = ranked.iter().map(|one| (one.final_score() * 100.0).round() / 100.0).collect();
+    tracing::info!(
+        chat = chat.0, session = %SessionId { chat, first: talk.opener }, turn = talk.turn, best = ids.first(),
+        candidates = ?ids, ?scores, adopted = matches!(choice, Choice::Adopt(_)),
+        model = written.map(|it| it.model.as_str()),
+        latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+        used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+        cost_micros = written.and_then(|it| it.cost_micros),
+        "TOPIC_INFERRED",
+    );
+}
+
+fn inferred_schema() -> serde_json::Value {
+    let text = || json!({"type": "string"});
+    let candidate = json!({
+        "type": "object",
+        "properties": {"slug": text(), "label": text(), "score": {"type": "number"}, "rationale": text()},
+        "required": ["slug", "label", "score", "rationale"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {"candidates": {"type": "array", "items": candidate}},
+        "required": ["candidates"],
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,182 @@
+//! Messages and bullets as a model reads them: a line each, numbered, between fences that nobody can guess.
+
+use crate::bullets::{Ground, Grounds, tidy};
+use crate::extract::Line;
+use crate::members;
+use chime_core::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
+
+/// Characters of one message that a model reads.
+const LINE_CHARS: usize = 1200;
+
+/// A message with what was read off it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spoken {
+    pub line: Line,
+    pub at: Timestamp,
+}
+
+/// Lines for a model, with what it may cite by which number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    pub text: String,
+    pub grounds: Grounds,
+}
+
+/// A message as memory reads it. `numbers` gives members their numbers, `usernames` those of `@names`.
+pub fn spoken(
+    stored: &StoredMessage,
+    by: Option<u32>,
+    usernames: &std::collections::BTreeMap<String, u32>,
+    reply_to: Option<Seq>,
+    vector: Vec<f32>,
+) -> Spoken {
+    let rendered = stored.message.rendered();
+    let said = match stored.message.role {
+        Role::Assistant => without_citations(&rendered),
+        Role::User | Role::System | Role::SystemSummary => rendered,
+    };
+    let text = members::without_usernames(&said, usernames);
+    Spoken { line: Line { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
+}
+
+/// The messages of a session in parts of at most `tokens` each. A message that is longer by itself is a part of its own.
+pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<Told> {
+    let mut parts: Vec<Told> = Vec::new();
+    let mut spent = 0;
+    for one in spoken {
+        let line = message_line(one, zone);
+        let cost = estimate(&line);
+        if parts.is_empty() || spent + cost > tokens {
+            parts.push(Told::default());
+            spent = 0;
+        }
+        spent += cost;
+        if let Some(part) = parts.last_mut() {
+            let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
+            part.add(line, one.line.seq.0, ground);
+        }
+    }
+    parts
+}
+
+fn message_line(one: &Spoken, zone: Zone) -> String {
+    let by = one.line.by.map_or_else(|| "bot".to_owned(), members::marker);
+    let reply = one.line.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
+    let text: String = tidy_long(&one.line.text);
+    format!("[m{} · {by} · {}{reply}] {text}", one.line.seq, zone.clock_time(one.at))
+}
+
+fn tidy_long(text: &str) -> String {
+    let plain: Vec<&str> = text.split_whitespace().collect();
+    chime_core::clip(&plain.join(" "), LINE_CHARS).into_owned()
+}
+
+/// Bullets of older summaries, numbered anew. `label` says what each is: a date, or that it is of the summary so far.
+pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> Told {
+    let mut told = Told::default();
+    for (number, (label, bullet)) in (1..).zip(bullets) {
+        let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
+        told.add(format!("[m{number} · {label}] {}", tidy(&bullet.text)), number, ground);
+    }
+    told
+}
+
+/// The bullets of parts, in parts of at most `tokens` each, for merging.
+pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usize) -> Vec<Told> {
+    let (mut parts, mut first, mut spent) = (Vec::new(), 0, 0);
+    for (place, bullet) in bullets.iter().enumerate() {
+        // The number and the label of its line cost as much as a short word each.
+        let cost = estimate(&bullet.text) + estimate("[m10 · part] ");
+        if spent + cost > tokens && place > first {
+            parts.push(&bullets[first..place]);
+            (first, spent) = (place, 0);
+        }
+        spent += cost;
+    }
+    parts.push(&bullets[first..]);
+    parts.into_iter().map(|part| told_bullets(part.iter().map(|bullet| ("part", bullet)))).collect()
+}
+
+/// Messages that a summary is extended by, with its bullets so far.
+pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> Told {
+    let mut told = Told::default();
+    let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
+    for (number, bullet) in (last + 1..).zip(so_far) {
+        let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
+        told.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
+    }
+    for one in spoken {
+        let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
+        told.add(message_line(one, zone), one.line.seq.0, ground);
+    }
+    told
+}
+
+impl Told {
+    fn add(&mut self, line: String, number: u32, ground: Ground) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(&line);
+        self.grounds.insert(number, ground);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use expect_test::expect;
+
+    use super::*;
+    use chime_core::estimate_tokens;
+    use chime_core::testkit::transcript;
+
+    #[test]
+    fn messages_are_lines_with_numbers_for_members() {
+        let usernames = BTreeMap::from([("bob".to_owned(), 2)]);
+        let said: Vec<Spoken> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
+            .iter()
+            .zip([(1, None), (2, Some(Seq(1)))])
+            .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
+            .collect();
+        let whole = parts(&said, 1000, estimate_tokens, Zone::UTC);
+        expect![[r#"
+            [m1 · {u1} · 10:00] {u2} the code? now
+            [m2 · {u2} · 10:01 · → m1] [photo] there"#]]
+        .assert_eq(&whole[0].text);
+        assert_eq!(parts(&said, 10, estimate_tokens, Zone::UTC).len(), 2);
+        assert_eq!(whole[0].grounds[&2].sources, [Seq(2)]);
+    }
+
+    #[test]
+    fn the_bots_own_answers_are_read_without_their_sources() {
+        let mut said = transcript("10:00 ann#1 Ben does [1], with tape [2].");
+        said[0].message.role = Role::Assistant;
+        said[0].message.text.push_str("\n\nSources: [1] Ann 14:02 · [2] Ben 14:03");
+        let spoken = spoken(&said[0], None, &BTreeMap::new(), None, Vec::new());
+        assert_eq!(spoken.line.text, "Ben does, with tape.");
+    }
+
+    #[test]
+    fn bullets_that_are_too_much_for_one_prompt_are_merged_in_parts() {
+        let bullets: Vec<Bullet> =
+            (1..=9).map(|n| Bullet { text: format!("the code is {n}"), sources: vec![Seq(n)] }).collect();
+        let sizes = |tokens| {
+            let parts = bullet_parts(&bullets, tokens, estimate_tokens);
+            parts.iter().map(|part| part.grounds.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(10_000), [9]);
+        assert_eq!(sizes(1), [1; 9], "one at a time where nothing fits");
+        assert_eq!(sizes(40).iter().sum::<usize>(), 9, "none is lost");
+        assert!(sizes(40).len() > 1);
+    }
+
+    #[test]
+    fn bullets_are_numbered_anew_and_keep_their_sources() {
+        let bullet = Bullet { text: "the code is 4711".to_owned(), sources: vec![Seq(9), Seq(12)] };
+        let told = told_bullets([("14 Oct", &bullet)].into_iter());
+        assert_eq!(told.text, "[m1 · 14 Oct] the code is 4711");
+        assert_eq!(told.grounds[&1].sources, [Seq(9), Seq(12)]);
+    }
+}

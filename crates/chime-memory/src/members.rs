@@ -1,0 +1,88 @@
+//! Members in summaries: `{u7}`, and their present name where the summary is read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+pub use chime_core::named;
+
+#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
+
+/// The same as models write it: `u7`, `@u7`, `[u7]`, `{ U7 }`.
+#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
+static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b").expect("a constant pattern")
+});
+
+/// `text` with markers for the members in `known`, however a model writes their numbers.
+pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
+    let marked = |found: &Captures<'_>| {
+        let number =
+            found.name("within").or_else(|| found.name("bare")).and_then(|digits| digits.as_str().parse().ok());
+        number.filter(|number| known.contains(number)).map_or_else(|| found[0].to_owned(), marker)
+    };
+    LOOSE.replace_all(text, marked).into_owned()
+}
+
+/// How a member stands in a summary.
+pub fn marker(number: u32) -> String {
+    format!("{{u{number}}}")
+}
+
+/// The numbers of the members that `text` names.
+pub fn numbers(text: &str) -> Vec<u32> {
+    MEMBER.captures_iter(text).filter_map(|found| found[1].parse().ok()).collect()
+}
+
+/// `text` with markers in place of `@usernames` that belong to a member.
+pub fn without_usernames(text: &str, numbers: &BTreeMap<String, u32>) -> String {
+    if !text.contains('@') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('@') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let end = from[1..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(from.len(), |end| end + 1);
+        match numbers.get(&from[1..end].to_lowercase()) {
+            Some(number) => out.push_str(&marker(*number)),
+            None => out.push_str(&from[..end]),
+        }
+        rest = &from[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_renamed_member_has_the_new_name_and_a_forgotten_one_none() {
+        let names = BTreeMap::from([(7, "Ana".to_owned())]);
+        assert_eq!(named("{u7} asked {u8}, not {user}", &names), "Ana asked somebody, not {user}");
+        assert_eq!(numbers("{u7} asked {u8}"), [7, 8]);
+    }
+
+    #[test]
+    fn numbers_of_members_become_markers_however_they_are_written() {
+        let known = BTreeSet::from([1, 2, 3]);
+        assert_eq!(
+            with_markers("u1, @u2: [u3] {U1} { u2 } (u3) {u1}", &known),
+            "{u1}, {u2}: {u3} {u1} {u2} ({u3}) {u1}"
+        );
+        assert_eq!(with_markers("the u7 line, menu1, u4", &known), "the u7 line, menu1, u4");
+    }
+
+    #[test]
+    fn usernames_of_members_become_markers() {
+        let numbers = BTreeMap::from([("ana_k".to_owned(), 7)]);
+        assert_eq!(without_usernames("@Ana_K and @bob: mail a@b.c @ana_k", &numbers), "{u7} and @bob: mail a@b.c {u7}");
+        assert_eq!(without_usernames("@", &numbers), "@");
+        assert_eq!(without_usernames("née @ana_k…", &numbers), "née {u7}…");
+    }
+}

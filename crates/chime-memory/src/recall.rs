@@ -1,0 +1,294 @@
+//! Fetches what a chat said before about a question: the legs propose, the features of what they propose decide.
+//!
+//! In reading order: [`Recaller`], `legs` (who proposes), `found` (reading what was proposed), `summaries` (the sessions of
+//! what was found), `listed` (what a question asks for that only names a member or a day), `looked` (taking the best of it),
+//! `keeper` (the vectors that one leg searches).
+
+mod found;
+mod keeper;
+mod legs;
+mod listed;
+mod looked;
+mod summaries;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+pub use keeper::{VectorKeeper, VectorSource};
+pub use looked::Looked;
+
+use crate::recall::found::Found;
+use crate::recall::summaries::Summaries;
+use chime_core::embed::{Embedder, SHIPPED_NAME};
+use chime_core::{Conversation, Language, Seq, StoredMessage, Timestamp, UserId};
+use chime_relevance::retrieval::lexicon::WordsRead;
+use chime_relevance::retrieval::{
+    Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
+    by_words, rank, stretches,
+};
+use chime_store::spaces::Space;
+use chime_store::vector_codes::VectorCodes;
+use chime_store::vector_index::{self, MESSAGES, Nearest};
+use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
+
+/// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
+/// `cargo bench --bench fit -- --recall` this one parts right messages from those of a chat without an answer best.
+const MIN_COVERAGE: f64 = 0.35;
+/// Words of a language that are kept from one question to the next, about 200 bytes each, and those that are kept with their
+/// vectors, which take three times as much: about 5 MB in all.
+const WORDS_KEPT: usize = 10_000;
+const VECTORS_KEPT: usize = 4_000;
+/// Languages whose words are kept.
+const LANGUAGES_KEPT: usize = 2;
+
+/// What is asked of a chat's past.
+#[derive(Debug, Clone, Copy)]
+pub struct RecallRequest<'a> {
+    pub conversation: Conversation,
+    pub text: &'a str,
+    pub now: Timestamp,
+    /// Seconds that the chat's clock is ahead of UTC.
+    pub utc_offset: i32,
+    pub by: UserId,
+    /// The trigger. Only what came before it is recalled.
+    pub before: Seq,
+    /// Vectors of some of the newest messages by the model at hand, where they were made before; ascending.
+    pub vectors: &'a [(Seq, &'a [f32])],
+}
+
+impl RecallRequest<'_> {
+    fn vector(&self, seq: Seq) -> Option<&[f32]> {
+        let place = self.vectors.binary_search_by_key(&seq, |(of, _)| *of).ok()?;
+        Some(self.vectors[place].1)
+    }
+}
+
+/// Looks into the past of chats.
+pub struct Recaller {
+    embedder: Option<Arc<Embedder>>,
+    /// The model inside the program, where another took its place and its vectors are still searched.
+    former: OnceLock<Option<Embedder>>,
+    words: Mutex<Vec<(Language, WordsRead)>>,
+    codes: Mutex<VectorCodes>,
+}
+
+/// A question with what it takes to rank for it.
+struct Reading<'a> {
+    conn: &'a Reader,
+    request: &'a RecallRequest<'a>,
+    question: Question,
+    language: Language,
+    people: Vec<(UserId, String)>,
+    space: Option<Space>,
+    /// Of the question, packed, in that space; empty where there is none.
+    vector: Vec<u8>,
+    /// The model at hand, where it made that space or none did.
+    embedder: Option<&'a Embedder>,
+    codes: &'a Mutex<VectorCodes>,
+}
+
+impl Recaller {
+    /// Without an embedding model the words decide alone.
+    pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
+        Self { embedder, former: OnceLock::new(), words: Mutex::default(), codes: Mutex::default() }
+    }
+
+    /// Every message that is proposed for a question or stands beside one that is, best first, with its score: what
+    /// [`Self::recall`] takes the best of.
+    pub fn ranked(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Vec<(Seq, f64)>> {
+        let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
+        let candidates = reading.candidates()?;
+        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        Ok(self.with_words(reading.language, |lexicon| {
+            let passages = found.passages();
+            let ranked = rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, Profile::Fitted);
+            ranked.into_iter().map(|one| (found.messages[one.index].seq, one.score)).collect()
+        }))
+    }
+
+    /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
+    /// without a word that tells something finds nothing, unless it asks what a member said, or what was said at a time.
+    pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Recalled> {
+        self.look(conn, request)?.best(conn, &HashSet::new())
+    }
+
+    /// Finds and ranks them. What the prompt shows anyway need not be known yet: it is left out when the best are taken.
+    pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Looked> {
+        let Some(reading) = self.read(conn, request)? else {
+            return Ok(Looked::of(request, Vec::new(), Summaries::default()));
+        };
+        let candidates = reading.candidates()?;
+        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        self.with_words(reading.language, |lexicon| {
+            let passages = found.passages();
+            let frequencies = Some(&candidates.frequencies);
+            let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
+            let summaries = summaries::found(&reading, (&found, &ranked), &candidates, lexicon)?;
+            let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
+            let messages = says_enough.map(|one| looked::Message::of(one, &found, &candidates));
+            let looked = Looked::of(request, messages.collect(), summaries);
+            if !reading.question.asks_talk {
+                return Ok(looked);
+            }
+            Ok(looked.with_listed(listed::messages(&reading, lexicon)?, listed::sessions(&reading)?))
+        })
+    }
+
+    /// What some words lead to in a conversation before a message, by the words alone.
+    pub fn by_words(
+        &self,
+        conn: &Reader,
+        conversation: Conversation,
+        words: &[Word],
+        before: Seq,
+    ) -> chime_store::Result<Vec<Met>> {
+        let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
+        let kept = Kept { conn, conversation, space: None, codes: None };
+        self.with_words(row.language, |lexicon| by_words(&kept, (row.language, words), before, lexicon))
+    }
+
+    /// Returns the stretches of a conversation that fit what is sought.
+    pub fn stretches(
+        &self,
+        conn: &Reader,
+        conversation: Conversation,
+        sought: &Sought<'_>,
+    ) -> chime_store::Result<Vec<Stretch>> {
+        let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
+        let at_hand = self.embedder.as_deref();
+        let space = spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
+        let kept = Kept { conn, conversation, space, codes: Some(&self.codes) };
+        self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
+    }
+
+    fn read<'a>(
+        &'a self,
+        conn: &'a Reader,
+        request: &'a RecallRequest<'a>,
+    ) -> chime_store::Result<Option<Reading<'a>>> {
+        let chat = request.conversation.chat;
+        let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
+        let members = chats::members(conn, chat)?;
+        let people: Vec<Person<'_>> = (members.iter())
+            .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
+            .collect();
+        let asked = Asked {
+            language: row.language,
+            now: request.now,
+            utc_offset: request.utc_offset,
+            by: Some(request.by),
+            people: &people,
+        };
+        let question = Question::read(request.text, &asked);
+        if question.words.is_empty() && !question.asks_talk {
+            return Ok(None);
+        }
+        let space = spaces::active(conn)?;
+        let vector = match &space {
+            Some(space) => self.vector_in(conn, space, &question, request)?,
+            None => Vec::new(),
+        };
+        // Kept vectors are of use where the model at hand made them: spaces are never mixed.
+        let embedder =
+            self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
+        let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
+        let (language, codes) = (row.language, &self.codes);
+        Ok(Some(Reading { conn, request, question, language, people, space, vector, embedder, codes }))
+    }
+
+    /// The vector of a question in a space: by the model at hand that made the space; where a server did, the vector that it
+    /// made of the trigger.
+    fn vector_in(
+        &self,
+        conn: &Reader,
+        space: &Space,
+        question: &Question,
+        request: &RecallRequest<'_>,
+    ) -> chime_store::Result<Vec<u8>> {
+        let at_hand = self.embedder.as_deref().filter(|embedder| embedder.name() == space.model);
+        let former = || {
+            let shipped = self.former.get_or_init(|| Embedder::shipped().ok()).as_ref();
+            shipped.filter(|_| space.model == SHIPPED_NAME)
+        };
+        let made = match at_hand.or_else(former) {
+            Some(embedder) => Some(embedder.embed(&question.bare)),
+            None => vectors::find(conn, request.conversation.chat, request.before, &space.model)?,
+        };
+        Ok(made.as_deref().and_then(chime_core::pack).unwrap_or_default())
+    }
+
+    /// Words that were read for one question are not read again for the next.
+    fn with_words<T>(&self, language: Language, work: impl FnOnce(&mut Lexicon<'_>) -> T) -> T {
+        let kept = {
+            let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = words.iter().position(|(known, _)| *known == language);
+            place.map(|place| words.swap_remove(place).1)
+        };
+        let mut lexicon = Lexicon::resume(language, self.embedder.as_deref(), kept.unwrap_or_default());
+        let outcome = work(&mut lexicon);
+        let read = lexicon.into_read(WORDS_KEPT, VECTORS_KEPT);
+        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of two who read at the same time the one that read more is gone on with.
+        let kept = words.iter().position(|(known, _)| *known == language).map(|place| words.remove(place).1);
+        let most = kept.filter(|kept| kept.count() > read.count()).unwrap_or(read);
+        words.insert(0, (language, most));
+        words.truncate(LANGUAGES_KEPT);
+        drop(words);
+        outcome
+    }
+}
+
+/// A conversation in the store.
+struct Kept<'a> {
+    conn: &'a Reader,
+    conversation: Conversation,
+    /// Whose vectors may be searched.
+    space: Option<Space>,
+    codes: Option<&'a Mutex<VectorCodes>>,
+}
+
+impl Kept<'_> {
+    fn range(&self, before: Seq) -> postings::Range {
+        /// Messages that are read of a word's posting list.
+        const OF_A_WORD: u32 = 300;
+        postings::Range { chat: self.conversation.chat, from: Seq(0), before, limit: OF_A_WORD }
+    }
+}
+
+impl Archive for Kept<'_> {
+    type Error = StoreError;
+
+    fn count(&self) -> chime_store::Result<f64> {
+        postings::messages(self.conn, self.conversation.chat)
+    }
+
+    fn holding(&self, stem: &str, before: Seq) -> chime_store::Result<(Vec<Seq>, f64)> {
+        let found = postings::of_stem(self.conn, &self.range(before), stem)?;
+        Ok((found.seqs, found.held))
+    }
+
+    fn naming(&self, stem: &str, before: Seq) -> chime_store::Result<(Vec<Seq>, f64)> {
+        let found = postings::of_name(self.conn, &self.range(before), stem)?;
+        Ok((found.seqs, found.held))
+    }
+
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> chime_store::Result<Vec<Seq>> {
+        let Some((space, packed)) = self.space.as_ref().zip(chime_core::pack(vector)) else { return Ok(Vec::new()) };
+        let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
+        // Whoever asks at the same time goes to the index.
+        let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
+        let found = vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())?;
+        Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())
+    }
+
+    fn between(&self, range: (Seq, Seq)) -> chime_store::Result<Vec<StoredMessage>> {
+        messages::between(self.conn, self.conversation, range)
+    }
+}
+
+fn says_enough(features: &Features) -> bool {
+    features.wide_coverage.max(features.linked_coverage) >= MIN_COVERAGE
+}
+
+#[cfg(test)]
+mod tests;

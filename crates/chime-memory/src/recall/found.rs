@@ -1,0 +1,63 @@
+//! Reading what was proposed, with what stands around it.
+
+use std::collections::HashMap;
+
+use crate::recall::Reading;
+use crate::recall::legs::Candidates;
+use chime_core::MessageId;
+use chime_core::embed::Embedder;
+use chime_relevance::retrieval::Passage;
+use chime_relevance::retrieval::passage::put_beside;
+use chime_relevance::retrieval::proposals::ranges;
+use chime_store::passages::{self, StoredPassage};
+
+/// Messages that are read at most: what ranks behind them has not come to the top in any labelled chat.
+const READ: u32 = 400;
+
+/// The proposed messages and their neighbours, in the order of their numbers.
+pub struct Found {
+    pub messages: Vec<StoredPassage>,
+}
+
+impl Found {
+    pub fn read(
+        reading: &Reading<'_>,
+        candidates: &Candidates,
+        embedder: Option<&Embedder>,
+    ) -> chime_store::Result<Self> {
+        let (conn, chat) = (reading.conn, reading.request.conversation.chat);
+        let space = reading.space.as_ref().filter(|_| reading.embedder.is_some());
+        let mut messages = Vec::new();
+        for range in ranges(candidates.proposals.iter().map(|one| one.seq), reading.request.before, READ) {
+            messages.extend(passages::in_range(conn, space.map(|space| space.id), chat, range)?);
+        }
+        if let Some(embedder) = embedder {
+            for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {
+                let made = candidates.vectors.get(&one.seq).map(Vec::as_slice);
+                let known = made.or_else(|| reading.request.vector(one.seq));
+                one.vector = known.map_or_else(|| embedder.embed(&one.text), <[f32]>::to_vec);
+            }
+        }
+        Ok(Self { messages })
+    }
+
+    /// The messages as the engine is given them.
+    pub fn passages(&self) -> Vec<Passage<'_>> {
+        let places: HashMap<MessageId, usize> =
+            self.messages.iter().enumerate().map(|(place, stored)| (stored.id, place)).collect();
+        let mut passages: Vec<Passage<'_>> = (self.messages.iter())
+            .map(|stored| Passage {
+                author: stored.author,
+                sent_at: stored.sent_at,
+                text: &stored.text,
+                vector: &stored.vector,
+                is_own: stored.is_own,
+                before: None,
+                after: None,
+                replies_to: stored.reply_to.and_then(|id| places.get(&id).copied()),
+            })
+            .collect();
+        put_beside(&mut passages, self.messages.iter().map(|stored| (stored.thread, stored.seq)));
+        passages
+    }
+}

@@ -1,0 +1,262 @@
+//! Keeps vectors of what a chat said long ago, so that recall can search them: made in the background, in batches that each
+//! leave the database whole, so that a kill costs one batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use chime_core::Timestamp;
+use chime_core::embed::Embedder;
+use chime_jobs::worker::Outcome;
+use chime_llm::{Embeddings, LlmError};
+use chime_runtime::clock::Clock;
+use chime_store::spaces::{self, NEAR, Space, SpaceState};
+use chime_store::vector_index::{self, TABLES};
+use chime_store::{Priority, Store, StoreError, vectors};
+
+/// Messages of one batch: well under 5 ms in the writer.
+const AT_ONCE: u32 = 100;
+/// Batches of one run. The job goes on after a moment, so that a stop never waits long for it.
+const BATCHES: usize = 50;
+/// Texts of one request to a server, and requests of one run.
+const OF_A_REQUEST: u32 = 64;
+/// Rows of the index that are written at once.
+const INDEXED_AT_ONCE: u32 = 200;
+/// Rows of a space that is left, deleted at once.
+const DELETED_AT_ONCE: u32 = 200;
+/// Between two runs while there is more to do.
+const GOES_ON_AFTER: Duration = Duration::from_millis(500);
+
+/// What makes vectors.
+pub enum VectorSource {
+    Off,
+    Local(Arc<Embedder>),
+    /// A server costs a request, so that it is asked only for what it made a vector of before.
+    Server(Arc<Embeddings>),
+}
+
+/// Makes vectors, keeps their index whole, and changes from one model to the next.
+pub struct VectorKeeper {
+    store: Store,
+    clock: Clock,
+    source: VectorSource,
+    /// Whether the index was looked at since the start.
+    is_checked: AtomicBool,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum KeepError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Server(#[from] LlmError),
+}
+
+/// Whether a step did all there was to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Done,
+    More,
+}
+
+impl VectorKeeper {
+    pub fn new(store: Store, clock: Clock, source: VectorSource) -> Self {
+        Self { store, clock, source, is_checked: AtomicBool::new(false) }
+    }
+
+    /// Works on the periodic `vectors` job.
+    pub async fn run(&self) -> Outcome {
+        match self.work().await {
+            Ok(Progress::Done) => Outcome::UntilNextRun,
+            Ok(Progress::More) => Outcome::WaitUntil(self.soon()),
+            Err(KeepError::Store(error)) => Outcome::of_store(&error, "keeping vectors"),
+            Err(KeepError::Server(error)) => {
+                tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
+                Outcome::UntilNextRun
+            }
+        }
+    }
+
+    /// One run of the job. Gives whether all is done.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_once(&self) -> chime_store::Result<bool> {
+        match self.work().await {
+            Ok(progress) => Ok(progress == Progress::Done),
+            Err(KeepError::Store(error)) => Err(error),
+            Err(KeepError::Server(_)) => Ok(true),
+        }
+    }
+
+    fn soon(&self) -> Timestamp {
+        self.clock.now().plus(GOES_ON_AFTER)
+    }
+
+    async fn work(&self) -> Result<Progress, KeepError> {
+        let Some(target) = self.target().await? else { return Ok(Progress::Done) };
+        if !self.is_checked.swap(true, Ordering::Relaxed) {
+            self.check_index(&target).await?;
+        }
+        let made = match &self.source {
+            VectorSource::Off => Progress::Done,
+            VectorSource::Local(embedder) => self.make(&target, embedder).await?,
+            VectorSource::Server(embeddings) => self.carry_over(&target, embeddings).await?,
+        };
+        if made == Progress::More {
+            return Ok(made);
+        }
+        if self.change_to(&target).await? == Progress::More {
+            return Ok(Progress::More);
+        }
+        self.delete_left().await
+    }
+
+    /// The space that vectors are made for. That of a server is known once it has made the first.
+    async fn target(&self) -> chime_store::Result<Option<Space>> {
+        match &self.source {
+            VectorSource::Off => Ok(None),
+            VectorSource::Local(embedder) => {
+                let (name, dimension) = (embedder.name().to_owned(), embedder.dimensions());
+                let known = name.clone();
+                let found = self.store.read(move |conn| spaces::of_model(conn, &known)).await?;
+                match found.filter(|space| space.dimension == dimension && space.state != SpaceState::Left) {
+                    Some(space) => Ok(Some(space)),
+                    None => {
+                        let ensure = move |tx: &chime_store::Writer<'_>| spaces::ensure(tx, &name, dimension);
+                        self.store.write(Priority::Background, ensure).await.map(Some)
+                    }
+                }
+            }
+            VectorSource::Server(embeddings) => {
+                let name = embeddings.model().to_owned();
+                self.store.read(move |conn| spaces::of_model(conn, &name)).await
+            }
+        }
+    }
+
+    /// Makes the index anew where it does not hold what it should.
+    async fn check_index(&self, target: &Space) -> chime_store::Result<()> {
+        let active = self.store.read(spaces::active).await?;
+        for space in active.into_iter().chain([target.clone()]) {
+            let looked_at = space.clone();
+            let is_whole = self.store.read(move |conn| vector_index::is_whole(conn, &looked_at)).await?;
+            if !(is_whole && space.is_indexed) {
+                self.rebuild(&space).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Until the index is whole, vectors are compared one by one.
+    async fn rebuild(&self, space: &Space) -> chime_store::Result<()> {
+        let fresh = space.clone();
+        let begin = move |tx: &chime_store::Writer<'_>| {
+            spaces::set_indexed(tx, fresh.id, false)?;
+            vector_index::remove(tx, &fresh)?;
+            vector_index::create(tx, &fresh)
+        };
+        self.store.write(Priority::Background, begin).await?;
+        for table in TABLES {
+            let mut after = Some(i64::MIN);
+            while let Some(from) = after {
+                let space = space.clone();
+                let fill =
+                    move |tx: &chime_store::Writer<'_>| vector_index::fill(tx, &space, table, from, INDEXED_AT_ONCE);
+                after = self.store.write(Priority::Background, fill).await?;
+            }
+        }
+        let id = space.id;
+        self.store.write(Priority::Background, move |tx| spaces::set_indexed(tx, id, true)).await?;
+        tracing::info!(space = id, "the index of vectors was made anew");
+        Ok(())
+    }
+
+    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<Progress, KeepError> {
+        for _ in 0..BATCHES {
+            if self.make_batch(target, embedder).await? == Progress::Done {
+                return Ok(Progress::Done);
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<Progress> {
+        let (space, embedder) = (target.clone(), Arc::clone(embedder));
+        let read = move |conn: &chime_store::Reader| {
+            let Some(batch) = spaces::next_batch(conn, &space, (NEAR, AT_ONCE))? else { return Ok(None) };
+            let made: Vec<Vec<f32>> = batch.texts.iter().map(|(_, text)| embedder.embed(text)).collect();
+            Ok(Some((batch, made)))
+        };
+        let Some((batch, made)) = self.store.read(read).await? else { return Ok(Progress::Done) };
+        let id = target.id;
+        let keep = move |tx: &chime_store::Writer<'_>| {
+            for ((message, text), vector) in batch.texts.iter().zip(&made) {
+                vectors::keep_in(tx, id, (*message, text), vector)?;
+            }
+            spaces::settle(tx, id, &batch)
+        };
+        self.store.write(Priority::Background, keep).await?;
+        Ok(Progress::More)
+    }
+
+    /// Has a server make vectors of what it, or the model before it, made one of.
+    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<Progress, KeepError> {
+        let Some(active) = self.store.read(spaces::active).await?.filter(|active| active.id != target.id) else {
+            return Ok(Progress::Done);
+        };
+        for _ in 0..BATCHES {
+            let pair = (active.id, target.id);
+            let texts = self.store.read(move |conn| spaces::to_carry_over(conn, pair, OF_A_REQUEST)).await?;
+            if texts.is_empty() {
+                return Ok(Progress::Done);
+            }
+            let sent: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+            let made = embeddings.embed(&sent, &self.clock).await?;
+            let id = target.id;
+            let keep = move |tx: &chime_store::Writer<'_>| {
+                (texts.iter().zip(&made))
+                    .try_for_each(|((message, text), vector)| vectors::keep_in(tx, id, (*message, text), vector))
+            };
+            self.store.write(Priority::Background, keep).await?;
+        }
+        Ok(Progress::More)
+    }
+
+    /// Searches the target from now on, once it holds all that the space before it held. Until then memory is at work on the
+    /// summaries.
+    async fn change_to(&self, target: &Space) -> chime_store::Result<Progress> {
+        let id = target.id;
+        let change = move |tx: &chime_store::Writer<'_>| {
+            let Some(active) = spaces::active(tx)? else {
+                spaces::activate(tx, id)?;
+                return Ok((false, false));
+            };
+            let is_another = active.id != id;
+            let is_due = is_another && !spaces::lacks_summaries(tx, (active.id, id))?;
+            if is_due {
+                spaces::activate(tx, id)?;
+            }
+            Ok((is_another, is_due))
+        };
+        let (is_another, is_due) = self.store.write(Priority::Background, change).await?;
+        if is_due {
+            tracing::info!(model = target.model, "recall searches the vectors of another model now");
+        }
+        // A server takes its time for each of them.
+        let is_local = matches!(self.source, VectorSource::Local(_));
+        Ok(if is_another && !is_due && is_local { Progress::More } else { Progress::Done })
+    }
+
+    async fn delete_left(&self) -> Result<Progress, KeepError> {
+        for _ in 0..BATCHES {
+            let Some(space) = self.store.read(spaces::left).await? else { return Ok(Progress::Done) };
+            let delete = move |tx: &chime_store::Writer<'_>| spaces::delete_some(tx, &space, DELETED_AT_ONCE);
+            self.store.write(Priority::Background, delete).await?;
+        }
+        Ok(Progress::More)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::*;
+use crate::recall::{RecallRequest, Recaller};
+use chime_core::config::EmbeddingConfig;
+use chime_core::testkit::{CHAT, transcript};
+use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
+use chime_relevance::retrieval::RecalledMessage;
+use chime_store::spaces::Coverage;
+use chime_store::testkit::new_store;
+use chime_store::vector_index::{MESSAGES, Near, Nearest};
+use chime_store::{chats, forget, messages};
+
+const KEY: ChatKey = ChatKey(1);
+
+struct Bench {
+    store: Store,
+    clock: Clock,
+    folder: tempfile::TempDir,
+}
+
+/// What is said in the labelled chats, each text once, and what is asked about them.
+fn labelled() -> (Vec<String>, Vec<String>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/chats");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let (mut texts, mut questions, mut met) = (Vec::new(), Vec::new(), HashSet::new());
+    for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "txt")) {
+        for line in std::fs::read_to_string(file).unwrap().lines() {
+            let fields: Vec<&str> = line.splitn(6, " | ").collect();
+            match fields.as_slice() {
+                ["R", question, _] => questions.push((*question).to_owned()),
+                [_, _, _, _, _, text] if met.insert((*text).to_owned()) => texts.push((*text).to_owned()),
+                _ => {}
+            }
+        }
+    }
+    (texts, questions)
+}
+
+impl Bench {
+    /// A chat of 420 messages whose third tells the code of the door.
+    async fn new() -> Self {
+        let (mut texts, _) = labelled();
+        texts.truncate(420);
+        "the code of the front door is 4711".clone_into(&mut texts[2]);
+        Self::of(texts).await
+    }
+
+    /// A chat in which these texts were said.
+    async fn of(texts: Vec<String>) -> Self {
+        let (folder, store) = new_store().await;
+        let lines: Vec<String> = (1..=texts.len()).map(|number| format!("10:00 ben#{number} said")).collect();
+        let mut said = transcript(&lines.join("\n"));
+        for (stored, text) in said.iter_mut().zip(texts) {
+            stored.message.text = text;
+        }
+        store
+            .write(Priority::Answering, move |tx| {
+                let row =
+                    chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
+                for stored in &said {
+                    messages::take_in(tx, &row, &stored.message)?;
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+        Self { store, clock: Clock::system(), folder }
+    }
+
+    /// The same database, as the next process finds it.
+    async fn opened_again(self) -> Self {
+        self.store.close().await;
+        let (store, _) = Store::open(&self.folder.path().join("chime.db"), Timestamp::from_secs(2)).unwrap();
+        Self { store, ..self }
+    }
+
+    fn keeper(&self, embedder: &Arc<Embedder>) -> VectorKeeper {
+        VectorKeeper::new(self.store.clone(), self.clock.clone(), VectorSource::Local(Arc::clone(embedder)))
+    }
+
+    async fn keep(&self, embedder: &Arc<Embedder>) {
+        let keeper = self.keeper(embedder);
+        while keeper.work().await.unwrap() == Progress::More {}
+    }
+
+    async fn recalled(&self, embedder: &Arc<Embedder>) -> RecalledMessage {
+        let recaller = Recaller::new(Some(Arc::clone(embedder)));
+        let find = move |conn: &chime_store::Reader| {
+            let request = RecallRequest {
+                conversation: Conversation { chat: KEY, thread: None },
+                text: "what is the code of the front door?",
+                now: Timestamp::from_secs(1_900_000_000),
+                utc_offset: 0,
+                by: chime_core::testkit::user("ben"),
+                before: Seq(420),
+                vectors: &[],
+            };
+            recaller.recall(conn, &request)
+        };
+        self.store.read(find).await.unwrap().messages.into_iter().next().expect("something is recalled")
+    }
+
+    async fn active(&self) -> Space {
+        self.store.read(spaces::active).await.unwrap().expect("a space")
+    }
+
+    async fn coverage(&self, embedder: &Embedder) -> Coverage {
+        let name = embedder.name().to_owned();
+        self.store.read(move |conn| spaces::coverage(conn, &name, NEAR)).await.unwrap()
+    }
+}
+
+fn shipped() -> Arc<Embedder> {
+    Arc::new(Embedder::shipped().unwrap())
+}
+
+/// The same table under another name: another model, as far as anybody can know.
+fn other() -> Arc<Embedder> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../embedding/chat-static-ml-160-int8");
+    Arc::new(Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap())
+}
+
+/// The nearest to a text, with their cosines, by the index and by comparing all.
+async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -> (Vec<Near>, Vec<Near>) {
+    let space = bench.active().await;
+    let vector = chime_core::pack(&embedder.embed(text)).unwrap();
+    let find = move |conn: &chime_store::Reader| {
+        let newest = Seq(chime_store::postings::messages(conn, KEY)? as u32);
+        let wanted = Nearest { chat: KEY, newest, vector: &vector, limit };
+        let index = vector_index::by_index(conn, &space, MESSAGES, &wanted)?;
+        Ok((index, vector_index::by_scan(conn, &space, MESSAGES, &wanted)?))
+    };
+    bench.store.read(find).await.unwrap()
+}
+
+/// The five nearest by the index and by comparing all.
+async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<Seq>) {
+    let (index, scan) = nearest(bench, embedder, text, 5).await;
+    assert_eq!((index.len(), index[0].1), (scan.len(), scan[0].1), "the nearest has the greatest cosine");
+    assert!(share_found(&index, &scan) >= 0.8, "{index:?} {scan:?}");
+    let seqs = |of: Vec<Near>| of.into_iter().map(|(seq, _)| seq).collect();
+    (seqs(index), seqs(scan))
+}
+
+/// The share of the nearest that the index finds. Of equals either will do.
+fn share_found(index: &[Near], scan: &[Near]) -> f64 {
+    let least = scan.last().map_or(1.0, |(_, cosine)| *cosine);
+    index.iter().filter(|(_, cosine)| *cosine >= least).count() as f64 / scan.len() as f64
+}
+
+/// The index compares a part of each vector and proposes few: it misses some whose cosine is hardly greater than that of the
+/// next. The bounds are what holds of these texts, which are the same in each run.
+#[tokio::test]
+async fn of_thousands_the_index_finds_nearly_all_of_the_ten_nearest() {
+    let (mut texts, questions) = labelled();
+    texts.truncate(4_600);
+    let (bench, embedder) = (Bench::of(texts).await, shipped());
+    bench.keep(&embedder).await;
+    let (mut shares, mut firsts) = (Vec::new(), 0.0);
+    for question in questions.iter().step_by(questions.len() / 100) {
+        let (index, scan) = nearest(&bench, &embedder, question, 10).await;
+        firsts += f64::from(u8::from(index[0].1 == scan[0].1));
+        shares.push(share_found(&index, &scan));
+    }
+    let mean = |sum: f64| sum / shares.len() as f64;
+    let worst = shares.iter().copied().fold(1.0, f64::min);
+    let (of_ten, first) = (mean(shares.iter().sum()), mean(firsts));
+    assert!(
+        of_ten >= 0.9 && first >= 0.99 && worst >= 0.5,
+        "{of_ten} of the ten, at least {worst}; {first} of the nearest"
+    );
+}
+
+#[tokio::test]
+async fn far_messages_get_vectors_and_the_index_finds_what_a_scan_finds() {
+    let (bench, embedder) = (Bench::new().await, shipped());
+    bench.keep(&embedder).await;
+    assert_eq!(bench.coverage(&embedder).await.messages, (390, 390));
+    let (index, scan) = both(&bench, &embedder, "the door's code").await;
+    assert_eq!((index[0], scan[0]), (Seq(3), Seq(3)));
+    let found = bench.recalled(&embedder).await;
+    assert!(found.message.seq == Seq(3) && found.legs.vector > 0.4 && found.legs.words > 0.0, "{:?}", found.legs);
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
+    let (bench, embedder) = (Bench::new().await, shipped());
+    bench.keep(&embedder).await;
+    let change = |tx: &chime_store::Writer<'_>| {
+        let row = chats::find(tx, CHAT)?.expect("the chat");
+        let first = messages::find(tx, CHAT, MessageId(1))?.expect("the first message").message;
+        let later = Some(Timestamp::from_secs(1_950_000_000));
+        let edited = chime_core::Message { text: "my bicycle was stolen".to_owned(), edited_at: later, ..first };
+        messages::take_in(tx, &row, &edited)?;
+        let manner = forget::Manner {
+            cause: chime_store::derived::Cause::Forgotten,
+            leave: forget::Leave::Stub,
+            repeats: |_, _| false,
+        };
+        forget::messages(tx, &[(KEY, Seq(3))], manner)?;
+        Ok(())
+    };
+    bench.store.write(Priority::Answering, change).await.unwrap();
+    assert!(!both(&bench, &embedder, "the door's code").await.0.contains(&Seq(3)));
+    bench.keep(&embedder).await;
+    assert_eq!(both(&bench, &embedder, "somebody took his bike").await.0[0], Seq(1));
+    let space = bench.active().await;
+    assert!(bench.store.read(move |conn| vector_index::is_whole(conn, &space)).await.unwrap());
+}
+
+#[tokio::test]
+async fn an_index_that_is_not_whole_is_made_anew_and_recall_does_without_it_meanwhile() {
+    let (bench, embedder) = (Bench::new().await, shipped());
+    bench.keep(&embedder).await;
+    let space = bench.active().await;
+    let lost = space.clone();
+    bench.store.write(Priority::Answering, move |tx| vector_index::remove(tx, &lost)).await.unwrap();
+    assert!(bench.recalled(&embedder).await.legs.vector > 0.4, "by a scan");
+    bench.keep(&embedder).await;
+    let whole = space.clone();
+    assert!(bench.store.read(move |conn| vector_index::is_whole(conn, &whole)).await.unwrap());
+    assert_eq!(both(&bench, &embedder, "the door's code").await.0[0], Seq(3));
+}
+
+#[tokio::test]
+async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before() {
+    let (bench, before, after) = (Bench::new().await, shipped(), other());
+    bench.keep(&before).await;
+    let old = bench.active().await;
+    // Ended half-way.
+    let keeper = bench.keeper(&after);
+    let target = keeper.target().await.unwrap().unwrap();
+    assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), Progress::More);
+    drop(keeper);
+    let bench = bench.opened_again().await;
+    assert_eq!(bench.active().await, old);
+    let coverage = bench.coverage(&after).await;
+    assert_eq!((coverage.messages, coverage.searched), ((100, 390), Some(before.name().to_owned())));
+    assert!(bench.recalled(&after).await.legs.vector > 0.4, "the vectors of the model before are searched");
+    bench.keep(&after).await;
+    let new = bench.active().await;
+    assert_eq!((new.model.as_str(), new.id == old.id), (after.name(), false));
+    assert!(bench.recalled(&after).await.legs.vector > 0.4);
+    let left = bench
+        .store
+        .read(move |conn| {
+            let count = |sql: &str| conn.query_row(sql, [old.id], |raw| raw.get::<_, i64>("n"));
+            Ok((
+                count("SELECT count(*) AS n FROM message_vector WHERE space = ?1")?,
+                count("SELECT count(*) AS n FROM vector_space WHERE id = ?1")?,
+                spaces::coverage(conn, &new.model, NEAR)?.messages,
+            ))
+        })
+        .await
+        .unwrap();
+    assert_eq!(left, (0, 0, (390, 390)));
+}

@@ -1,0 +1,275 @@
+//! The legs: each proposes messages and sessions by one way of looking, and reads a bounded number of rows for it. None of them
+//! ranks.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::recall::Reading;
+use chime_core::dot;
+use chime_core::{LegScores, Seq, SessionId, UserId, WordStemmer};
+use chime_relevance::retrieval::Frequencies;
+use chime_relevance::retrieval::proposals::{Proposal, WordPostings, proposals};
+use chime_store::postings::{self, Postings, Range};
+use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
+use chime_store::{passages, spaces, summaries, tags};
+
+/// Messages that are read of a word's posting list.
+const OF_A_WORD: u32 = 400;
+/// Words whose lists are longer are looked for in pairs, the rarest of them; of each pair so many messages, among so many that
+/// hold the rarer word, the newest.
+const PAIRED: usize = 3;
+const OF_A_PAIR: u32 = 60;
+const PASSED_BY: f64 = 4_000.0;
+/// Words of a question that are looked for: the longest of them tell something, and each costs a look.
+const WORDS: usize = 16;
+/// People whom the question names and among whose messages it is looked.
+const AUTHORS: usize = 3;
+/// Messages and sessions that vectors propose.
+const BY_VECTOR: usize = 60;
+const SESSIONS_BY_VECTOR: usize = 24;
+/// The newest messages that have no stored vector yet and are compared one by one.
+const UNSTORED: u32 = 200;
+/// Sessions that each word of the question proposes as a tag, the newest.
+const BY_TAG: u32 = 20;
+/// Of sessions that are proposed, the nearest and surest whose messages are proposed too, and how many of each.
+const OPENED: usize = 6;
+const OF_EACH: u32 = 4;
+
+/// What a proposal by another leg than words weighs against the share of the question that a message says.
+const OF_VECTOR: f64 = 2.0;
+const OF_AUTHOR: f64 = 0.6;
+const OF_SESSION: f64 = 0.7;
+
+/// What was proposed, with what each leg says of it.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    pub messages: HashMap<Seq, LegScores>,
+    /// Best first.
+    pub proposals: Vec<Proposal>,
+    pub sessions: BTreeMap<SessionId, LegScores>,
+    pub frequencies: Frequencies,
+    /// Of those of the newest messages that had none yet.
+    pub vectors: HashMap<Seq, Vec<f32>>,
+}
+
+impl Candidates {
+    fn add(&mut self, seq: Seq, scores: LegScores) {
+        let known = self.messages.entry(seq).or_default();
+        *known = known.merged(scores);
+    }
+
+    fn add_session(&mut self, session: SessionId, scores: LegScores) {
+        let known = self.sessions.entry(session).or_default();
+        *known = known.merged(scores);
+    }
+
+    /// The sessions that vectors and tags propose, best first.
+    pub fn best_sessions(&self) -> Vec<(SessionId, LegScores)> {
+        let mut sessions: Vec<(SessionId, LegScores)> = self.sessions.iter().map(|(id, legs)| (*id, *legs)).collect();
+        sessions.sort_by(|(_, a), (_, b)| (b.summary + b.tags).total_cmp(&(a.summary + a.tags)));
+        sessions
+    }
+
+    /// Orders all that was proposed by what the legs say together.
+    fn settle(&mut self, words: &[WordPostings]) {
+        let other = |legs: &LegScores| {
+            let by_author = if legs.author > 0.0 { OF_AUTHOR } else { 0.0 };
+            OF_VECTOR * legs.vector.max(OF_SESSION * legs.summary) + by_author
+        };
+        let others: HashMap<Seq, f64> = self.messages.iter().map(|(seq, legs)| (*seq, other(legs))).collect();
+        self.proposals = proposals(words, &others);
+        for one in &self.proposals {
+            if one.own > 0.0 {
+                self.messages.entry(one.seq).or_default().words = one.own;
+            }
+        }
+    }
+}
+
+/// The first and the last number of a range, its end left out, that are not among `seqs`, which ascend.
+fn span_of_missing((from, end): (u32, u32), seqs: impl DoubleEndedIterator<Item = u32> + Clone) -> Option<(Seq, Seq)> {
+    let first = from + (from..end).zip(seqs.clone()).take_while(|(number, seq)| number == seq).count() as u32;
+    let behind = (first..end).rev().zip(seqs.rev()).take_while(|(number, seq)| number == seq).count() as u32;
+    (first < end).then(|| (Seq(first), Seq(end - 1 - behind)))
+}
+
+impl Reading<'_> {
+    /// All that any leg proposes.
+    pub fn candidates(&self) -> chime_store::Result<Candidates> {
+        let mut candidates = Candidates::default();
+        let stems = self.stems();
+        let words = self.by_words(&stems, &mut candidates)?;
+        self.by_vectors(&mut candidates)?;
+        self.by_tags(&stems, &mut candidates)?;
+        self.open_sessions(&mut candidates)?;
+        candidates.settle(&words);
+        Ok(candidates)
+    }
+
+    /// Each stem of the question, once, with the word that it is of.
+    fn stems(&self) -> Vec<(String, &str)> {
+        let stemmer = WordStemmer::new(self.language);
+        let mut met = HashSet::new();
+        (self.question.words.iter())
+            .map(|word| (stemmer.stem(word).into_owned(), word.as_str()))
+            .filter(|(stem, _)| met.insert(stem.clone()))
+            .take(WORDS)
+            .collect()
+    }
+
+    fn range(&self, limit: u32) -> Range {
+        Range { chat: self.request.conversation.chat, from: Seq(0), before: self.request.before, limit }
+    }
+
+    fn by_words(
+        &self,
+        stems: &[(String, &str)],
+        candidates: &mut Candidates,
+    ) -> chime_store::Result<Vec<WordPostings>> {
+        let messages = postings::messages(self.conn, self.request.conversation.chat)?;
+        let mut frequencies = Frequencies { messages, holding: HashMap::new() };
+        let mut lists: Vec<Postings> = Vec::new();
+        for (stem, word) in stems {
+            let list = postings::of_stem(self.conn, &self.range(OF_A_WORD), stem)?;
+            frequencies.holding.insert(stem.clone(), list.held);
+            lists.push(list);
+            self.by_parts(word, &mut lists, candidates)?;
+        }
+        self.by_pairs(stems, &mut lists)?;
+        self.by_authors(stems, candidates)?;
+        let words = (stems.iter().zip(lists))
+            .map(|((stem, _), list)| WordPostings { idf: frequencies.idf(stem), seqs: list.seqs })
+            .collect();
+        candidates.frequencies = frequencies;
+        Ok(words)
+    }
+
+    /// Where no stemmer brings the forms of a word together, its beginning does: added to the last list.
+    fn by_parts(&self, word: &str, lists: &mut [Postings], candidates: &mut Candidates) -> chime_store::Result<()> {
+        let Some(list) = lists.last_mut().filter(|_| !self.language.has_stemmer()) else { return Ok(()) };
+        for seq in postings::of_part(self.conn, &self.range(OF_A_WORD), word)?.seqs {
+            candidates.add(seq, LegScores { trigrams: 1.0, ..LegScores::default() });
+            list.seqs.push(seq);
+        }
+        Ok(())
+    }
+
+    /// Of words whose lists are longer than what is read of them, adds the messages that hold two.
+    fn by_pairs(&self, stems: &[(String, &str)], lists: &mut [Postings]) -> chime_store::Result<()> {
+        let mut common: Vec<usize> = (0..lists.len()).filter(|place| !lists[*place].is_complete).collect();
+        common.sort_by(|a, b| lists[*a].held.total_cmp(&lists[*b].held));
+        common.truncate(PAIRED);
+        for (place, rarer) in common.iter().enumerate() {
+            let before = f64::from(self.request.before.0);
+            let reach = (before * PASSED_BY / lists[*rarer].held.max(1.0)).min(before) as u32;
+            let from = Seq(self.request.before.0.saturating_sub(reach));
+            for other in &common[place + 1..] {
+                let range = Range { from, ..self.range(OF_A_PAIR) };
+                let found = postings::of_pair(self.conn, &range, (&stems[*rarer].0, &stems[*other].0))?;
+                lists[*rarer].seqs.extend(&found.seqs);
+                lists[*other].seqs.extend(&found.seqs);
+            }
+        }
+        Ok(())
+    }
+
+    /// Members whom the question names, and who did not opt out.
+    pub(super) fn named(&self) -> impl Iterator<Item = &(UserId, String)> {
+        self.people.iter().filter(|(id, _)| self.question.named.contains(id)).take(AUTHORS)
+    }
+
+    fn by_authors(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> chime_store::Result<()> {
+        for (_, name) in self.named() {
+            for (stem, _) in stems {
+                let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), (stem, name), self.language)?;
+                for seq in list.seqs {
+                    candidates.add(seq, LegScores { author: 1.0, ..LegScores::default() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn by_vectors(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
+        self.by_new_vectors(candidates)?;
+        let Some(space) = self.space.as_ref().filter(|_| !self.vector.is_empty()) else { return Ok(()) };
+        let (chat, newest) = (self.request.conversation.chat, self.request.before);
+        let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
+        // Whoever asks at the same time goes to the index.
+        let mut codes = self.codes.try_lock().ok();
+        for (seq, cosine) in vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())? {
+            candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
+        }
+        let wanted = Nearest { limit: SESSIONS_BY_VECTOR, ..wanted };
+        for (first, cosine) in vector_index::nearest(self.conn, (space, SUMMARIES), &wanted, codes.as_deref_mut())? {
+            let scores = LegScores { summary: f64::from(cosine), ..LegScores::default() };
+            candidates.add_session(SessionId { chat, first }, scores);
+        }
+        Ok(())
+    }
+
+    /// The newest messages have no stored vectors yet.
+    fn by_new_vectors(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
+        let Some(embedder) = self.embedder else { return Ok(()) };
+        let (chat, before) = (self.request.conversation.chat, self.request.before);
+        let made = match &self.space {
+            Some(space) => spaces::made_up_to(self.conn, space.id, chat)?,
+            None => Seq(0),
+        };
+        let from = before.0.saturating_sub(UNSTORED).max(made.0.saturating_add(1));
+        let asked = embedder.embed(&self.question.bare);
+        if asked.is_empty() || from >= before.0 {
+            return Ok(());
+        }
+        let made = self.request.vectors.iter().filter(|(seq, _)| (from..before.0).contains(&seq.0));
+        let mut near: Vec<(f64, Seq)> = made.map(|(seq, vector)| (f64::from(dot(vector, &asked)), *seq)).collect();
+        if let Some(unread) = span_of_missing((from, before.0), near.iter().map(|(_, seq)| seq.0)) {
+            for one in passages::in_range(self.conn, None, chat, unread)? {
+                if self.request.vector(one.seq).is_none() {
+                    let vector = candidates.vectors.entry(one.seq).or_insert_with(|| embedder.embed(&one.text));
+                    near.push((f64::from(dot(vector, &asked)), one.seq));
+                }
+            }
+        }
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (vector, seq) in near.into_iter().take(BY_VECTOR).filter(|(cosine, _)| *cosine > 0.0) {
+            candidates.add(seq, LegScores { vector, ..LegScores::default() });
+        }
+        Ok(())
+    }
+
+    fn by_tags(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> chime_store::Result<()> {
+        let stems: Vec<String> = stems.iter().map(|(stem, _)| stem.clone()).collect();
+        let chat = self.request.conversation.chat;
+        for (session, tags) in tags::sessions_named(self.conn, chat, &stems, BY_TAG)? {
+            candidates.add_session(session, LegScores { tags, ..LegScores::default() });
+        }
+        Ok(())
+    }
+
+    /// Proposes the messages that the summaries of the best proposed sessions rest on.
+    fn open_sessions(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
+        for (session, scores) in candidates.best_sessions().into_iter().take(OPENED) {
+            for seq in summaries::grounds(self.conn, session, OF_EACH)? {
+                candidates.add(seq, scores);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_nothing_is_known_of_is_read() {
+        let missing = |range, seqs: &[u32]| {
+            span_of_missing(range, seqs.iter().copied()).map(|(Seq(first), Seq(last))| (first, last))
+        };
+        assert_eq!(missing((3, 7), &[3, 4, 5, 6]), None);
+        assert_eq!(missing((3, 7), &[]), Some((3, 6)));
+        assert_eq!(missing((3, 9), &[3, 5, 7, 8]), Some((4, 6)), "what is known between is read along");
+        assert_eq!(missing((3, 5), &[4]), Some((3, 3)));
+        assert_eq!(missing((3, 3), &[]), None);
+    }
+}

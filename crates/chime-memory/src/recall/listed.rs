@@ -1,0 +1,113 @@
+//! Lists what a question asks for that only names a member or a day: what they said, what was said then.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use crate::recall::looked::Message;
+use crate::recall::summaries::FoundSummary;
+use crate::recall::{Reading, RecallRequest};
+use chime_core::{LegScores, Timestamp, UserId};
+use chime_relevance::retrieval::{Features, Lexicon};
+use chime_store::passages::{self, StoredPassage, Wanted};
+use chime_store::summaries;
+
+/// Newest messages that are read of each time and of each member that the question names.
+const READ: u32 = 200;
+/// Times of one question that are looked at.
+const TIMES: usize = 3;
+/// Telling words of a message that says much; more do not count.
+const LONG: usize = 10;
+/// Sessions that are listed at most, among so many of the newest.
+const SESSIONS: usize = 6;
+const SESSIONS_READ: u32 = 40;
+
+/// The messages that say most of what the question names, best first: those of its own conversation before others.
+pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> chime_store::Result<Vec<Message>> {
+    let mut seen = HashSet::new();
+    let mut listed: Vec<(StoredPassage, usize)> = Vec::new();
+    for found in reading.said()? {
+        let telling = lexicon.telling(&found.text).len().min(LONG);
+        if telling > 0 && seen.insert(found.seq) {
+            listed.push((found, telling));
+        }
+    }
+    let is_elsewhere = |one: &StoredPassage| one.thread != reading.request.conversation.thread;
+    let names_time = !reading.question.spans.is_empty();
+    listed.sort_by(|(a, a_tells), (b, b_tells)| {
+        // Of a day, what says much; of a member, what they said last.
+        let by_length = if names_time { b_tells.cmp(a_tells) } else { Ordering::Equal };
+        is_elsewhere(a).cmp(&is_elsewhere(b)).then(by_length).then((b.sent_at, b.seq).cmp(&(a.sent_at, a.seq)))
+    });
+    Ok(listed.into_iter().map(|(found, telling)| reading.listed(&found, telling)).collect())
+}
+
+/// The summaries of the longest sessions that ended in a time that the question names; none where it asks about a member.
+pub fn sessions(reading: &Reading<'_>) -> chime_store::Result<Vec<FoundSummary>> {
+    if !reading.question.named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let chat = reading.request.conversation.chat;
+    let names = summaries::member_names(reading.conn, chat)?;
+    let mut ended = Vec::new();
+    for within in reading.times() {
+        ended.extend(summaries::minis_between(reading.conn, chat, within, SESSIONS_READ)?);
+    }
+    ended.retain(|(session, _)| session.id.first < reading.request.before);
+    ended.sort_by(|(a, _), (b, _)| b.messages.cmp(&a.messages).then(b.id.cmp(&a.id)));
+    ended.dedup_by_key(|(session, _)| session.id);
+    let legs = LegScores { date: 1.0, ..LegScores::default() };
+    Ok(ended
+        .into_iter()
+        .take(SESSIONS)
+        .map(|(session, mini)| FoundSummary::whole(session.id, &mini, &names, legs))
+        .collect())
+}
+
+impl Reading<'_> {
+    /// The times that the question names: from the first moment to the one after the last.
+    fn times(&self) -> Vec<(Timestamp, Timestamp)> {
+        self.question.spans.iter().take(TIMES).map(|span| (span.from, span.to)).collect()
+    }
+
+    /// What the members that it names said at the times that it names; where it names no time or nobody, at any or by all.
+    fn said(&self) -> chime_store::Result<Vec<StoredPassage>> {
+        let RecallRequest { conversation, before, .. } = *self.request;
+        let all = Wanted { chat: conversation.chat, conversation: None, before, within: None, by: None };
+        let members: Vec<UserId> = self.named().map(|(id, _)| *id).collect();
+        if members.is_empty() && !self.question.named.is_empty() {
+            // An opted-out member who asks what they said.
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for within in each_or_any(self.times()) {
+            for by in each_or_any(members.clone()) {
+                let wanted = Wanted { within, by, ..all };
+                let newest = passages::newest(self.conn, &wanted, READ)?;
+                if by.is_none() && newest.len() == READ as usize {
+                    // Other topics may have said all of it; that of the question comes first.
+                    let here = Wanted { conversation: Some(conversation), ..wanted };
+                    found.extend(passages::newest(self.conn, &here, READ)?);
+                }
+                found.extend(newest);
+            }
+        }
+        Ok(found)
+    }
+
+    fn listed(&self, found: &StoredPassage, telling: usize) -> Message {
+        let flag = |holds: bool| if holds { 1.0 } else { 0.0 };
+        let (author, date) = (flag(!self.question.named.is_empty()), flag(!self.question.spans.is_empty()));
+        let length = telling as f64 / LONG as f64;
+        Message {
+            seq: found.seq,
+            score: length,
+            features: Features { named_author: author, date, length, ..Features::default() },
+            legs: LegScores { author, date, ..LegScores::default() },
+        }
+    }
+}
+
+/// Each of what is named; where nothing is, whatever it may be.
+fn each_or_any<T>(named: Vec<T>) -> Vec<Option<T>> {
+    if named.is_empty() { vec![None] } else { named.into_iter().map(Some).collect() }
+}

@@ -1,0 +1,168 @@
+//! The sessions of what was found, and what their summaries say of the question.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::recall::found::Found;
+use crate::recall::legs::Candidates;
+use crate::recall::{MIN_COVERAGE, Reading};
+use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
+use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
+use chime_store::{Reader, messages, sessions, summaries};
+
+/// Best messages whose sessions are asked for.
+const MESSAGES: usize = 10;
+/// Sessions whose summaries are read, and how many of them may be there because vectors and tags propose them.
+const LOOKED: usize = 8;
+const PROPOSED: usize = 4;
+/// The summaries that say something of a question.
+#[derive(Debug, Default)]
+pub struct Summaries {
+    pub best_first: Vec<FoundSummary>,
+    /// Messages that other summaries in the prompt rest on.
+    pub said_elsewhere: HashSet<Seq>,
+}
+
+/// A session's summary that says something of a question.
+#[derive(Debug)]
+pub struct FoundSummary {
+    pub id: SessionId,
+    pub score: f64,
+    pub legs: LegScores,
+    /// With the present names of members, in the order of the summary, and how much each says of the question.
+    bullets: Vec<(Bullet, f64)>,
+}
+
+impl Summaries {
+    /// Adds those that are not among them yet, behind them.
+    pub fn add(&mut self, others: Vec<FoundSummary>) {
+        for other in others {
+            if !self.best_first.iter().any(|known| known.id == other.id) {
+                self.best_first.push(other);
+            }
+        }
+    }
+}
+
+/// A session that may be told of.
+struct Looked {
+    id: SessionId,
+    summary: Summary,
+    legs: LegScores,
+}
+
+/// What the summaries of the best sessions say of the question.
+pub fn found(
+    reading: &Reading<'_>,
+    (found, ranked): (&Found, &[Ranked]),
+    candidates: &Candidates,
+    lexicon: &mut Lexicon<'_>,
+) -> chime_store::Result<Summaries> {
+    let frequencies = &candidates.frequencies;
+    let of_message = sessions_of(reading, found, ranked)?;
+    let of_best = ranked.iter().filter_map(|one| of_message.get(&found.messages.get(one.index)?.seq).copied());
+    let looked = look_at(reading, of_best, candidates)?;
+    let said_elsewhere = summaries::rolled_up(reading.conn, reading.request.conversation.chat)?;
+    if looked.is_empty() {
+        return Ok(Summaries { said_elsewhere, ..Summaries::default() });
+    }
+    let names = summaries::member_names(reading.conn, reading.request.conversation.chat)?;
+    let told: Vec<Vec<String>> =
+        looked.iter().map(|one| one.summary.bullets.iter().map(|it| named(&it.text, &names)).collect()).collect();
+    let texts: Vec<String> = told.iter().map(|bullets| bullets.join("\n")).collect();
+    let texts: Vec<SessionText<'_>> = texts.iter().map(|summary| SessionText { summary }).collect();
+    let session_of = |place: usize| {
+        let id = of_message.get(&found.messages.get(place)?.seq)?;
+        looked.iter().position(|one| one.id == *id)
+    };
+    let scored = rank_sessions(&reading.question, (ranked, session_of), &texts, frequencies, lexicon);
+    let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
+    let best_first = says_enough.map(|one| {
+        let Looked { id, summary, legs } = &looked[one.index];
+        let bullets = scored_bullets(reading, (summary, &told[one.index]), frequencies, lexicon);
+        FoundSummary { id: *id, score: one.score, legs: *legs, bullets }
+    });
+    Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
+}
+
+/// The closed sessions of the best messages.
+fn sessions_of(
+    reading: &Reading<'_>,
+    found: &Found,
+    ranked: &[Ranked],
+) -> chime_store::Result<HashMap<Seq, SessionId>> {
+    let mut of_message = HashMap::new();
+    for one in ranked.iter().take(MESSAGES) {
+        let stored = &found.messages[one.index];
+        let conversation = Conversation { chat: reading.request.conversation.chat, thread: stored.thread };
+        let moment = (stored.sent_at, stored.id);
+        if let Some(session) = sessions::of_message(reading.conn, conversation, moment)? {
+            of_message.insert(stored.seq, session.id);
+        }
+    }
+    Ok(of_message)
+}
+
+fn look_at(
+    reading: &Reading<'_>,
+    of_best: impl Iterator<Item = SessionId>,
+    candidates: &Candidates,
+) -> chime_store::Result<Vec<Looked>> {
+    let mut wanted: BTreeMap<SessionId, LegScores> = candidates.best_sessions().into_iter().take(PROPOSED).collect();
+    for id in of_best {
+        if wanted.len() >= LOOKED {
+            break;
+        }
+        wanted.entry(id).or_insert_with(|| candidates.sessions.get(&id).copied().unwrap_or_default());
+    }
+    let mut looked = Vec::new();
+    for (id, legs) in wanted {
+        if let Some(summary) = summaries::mini(reading.conn, id)? {
+            looked.push(Looked { id, summary, legs });
+        }
+    }
+    Ok(looked)
+}
+
+/// The bullets of a summary, and how much each says of the question.
+fn scored_bullets(
+    reading: &Reading<'_>,
+    (summary, told): (&Summary, &[String]),
+    frequencies: &Frequencies,
+    lexicon: &mut Lexicon<'_>,
+) -> Vec<(Bullet, f64)> {
+    let mut reader = SummaryReader::new(&reading.question, frequencies, lexicon);
+    let scored = summary.bullets.iter().zip(told).map(|(bullet, told)| {
+        let (coverage, cosine) = reader.read(told, lexicon);
+        (Bullet { text: told.clone(), sources: bullet.sources.clone() }, coverage + cosine)
+    });
+    scored.collect()
+}
+
+impl FoundSummary {
+    /// All of a summary, each bullet as good as the other.
+    pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, legs: LegScores) -> Self {
+        let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), sources: bullet.sources.clone() };
+        let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
+        Self { id, score: 0.0, legs, bullets }
+    }
+
+    /// The `most` bullets that say most of the question and are news, in their order.
+    pub fn best_bullets(&self, most: usize, is_news: impl Fn(&Bullet) -> bool) -> Vec<Bullet> {
+        let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| *score > 0.0 && is_news(bullet));
+        let mut best: Vec<(usize, f64)> = telling.map(|(place, (_, score))| (place, *score)).collect();
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        best.truncate(most);
+        best.sort_unstable_by_key(|(place, _)| *place);
+        best.into_iter().map(|(place, _)| self.bullets[place].0.clone()).collect()
+    }
+}
+
+/// The messages that bullets rest on.
+pub fn grounds(conn: &Reader, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<StoredMessage>> {
+    let seqs: BTreeSet<Seq> = bullets.iter().flat_map(|bullet| bullet.sources.iter().copied()).collect();
+    let mut grounds = Vec::new();
+    for seq in seqs {
+        grounds.extend(messages::by_seq(conn, chat, seq)?);
+    }
+    Ok(grounds)
+}

@@ -1,0 +1,331 @@
+//! Where a conversation is cut into sessions: a function of its messages and of what cuts it, so that dividing anew always
+//! ends with the same sessions.
+
+use std::time::Duration;
+
+use chime_core::{Closed, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
+
+/// However lively a conversation is, its days are told apart.
+const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What ends a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionRules {
+    /// A silence longer than this.
+    pub idle: Duration,
+    pub max_messages: u32,
+}
+
+/// A closed session, as read off the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    pub opener: Seq,
+    pub first: (Timestamp, MessageId),
+    pub last: (Timestamp, MessageId),
+    pub messages: u32,
+    pub reason: Closed,
+    pub fingerprint: i64,
+}
+
+/// A session that is still open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenSession {
+    pub opener: Seq,
+    pub first: (Timestamp, MessageId),
+    pub last: (Timestamp, MessageId),
+    pub messages: u32,
+    /// How many of them people wrote: the turns.
+    pub turns: u32,
+    /// When it ends unless somebody writes.
+    pub ends_at: Timestamp,
+}
+
+/// What the end of the messages leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    Nothing,
+    Closed(Stretch),
+    Open(OpenSession),
+}
+
+/// Divides a conversation, message by message in its order.
+#[derive(Debug, Clone)]
+pub struct Divider {
+    rules: SessionRules,
+    /// Oldest first.
+    cuts: Vec<SessionCut>,
+    open: Option<Open>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    opener: Seq,
+    first: (Timestamp, MessageId),
+    last: (Timestamp, MessageId),
+    messages: u32,
+    turns: u32,
+    digest: u64,
+}
+
+impl Divider {
+    /// `cuts`: those of the conversation from its first message on, oldest first.
+    pub fn new(rules: SessionRules, cuts: Vec<SessionCut>) -> Self {
+        Self { rules, cuts, open: None }
+    }
+
+    /// Takes the next message in. Gives the session that ends before it.
+    pub fn push(&mut self, message: SessionMessage) -> Option<Stretch> {
+        let ended = self.end_before(&message);
+        let place = (message.at, message.id);
+        let open = match self.open.take() {
+            Some(open) => Open { last: place, messages: open.messages + 1, ..open },
+            // A session begins with somebody who says something.
+            None if !message.is_human => return ended,
+            None => Open { opener: message.seq, first: place, last: place, messages: 1, turns: 0, digest: SEED },
+        };
+        let turns = open.turns + u32::from(message.is_human);
+        let digest = digested(open.digest, &message);
+        self.open = Some(Open { turns, digest, ..open });
+        ended
+    }
+
+    /// Whether a session begins with `message`, which was the last to be taken in.
+    pub fn begins_with(&self, message: &SessionMessage) -> bool {
+        self.open.is_some_and(|open| open.opener == message.seq)
+    }
+
+    /// Where the session begins that is open.
+    pub fn began(&self) -> Option<(Timestamp, MessageId)> {
+        self.open.map(|open| open.first)
+    }
+
+    /// What is left at `now`, when all messages were taken in.
+    pub fn finish(mut self, now: Timestamp) -> Tail {
+        let Some(open) = self.open else { return Tail::Nothing };
+        let ends_at = open.last.0.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE));
+        let reason = if let Some(reason) = self.cut_between(open.last, (now, MessageId(i64::MAX))) {
+            Some(reason)
+        } else if open.messages >= self.rules.max_messages {
+            Some(Closed::Size)
+        } else if now.since(open.last.0) > self.rules.idle {
+            Some(Closed::Silence)
+        } else if now.since(open.first.0) >= MAX_AGE {
+            Some(Closed::Age)
+        } else {
+            None
+        };
+        match reason {
+            Some(reason) => Tail::Closed(open.closed(reason)),
+            None => Tail::Open(OpenSession {
+                opener: open.opener,
+                first: open.first,
+                last: open.last,
+                messages: open.messages,
+                turns: open.turns,
+                ends_at,
+            }),
+        }
+    }
+
+    fn end_before(&mut self, message: &SessionMessage) -> Option<Stretch> {
+        let open = self.open?;
+        let reason = if let Some(reason) = self.cut_between(open.last, (message.at, message.id)) {
+            reason
+        } else if open.messages >= self.rules.max_messages {
+            Closed::Size
+        } else if message.at.since(open.last.0) > self.rules.idle {
+            Closed::Silence
+        } else if message.at.since(open.first.0) >= MAX_AGE {
+            Closed::Age
+        } else {
+            return None;
+        };
+        self.open = None;
+        Some(open.closed(reason))
+    }
+
+    /// The first cut that falls at or after `last` and before `next`; those before are used up.
+    fn cut_between(&mut self, last: (Timestamp, MessageId), next: (Timestamp, MessageId)) -> Option<Closed> {
+        self.cuts.retain(|cut| cut.after >= last);
+        self.cuts.first().filter(|cut| cut.after < next).map(|cut| cut.reason)
+    }
+}
+
+impl Open {
+    fn closed(self, reason: Closed) -> Stretch {
+        Stretch {
+            opener: self.opener,
+            first: self.first,
+            last: self.last,
+            messages: self.messages,
+            reason,
+            fingerprint: self.digest.cast_signed(),
+        }
+    }
+}
+
+/// The fingerprint of a session that consists of `messages`.
+pub fn fingerprint(messages: &[SessionMessage]) -> i64 {
+    messages.iter().fold(SEED, digested).cast_signed()
+}
+
+fn digested(digest: u64, message: &SessionMessage) -> u64 {
+    mixed(mixed(digest, u64::from(message.seq.0)), message.content)
+}
+
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One step of a digest (splitmix64).
+fn mixed(digest: u64, value: u64) -> u64 {
+    let mut z = digest.wrapping_add(value).wrapping_add(SEED);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+    use chime_core::Role;
+    use chime_core::testkit::{moment, transcript};
+
+    const RULES: SessionRules = SessionRules { idle: Duration::from_secs(3600), max_messages: 4 };
+
+    fn messages(chat: &str) -> Vec<SessionMessage> {
+        let message = |stored: chime_core::StoredMessage| SessionMessage {
+            seq: stored.seq,
+            at: stored.message.sent_at,
+            id: stored.message.id,
+            is_human: stored.message.role == Role::User,
+            content: 0,
+        };
+        transcript(chat).into_iter().map(message).collect()
+    }
+
+    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<Stretch>, Tail) {
+        let mut divider = Divider::new(RULES, cuts.to_vec());
+        let mut found: Vec<Stretch> = messages.iter().filter_map(|message| divider.push(*message)).collect();
+        let tail = divider.finish(now);
+        if let Tail::Closed(stretch) = tail {
+            found.push(stretch);
+        }
+        (found, tail)
+    }
+
+    fn told(chat: &str, cuts: &[SessionCut], now: &str) -> String {
+        let (found, tail) = divided(&messages(chat), cuts, moment(now));
+        let mut lines: Vec<String> =
+            found.iter().map(|it| format!("{}-{} {}", it.first.1, it.last.1, it.reason.as_str())).collect();
+        if let Tail::Open(open) = tail {
+            let minutes = open.ends_at.since(moment(now)).as_secs() / 60;
+            lines.push(format!("{}-{} open for {minutes} min, {} turns", open.first.1, open.last.1, open.turns));
+        }
+        lines.join("\n")
+    }
+
+    #[track_caller]
+    fn check(chat: &str, cuts: &[SessionCut], now: &str, expected: Expect) {
+        expected.assert_eq(&told(chat, cuts, now));
+    }
+
+    #[test]
+    fn silence_size_and_age_end_a_session() {
+        check(
+            "10:00 ann#1 a\n10:59 bob#2 b\n11:59 cat#3 c\n13:00 ann#4 d\n13:01 bob#5 e",
+            &[],
+            "13:10",
+            expect![[r#"
+                1-3 silence
+                4-5 open for 51 min, 2 turns"#]],
+        );
+        check(
+            "10:00 ann#1 a\n10:01 bob#2 b\n10:02 cat#3 c\n10:03 ann#4 d\n10:04 bob#5 e",
+            &[],
+            "12:00",
+            expect![[r#"
+                1-4 size
+                5-5 silence"#]],
+        );
+        let day_long: Vec<SessionMessage> = (0..30)
+            .map(|hour: u32| SessionMessage {
+                seq: Seq(hour + 1),
+                at: moment("00:00").plus(Duration::from_secs(u64::from(hour) * 3600)),
+                id: MessageId(i64::from(hour) + 1),
+                is_human: true,
+                content: 0,
+            })
+            .collect();
+        let mut divider = Divider::new(SessionRules { max_messages: 500, ..RULES }, Vec::new());
+        let ended: Vec<Stretch> = day_long.iter().filter_map(|message| divider.push(*message)).collect();
+        assert_eq!(ended.iter().map(|it| (it.messages, it.reason)).collect::<Vec<_>>(), [(24, Closed::Age)]);
+    }
+
+    #[test]
+    fn a_command_the_end_of_a_topic_and_the_removal_of_the_bot_end_a_session() {
+        let cut = |time: &str, id, reason| SessionCut { after: (moment(time), MessageId(id)), reason };
+        check(
+            "10:00 ann#1 a\n10:01 bob#2 /new\n10:02 cat#3 c\n10:05 ann#4 d",
+            &[cut("10:01", 2, Closed::New), cut("10:04", i64::MAX, Closed::Removed)],
+            "10:06",
+            expect![[r#"
+                1-2 new
+                3-3 removed
+                4-4 open for 59 min, 1 turns"#]],
+        );
+        check(
+            "10:00 ann#1 a",
+            &[cut("09:00", 0, Closed::New), cut("10:01", 2, Closed::Topic)],
+            "10:02",
+            expect!["1-1 topic"],
+        );
+    }
+
+    #[test]
+    fn people_open_sessions_and_bots_only_take_part() {
+        check(
+            "10:00 chime#1 [assistant] recap\n10:01 ann#2 a\n10:02 chime#3 [assistant] b",
+            &[],
+            "10:03",
+            expect!["2-3 open for 59 min, 1 turns"],
+        );
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_closes_nothing() {
+        check("10:00 ann#1 a", &[], "09:00", expect!["1-1 open for 120 min, 1 turns"]);
+    }
+
+    #[test]
+    fn another_content_is_another_fingerprint() {
+        let mut said = messages("10:00 ann#1 a\n10:01 bob#2 b");
+        let before = divided(&said, &[], moment("12:00")).0[0].fingerprint;
+        said[1].content = 1;
+        assert_ne!(divided(&said, &[], moment("12:00")).0[0].fingerprint, before);
+    }
+
+    proptest! {
+        /// Dividing can begin anew at any session: nothing before its first message plays a part.
+        #[test]
+        fn dividing_from_a_session_on_gives_the_same_sessions(
+            gaps in prop::collection::vec((0_u64..7200, any::<bool>()), 1..40), from in any::<prop::sample::Index>(),
+        ) {
+            let mut at = moment("00:00");
+            let said: Vec<SessionMessage> = gaps.iter().zip(1..).map(|((gap, is_human), number)| {
+                at = at.plus(Duration::from_secs(*gap));
+                SessionMessage { seq: Seq(number), at, id: MessageId(number.into()), is_human: *is_human, content: 0 }
+            }).collect();
+            let now = at.plus(Duration::from_secs(1800));
+            let (whole, tail) = divided(&said, &[], now);
+            if whole.is_empty() {
+                return Ok(());
+            }
+            let place = from.index(whole.len());
+            let rest: Vec<SessionMessage> =
+                said.iter().copied().filter(|it| (it.at, it.id) >= whole[place].first).collect();
+            prop_assert_eq!(divided(&rest, &[], now), (whole[place..].to_vec(), tail));
+        }
+    }
+}

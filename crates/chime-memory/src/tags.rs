@@ -1,0 +1,190 @@
+//! Tags: what a session is about, in the words of its chat.
+
+use serde::Deserialize;
+
+use crate::words;
+use chime_core::Bullet;
+
+/// Tags of a session at most, and those that a model must give.
+const MOST: usize = 10;
+const FEWEST: usize = 3;
+const TAG_CHARS: usize = 40;
+/// Words of one tag.
+const PARTS: usize = 4;
+
+/// A tag on its way in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tag {
+    /// Lower case, words joined by hyphens.
+    pub name: String,
+    /// What its forms share.
+    pub key: String,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// Why a model's answer holds no tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TagError {
+    #[error("the answer is not the JSON that was asked for")]
+    Form,
+    #[error("the answer holds {0} usable tags, fewer than {FEWEST}")]
+    TooFew(usize),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    tags: Vec<AnswerTag>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnswerTag {
+    tag: String,
+    conf: f32,
+}
+
+/// Reads `{"tags":[{"tag":"invoices","conf":0.92}, …]}`, with or without a code fence around it, and nothing else.
+///
+/// # Errors
+/// When it is anything else, or holds too few tags that can be used.
+pub fn parse(answer: &str) -> Result<Vec<Tag>, TagError> {
+    let json = answer.trim();
+    let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
+    let json = json.strip_suffix("```").unwrap_or(json).trim();
+    let answer: Answer = serde_json::from_str(json).map_err(|_| TagError::Form)?;
+    if answer.tags.iter().any(|tag| !(0.0..=1.0).contains(&tag.conf)) {
+        return Err(TagError::Form);
+    }
+    let mut found: Vec<Tag> = Vec::new();
+    for AnswerTag { tag, conf } in answer.tags {
+        let Some(tag) = normalized(&tag, conf) else { continue };
+        if !found.iter().any(|other| other.key == tag.key) {
+            found.push(tag);
+        }
+    }
+    found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    found.truncate(MOST);
+    if found.len() < FEWEST { Err(TagError::TooFew(found.len())) } else { Ok(found) }
+}
+
+/// A tag in its one form; none where nothing of it tells anything.
+pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
+    let lower = raw.to_lowercase();
+    let parts: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).take(PARTS).collect();
+    let name = parts.join("-");
+    let is_telling = parts.iter().any(|part| part.chars().any(char::is_alphabetic) && !words::is_common(part, &lower));
+    if !is_telling || name.chars().count() > TAG_CHARS {
+        return None;
+    }
+    let key = parts.iter().map(|part| singular(part)).collect::<Vec<_>>().join("-");
+    Some(Tag { name, key, confidence })
+}
+
+/// A word without the ending of an English plural; other languages keep their forms apart, and `/topics merge` joins them.
+fn singular(word: &str) -> String {
+    let stem = |ending: &str| word.strip_suffix(ending).filter(|stem| stem.chars().count() >= 2);
+    if let Some(stem) = stem("ies") {
+        return format!("{stem}y");
+    }
+    for ending in ["sses", "shes", "ches", "xes"] {
+        if stem(ending).is_some() {
+            return word[..word.len() - 2].to_owned();
+        }
+    }
+    match stem("s") {
+        Some(stem) if !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        Some(_) | None => word.to_owned(),
+    }
+}
+
+/// Tags without a model: the rarest words that the bullets of a session say most. `rarity` of a stem is 0 where every
+/// session has it, and 1 where it is new.
+pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
+    struct Candidate {
+        word: String,
+        stem: String,
+        count: usize,
+        weight: f64,
+    }
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for bullet in bullets {
+        // What stands before the first colon of an extract is who said it.
+        let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
+        for (word, stem) in words::telling(said) {
+            if words::has_digit(&word) || word.chars().count() < 4 {
+                continue;
+            }
+            match candidates.iter_mut().find(|it| it.stem == stem) {
+                Some(known) => {
+                    known.count += 1;
+                    // The shortest form is the nearest to the word as a dictionary has it.
+                    if word.chars().count() < known.word.chars().count() {
+                        known.word = word;
+                    }
+                }
+                None => candidates.push(Candidate { word, stem, count: 1, weight: 0.0 }),
+            }
+        }
+    }
+    candidates.iter_mut().for_each(|it| it.weight = (it.count as f64).sqrt() * rarity(&it.stem));
+    candidates.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.word.cmp(&b.word)));
+    let best = candidates.first().map_or(1.0, |it| it.weight).max(f64::EPSILON);
+    candidates.iter().take(MOST).filter_map(|it| normalized(&it.word, (0.8 * it.weight / best) as f32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use chime_core::Seq;
+
+    #[track_caller]
+    fn check(answer: &str, expected: Expect) {
+        let told = match parse(answer) {
+            Ok(tags) => {
+                tags.iter().map(|it| format!("{}={} {}", it.name, it.key, it.confidence)).collect::<Vec<_>>().join(", ")
+            }
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn tags_are_strict_json_in_one_form() {
+        check(
+            r#"{"tags":[{"tag":"Invoices","conf":0.92},{"tag":"invoice","conf":0.5},{"tag":"thai place","conf":1},{"tag":"boxes","conf":0.3}]}"#,
+            expect!["thai-place=thai-place 1, invoices=invoice 0.92, boxes=box 0.3"],
+        );
+        check(
+            "```json\n{\"tags\":[{\"tag\":\"a1 b\",\"conf\":0}]}\n```",
+            expect!["the answer holds 1 usable tags, fewer than 3"],
+        );
+        check("tags: invoices", expect!["the answer is not the JSON that was asked for"]);
+        check(r#"{"tags":[{"tag":"a","conf":2}]}"#, expect!["the answer is not the JSON that was asked for"]);
+        check(r#"{"tags":[],"note":"none"}"#, expect!["the answer is not the JSON that was asked for"]);
+    }
+
+    #[test]
+    fn plurals_share_a_key() {
+        let key = |word: &str| normalized(word, 1.0).unwrap().key;
+        assert_eq!(
+            ["berries", "classes", "buses", "class", "status", "tables"].map(key),
+            ["berry", "class", "buse", "class", "status", "table"]
+        );
+        assert_eq!(normalized("the", 1.0), None);
+        assert_eq!(normalized("2026", 1.0), None);
+    }
+
+    #[test]
+    fn without_a_model_rare_words_are_tags() {
+        let bullet = |text: &str| Bullet { text: text.to_owned(), sources: vec![Seq(1)] };
+        let bullets = [bullet("{u1}: the boiler shows F28"), bullet("{u2}: boilers again, Derek comes tomorrow")];
+        let rarity = |stem: &str| if stem == "tomo" { 0.1 } else { 1.0 };
+        let tags: Vec<String> = extracted(&bullets, rarity).into_iter().map(|it| it.name).collect();
+        assert_eq!(tags.join(" "), "boiler derek shows tomorrow");
+    }
+}

@@ -1,0 +1,370 @@
+//! Which topic a conversation is about: scores, thresholds, hysteresis. A turn is a message of a member.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::words;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The turn at which topics are first scored, and after how many turns again.
+const FIRST_TURN: u32 = 3;
+const EVERY: u32 = 5;
+/// A topic is adopted from this score on.
+const ADOPT: f64 = 0.70;
+/// By so much another topic must be better than the present one.
+const LEAD: f64 = 0.15;
+/// Below the threshold by so much, a score is worth asking the model about.
+const BORDERLINE: f64 = 0.15;
+/// Two topics with scores this close are equal.
+const EQUAL: f64 = 0.02;
+/// Topics that share more of their sessions than this are not distinct.
+const DISTINCT: f64 = 0.2;
+/// From this score of the model on, a tag is one in question.
+const SURE: f64 = 0.5;
+/// Candidates that are kept.
+pub const MOST: usize = 6;
+/// The summary of a topic is made anew after this.
+pub const KEPT: Duration = DAY.saturating_mul(7);
+/// So many of the last messages that mention a tag are enough.
+const SURE_MENTIONS: f64 = 2.0;
+/// The highest scores of mentions alone, and of the cosine alone.
+const WORDS: f64 = 0.85;
+const MEANING: f64 = 0.8;
+/// Cosines of a talk with the summaries of its topic: below the first it scores 0, from the second on `MEANING`.
+const COSINE: (f64, f64) = (0.25, 0.65);
+/// Cosine with the middle of a topic's sessions from which on another session is its neighbour, and how many are taken.
+const NEIGHBOUR: f64 = 0.7;
+const NEIGHBOURS: usize = 10;
+
+/// What speaks for a topic.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Signals {
+    /// Of the last messages, how many mention it.
+    pub mentions: u32,
+    /// Of the last messages with the nearest of its sessions.
+    pub cosine: f64,
+    /// Share of the tags in question which its sessions carry.
+    pub tag_overlap: f64,
+    /// Of the newest of its sessions.
+    pub age: Duration,
+}
+
+/// A topic with its scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    pub tag: i64,
+    pub signals: Signals,
+    /// By the local scorer, or by the model where it was asked.
+    pub score: f64,
+    /// Its sessions, by their numbers.
+    pub sessions: BTreeSet<u32>,
+}
+
+/// What becomes of the topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    Keep,
+    /// By tag, the best first.
+    Adopt(Vec<i64>),
+}
+
+/// Whether topics are scored at a turn: at 3, 8, 13, … or at the next chance after it.
+pub fn is_due(turn: u32, evaluated_at: u32) -> bool {
+    let window = |turn: u32| turn.checked_sub(FIRST_TURN).map(|turns| turns / EVERY);
+    match (window(turn), window(evaluated_at)) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(now), Some(then)) => now > then,
+    }
+}
+
+/// Turns until topics are scored again.
+pub fn turns_left(turn: u32) -> u32 {
+    match turn.checked_sub(FIRST_TURN) {
+        None => FIRST_TURN - turn,
+        Some(turns) => EVERY - turns % EVERY,
+    }
+}
+
+/// What the local scorer says, 0 to 1.
+pub fn local_score(signals: &Signals) -> f64 {
+    let words = (f64::from(signals.mentions) / SURE_MENTIONS).min(1.0) * WORDS;
+    let meaning = ((signals.cosine - COSINE.0) / (COSINE.1 - COSINE.0)).clamp(0.0, 1.0) * MEANING;
+    1.0 - (1.0 - words) * (1.0 - meaning)
+}
+
+pub fn recency_boost(age: Duration) -> f64 {
+    match age {
+        age if age <= DAY * 28 => 1.0,
+        age if age <= DAY * 180 => 0.6,
+        _ => 0.3,
+    }
+}
+
+impl Candidate {
+    pub fn final_score(&self) -> f64 {
+        0.6 * self.score + 0.25 * self.signals.tag_overlap + 0.15 * recency_boost(self.signals.age)
+    }
+}
+
+/// Sets the overlap of each candidate with `queried`, the tags in question. A candidate carries its own tag, and those that
+/// its sessions carry too.
+pub fn set_overlap(candidates: &mut [Candidate], queried: &BTreeSet<i64>) {
+    let asked: Vec<(i64, BTreeSet<u32>)> =
+        candidates.iter().filter(|one| queried.contains(&one.tag)).map(|one| (one.tag, one.sessions.clone())).collect();
+    for one in candidates {
+        let carried =
+            asked.iter().filter(|(tag, sessions)| *tag == one.tag || !sessions.is_disjoint(&one.sessions)).count();
+        one.signals.tag_overlap = if asked.is_empty() { 0.0 } else { carried as f64 / asked.len() as f64 };
+    }
+}
+
+/// The scores of a model in place of the local ones. `forms` gives the slugs that a tag goes by; a slug that the chat does
+/// not have is none. What the model is sure of is in question beside what the messages mention.
+pub fn apply<'a>(
+    candidates: &mut [Candidate],
+    inferred: &[Inferred],
+    mentioned: &BTreeSet<i64>,
+    forms: impl Fn(i64) -> &'a [String],
+) {
+    let mut queried = mentioned.clone();
+    for one in candidates.iter_mut() {
+        if let Some(found) = inferred.iter().find(|found| forms(one.tag).contains(&found.slug)) {
+            one.score = found.score;
+            if found.score >= SURE {
+                queried.insert(one.tag);
+            }
+        }
+    }
+    set_overlap(candidates, &queried);
+}
+
+/// The best first, at most six.
+pub fn ranked(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| b.final_score().total_cmp(&a.final_score()).then(a.tag.cmp(&b.tag)));
+    candidates.truncate(MOST);
+    candidates
+}
+
+/// Whether the model could turn the choice: the best is just below the threshold, or its lead just below what is wanted.
+pub fn is_borderline(ranked: &[Candidate], active: Option<f64>) -> bool {
+    let Some(best) = ranked.first().map(Candidate::final_score) else { return false };
+    let nearly = |value: f64, wanted: f64| value < wanted && value >= wanted - BORDERLINE;
+    nearly(best, ADOPT) || best >= ADOPT && active.is_some_and(|active| best > active && best - active < LEAD)
+}
+
+/// What becomes of the topic at `turn`. `active` are the present topics with the score of the first, adopted at the turn
+/// `adopted_at`.
+pub fn choose(ranked: &[Candidate], active: (&[i64], f64), adopted_at: u32, turn: u32) -> Choice {
+    let (tags, score) = active;
+    let Some(best) = ranked.first().filter(|best| best.final_score() >= ADOPT) else { return Choice::Keep };
+    if tags.contains(&best.tag) {
+        return Choice::Keep;
+    }
+    let may_swap = turn.saturating_sub(adopted_at) >= EVERY && best.final_score() - score >= LEAD;
+    if !tags.is_empty() && !may_swap {
+        return Choice::Keep;
+    }
+    let is_equal = |other: &&Candidate| {
+        best.final_score() - other.final_score() <= EQUAL && other.final_score() >= ADOPT && are_distinct(best, other)
+    };
+    let second = ranked.get(1).filter(is_equal).map(|other| other.tag);
+    Choice::Adopt(std::iter::once(best.tag).chain(second).collect())
+}
+
+fn are_distinct(one: &Candidate, other: &Candidate) -> bool {
+    let common = one.sessions.intersection(&other.sessions).count() as f64;
+    common <= DISTINCT * one.sessions.union(&other.sessions).count() as f64
+}
+
+/// Whether a text mentions a tag by one of its forms: all words of the form, in any of their own forms.
+pub fn mentions(stems: &BTreeSet<String>, forms: &[String]) -> bool {
+    forms.iter().any(|form| {
+        let wanted = words::stems(&form.replace('-', " "));
+        !wanted.is_empty() && wanted.is_subset(stems)
+    })
+}
+
+/// A candidate as the model gives it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Inferred {
+    pub slug: String,
+    pub score: f64,
+}
+
+#[derive(Deserialize)]
+struct InferredList {
+    candidates: Vec<Inferred>,
+}
+
+/// Reads `{"candidates": [{"slug", "label", "score", "rationale"}]}`; none where it is anything else.
+pub fn parse_inferred(answer: &str) -> Option<Vec<Inferred>> {
+    let (start, end) = (answer.find('{')?, answer.rfind('}')?);
+    let list: InferredList = serde_json::from_str(answer.get(start..=end)?).ok()?;
+    Some(list.candidates.into_iter().filter(|one| (0.0..=1.0).contains(&one.score)).take(MOST).collect())
+}
+
+/// The sessions of a chat nearest to the middle of those that carry a tag, the nearest first, without these themselves.
+pub fn neighbours<K: Copy + Ord>(carriers: &BTreeSet<K>, vectors: &[(K, Vec<f32>)]) -> Vec<K> {
+    let mut middle: Vec<f32> = Vec::new();
+    for (_, vector) in vectors.iter().filter(|(id, _)| carriers.contains(id)) {
+        middle.resize(vector.len().max(middle.len()), 0.0);
+        middle.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+    }
+    let mut near: Vec<(K, f64)> = vectors
+        .iter()
+        .filter(|(id, _)| !carriers.contains(id))
+        .map(|(id, vector)| (*id, cosine(&middle, vector)))
+        .filter(|(_, cosine)| *cosine >= NEIGHBOUR)
+        .collect();
+    near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    near.into_iter().take(NEIGHBOURS).map(|(id, _)| id).collect()
+}
+
+/// 0 for vectors of two models, and for one that points nowhere.
+pub fn cosine(one: &[f32], other: &[f32]) -> f64 {
+    if one.len() != other.len() {
+        return 0.0;
+    }
+    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let lengths = (product(one, one) * product(other, other)).sqrt();
+    if lengths > 0.0 { product(one, other) / lengths } else { 0.0 }
+}
+
+/// Pairs of slugs that look like the same word, for an admin to merge: one begins with the other, or one letter differs.
+pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)> {
+    const SHORTEST: usize = 4;
+    let mut pairs = Vec::new();
+    for (place, one) in slugs.iter().enumerate() {
+        for other in &slugs[place + 1..] {
+            let (short, long) = if one.len() <= other.len() { (*one, *other) } else { (*other, *one) };
+            let is_near = short.chars().count() >= SHORTEST && (long.starts_with(short) || differ_by_one(short, long));
+            if is_near && pairs.len() < most {
+                pairs.push((long, short));
+            }
+        }
+    }
+    pairs
+}
+
+/// Whether one letter was changed, added or left out.
+fn differ_by_one(short: &str, long: &str) -> bool {
+    let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
+    let same = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
+    match long.len() - short.len() {
+        0 => short.get(same + 1..) == long.get(same + 1..),
+        1 => short.get(same..) == long.get(same + 1..),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(tag: i64, score: f64) -> Candidate {
+        let signals = Signals { tag_overlap: 1.0, ..Signals::default() };
+        Candidate { tag, signals, score, sessions: BTreeSet::from([tag.unsigned_abs() as u32]) }
+    }
+
+    #[test]
+    fn topics_are_scored_at_turns_three_eight_thirteen() {
+        let mut evaluated_at = 0;
+        let mut at = Vec::new();
+        for turn in 0..=20 {
+            if is_due(turn, evaluated_at) {
+                at.push(turn);
+                evaluated_at = turn;
+            }
+        }
+        assert_eq!(at, [3, 8, 13, 18]);
+        assert!(is_due(11, 3) && !is_due(12, 11), "what was missed is made up for once");
+        assert_eq!([0, 2, 3, 7, 8, 12].map(turns_left), [3, 1, 5, 1, 5, 1]);
+    }
+
+    #[test]
+    fn the_score_is_the_seeds_formula() {
+        let one = Candidate {
+            signals: Signals { age: DAY * 100, tag_overlap: 0.5, ..Signals::default() },
+            ..candidate(1, 0.8)
+        };
+        assert!((one.final_score() - (0.6 * 0.8 + 0.25 * 0.5 + 0.15 * 0.6)).abs() < 1e-9);
+        assert_eq!([28, 29, 180, 181].map(|days| recency_boost(DAY * days)), [1.0, 0.6, 0.6, 0.3]);
+    }
+
+    #[test]
+    fn two_mentions_are_enough_and_one_is_a_case_for_the_model() {
+        let score = |mentions, cosine| local_score(&Signals { mentions, cosine, ..Signals::default() });
+        let of = |score| ranked(vec![candidate(1, score)]);
+        assert_eq!(choose(&of(score(2, 0.0)), (&[], 0.0), 0, 3), Choice::Adopt(vec![1]));
+        assert!(is_borderline(&of(score(1, 0.0)), None));
+        assert_eq!(choose(&of(score(1, 0.0)), (&[], 0.0), 0, 3), Choice::Keep);
+        assert!(score(1, 0.6) > score(1, 0.0) && score(9, 1.0) <= 1.0 && score(0, -1.0) == 0.0);
+    }
+
+    #[test]
+    fn no_swap_within_five_turns_or_with_a_small_lead() {
+        let best = ranked(vec![candidate(2, 0.9), candidate(1, 0.3)]);
+        let score = best[1].final_score();
+        assert_eq!(choose(&best, (&[1], score), 8, 12), Choice::Keep, "within five turns");
+        assert_eq!(choose(&best, (&[1], score), 8, 13), Choice::Adopt(vec![2]));
+        let close = ranked(vec![candidate(2, 0.9), candidate(1, 0.7)]);
+        assert_eq!(choose(&close, (&[1], close[1].final_score()), 3, 13), Choice::Keep, "a lead of .12");
+        assert!(is_borderline(&close, Some(close[1].final_score())));
+        assert_eq!(choose(&best, (&[2], best[0].final_score()), 3, 13), Choice::Keep, "it is the topic");
+    }
+
+    #[test]
+    fn what_the_model_is_sure_of_is_in_question_too() {
+        let mut found = vec![candidate(1, 0.2), candidate(2, 0.4), candidate(3, 0.1)];
+        set_overlap(&mut found, &BTreeSet::from([1]));
+        assert_eq!(found.iter().map(|one| one.signals.tag_overlap).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
+        let inferred = |slug: &str, score| Inferred { slug: slug.to_owned(), score };
+        let forms = [vec!["tent".to_owned()], vec!["boiler".to_owned(), "heating".to_owned()], Vec::new()];
+        let given = [inferred("heating", 0.9), inferred("submarine", 1.0)];
+        apply(&mut found, &given, &BTreeSet::new(), |tag| &forms[usize::try_from(tag).unwrap() - 1]);
+        assert_eq!(found.iter().map(|one| one.score).collect::<Vec<_>>(), [0.2, 0.9, 0.1]);
+        assert_eq!(choose(&ranked(found), (&[], 0.0), 0, 3), Choice::Adopt(vec![2]));
+    }
+
+    #[test]
+    fn neighbours_are_near_the_middle_of_the_sessions_of_a_tag() {
+        let vectors = [
+            (1, vec![1.0, 0.0]),
+            (2, vec![0.8, 0.6]),
+            (3, vec![0.9, 0.4]),
+            (4, vec![0.0, 1.0]),
+            (5, vec![1.0, 0.0, 0.0]),
+            (6, vec![0.95, 0.3]),
+        ];
+        assert_eq!(neighbours(&BTreeSet::from([1, 2]), &vectors), [6, 3]);
+        assert_eq!(neighbours(&BTreeSet::from([7]), &vectors), [0_i32; 0], "a tag without vectors has none");
+    }
+
+    #[test]
+    fn two_topics_are_adopted_where_they_are_equal_and_distinct() {
+        let both = ranked(vec![candidate(1, 0.9), candidate(2, 0.9)]);
+        assert_eq!(choose(&both, (&[], 0.0), 0, 3), Choice::Adopt(vec![1, 2]));
+        let same = Candidate { sessions: both[0].sessions.clone(), ..candidate(2, 0.9) };
+        assert_eq!(choose(&[both[0].clone(), same], (&[], 0.0), 0, 3), Choice::Adopt(vec![1]));
+    }
+
+    #[test]
+    fn a_tag_is_mentioned_by_any_form_of_its_words() {
+        let said = words::stems("who packs the red tents?");
+        assert!(
+            mentions(&said, &["red-tent".to_owned()]) && mentions(&said, &["shelter".to_owned(), "tent".to_owned()])
+        );
+        assert!(!mentions(&said, &["green-tent".to_owned()]) && !mentions(&said, &[]));
+    }
+
+    #[test]
+    fn the_models_candidates_are_read_and_near_slugs_are_pointed_out() {
+        let answer = "```json\n{\"candidates\":[{\"slug\":\"tent\",\"label\":\"Tent\",\"score\":0.82,\"rationale\":\"x\"},{\"slug\":\"b\",\"score\":7}]}\n```";
+        assert_eq!(parse_inferred(answer), Some(vec![Inferred { slug: "tent".to_owned(), score: 0.82 }]));
+        assert_eq!(parse_inferred("tent"), None);
+        assert_eq!(near_pairs(&["tent", "tents", "lake", "lame", "rope"], 9), [("tents", "tent"), ("lame", "lake")]);
+    }
+}

@@ -1,0 +1,174 @@
+//! What members are shown of a chat's memory, and what they are told about it. All of it Markdown.
+
+use std::collections::BTreeMap;
+
+use crate::members;
+use chime_core::texts::{Texts, filled};
+use chime_core::{Seq, Summary, SummaryMethod, Timestamp, Zone};
+
+/// A message that a bullet rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Where Telegram has links.
+    pub link: Option<String>,
+    pub at: Timestamp,
+    /// Who wrote it.
+    pub by: String,
+}
+
+/// Recent and History of a chat with what it takes to show them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Remembered {
+    /// With how many sessions each rests on.
+    pub recent: Option<(Summary, u32)>,
+    pub history: Option<(Summary, u32)>,
+    pub names: BTreeMap<u32, String>,
+    pub places: BTreeMap<Seq, Place>,
+    pub zone: Zone,
+    /// Whether there are talks of which nothing can be shown yet, as when a message of them was just forgotten.
+    pub is_being_made: bool,
+}
+
+impl Remembered {
+    /// The messages behind what is shown.
+    pub fn rests_on(&self) -> impl Iterator<Item = Seq> + '_ {
+        let kept = [&self.recent, &self.history].into_iter().flatten();
+        kept.flat_map(|(summary, _)| &summary.bullets).flat_map(|bullet| bullet.sources.iter().copied())
+    }
+
+    /// The addresses that stand under dates.
+    pub fn links(&self) -> impl Iterator<Item = String> + '_ {
+        self.places.values().filter_map(|place| place.link.clone())
+    }
+}
+
+/// `/memory`: by section, with tokens, each bullet with a link to the first message that it rests on.
+pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
+    let own = &texts.memory;
+    let sections = [
+        (own.recent.as_str(), &own.recent_when, &remembered.recent),
+        (own.history.as_str(), &own.history_when, &remembered.history),
+    ];
+    let told: Vec<String> = sections
+        .into_iter()
+        .filter_map(|(name, when, kept)| kept.as_ref().map(|kept| section(remembered, (name, when), kept, texts)))
+        .collect();
+    if told.is_empty() {
+        return if remembered.is_being_made { &own.being_made } else { &own.none_yet }.clone();
+    }
+    told.join("\n\n")
+}
+
+/// The topic of a conversation below them.
+pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
+    let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
+    let of_topic = |kept| section(remembered, (&name, &texts.memory.topic_when), kept, texts);
+    remembered.recent.as_ref().map(of_topic).unwrap_or_default()
+}
+
+fn section(
+    remembered: &Remembered,
+    (name, when): (&str, &str),
+    (summary, sessions): &(Summary, u32),
+    texts: &Texts,
+) -> String {
+    let (zone, all) = (remembered.zone, texts);
+    let texts = &texts.memory;
+    let sessions = match sessions {
+        1 => texts.sessions_one.clone(),
+        many => filled(&texts.sessions_many, &[("n", &many.to_string())]),
+    };
+    let how = match summary.method {
+        SummaryMethod::Model => "",
+        SummaryMethod::Extract => texts.own_words.as_str(),
+    };
+    let tokens = summary.tokens.to_string();
+    // The name last: what members wrote is not filled in.
+    let blanks = [("when", when), ("sessions", &sessions), ("tokens", &tokens), ("how", how), ("name", name)];
+    let head = filled(&texts.head, &blanks);
+    let bullets = summary.bullets.iter().map(|bullet| {
+        let text = escaped(&members::named(&bullet.text, &remembered.names));
+        let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
+        match place {
+            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
+            Some(Place { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
+            None => format!("- {text}"),
+        }
+    });
+    std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
+}
+
+/// `5 Jan 2026`.
+fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
+    texts.date_of(zone.day(at))
+}
+
+/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`, with the year where that could be another one's.
+pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
+    let time = zone.told_time(at);
+    match short_day(at, now, zone, texts) {
+        Some(day) => format!("{day} {time}"),
+        None => time,
+    }
+}
+
+/// `2 Jan` for a moment of another day than `now`, with the year where that could be another one's.
+pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Option<String> {
+    if zone.same_day(at, now) {
+        return None;
+    }
+    let (day, month, _) = zone.day(at);
+    Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of((day, month)) })
+}
+
+/// Text that reads the same after Markdown has been through it.
+pub fn escaped(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~')
+                .then_some('\\')
+                .into_iter()
+                .chain([c])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use chime_core::Bullet;
+    use chime_core::texts::texts;
+
+    #[test]
+    fn memory_is_shown_by_section_with_links() {
+        let bullet = |text: &str, seq| Bullet { text: text.to_owned(), sources: vec![Seq(seq)] };
+        let summary = Summary {
+            bullets: vec![bullet("{u1}: the red tent comes_along", 3), bullet("{u2} packs", 9)],
+            tokens: 17,
+            method: SummaryMethod::Extract,
+            model: String::new(),
+            built_at: Timestamp::default(),
+        };
+        let at = Timestamp::from_secs(1_767_621_720);
+        let remembered = Remembered {
+            recent: Some((summary, 1)),
+            history: None,
+            names: BTreeMap::from([(1, "Ana".to_owned())]),
+            places: BTreeMap::from([(
+                Seq(3),
+                Place { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
+            )]),
+            ..Remembered::default()
+        };
+        expect![[r#"
+            **Recent** (the last 28 days: 1 conversation, 17 tokens, in the members' own words)
+            - Ana: the red tent comes\_along [5 Jan 2026](https://t.me/c/1/3)
+            - somebody packs"#]]
+        .assert_eq(&shown(&remembered, texts("eng")));
+        assert!(shown(&Remembered::default(), texts("eng")).starts_with("I don't remember anything"));
+        let anew = Remembered { is_being_made: true, ..Remembered::default() };
+        assert!(shown(&anew, texts("eng")).contains("I am summarizing this chat right now"));
+    }
+}

@@ -1,0 +1,245 @@
+//! What a chat is told once of what is kept of it, in its language. The words are in `joined.toml`.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use crate::wording::{Promise, command, escaped};
+use chime_core::rows::{read, rows};
+
+const DAY_SECS: u64 = 24 * 60 * 60;
+
+rows! {
+    struct File {
+        language: Vec<Words>,
+    }
+}
+
+rows! {
+    /// The sentences in one language. What stands in braces is filled in.
+    struct Words {
+        /// ISO 639-3.
+        code: String,
+        /// As in `language_code` of Telegram's users.
+        telegram: String,
+        opening: String,
+        opening_private: String,
+        goes_to: String,
+        all_go_to: String,
+        summaries_too: String,
+        voice_too: String,
+        remembers: String,
+        remembers_here: String,
+        remembers_private: String,
+        news: String,
+        news_voice: String,
+        goes_nowhere: String,
+        kept_for: String,
+        kept_for_good: String,
+        run_by: String,
+        commands: String,
+    }
+}
+
+/// What is new to a chat in its notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    Everything,
+    /// It was told before there were summaries.
+    Memory,
+    /// It was told before voice messages were transcribed.
+    Voice,
+}
+
+/// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
+/// chat's, none for good. Markdown.
+pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: &str) -> String {
+    notice(promise, retention, code, |words| match news {
+        News::Everything => &words.opening,
+        News::Memory => &words.news,
+        News::Voice => &words.news_voice,
+    })
+}
+
+/// As [`joined`], for a private chat.
+pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+    let Some(words) = in_language(code) else { return String::new() };
+    in_words(promise, retention, words, (&words.opening_private, words.remembers_private.clone()))
+}
+
+fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: impl Fn(&Words) -> &String) -> String {
+    let Some(words) = in_language(code) else { return String::new() };
+    let remembers = match &promise.model_host {
+        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
+        None => words.remembers_here.clone(),
+    };
+    in_words(promise, retention, words, (opening(words), remembers))
+}
+
+fn in_words(
+    promise: &Promise,
+    retention: Option<Duration>,
+    words: &Words,
+    (opening, remembers): (&str, String),
+) -> String {
+    let remembers = promise.remembers.then(|| remembers.replace("{memory}", &command(promise, "memory")));
+    let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
+    let Terms { whereto, how_long, run_by } = terms(promise, retention, words);
+    let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
+        .into_iter()
+        .flatten()
+        .map(|it| format!("- {it}"))
+        .collect();
+    format!("{opening}\n\n{}", items.join("\n"))
+}
+
+/// What holds for a chat, a sentence each.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    pub whereto: String,
+    pub how_long: String,
+    pub run_by: Option<String>,
+}
+
+/// The terms in the language with this `code`.
+pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &str) -> Terms {
+    in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
+}
+
+fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms {
+    let whereto = match &promise.model_host {
+        Some(host) => {
+            let told = match (promise.sends_all, promise.remembers) {
+                (true, _) => &words.all_go_to,
+                (false, true) => &words.summaries_too,
+                (false, false) => &words.goes_to,
+            };
+            let told = told.replace("{host}", &format!("`{host}`"));
+            if promise.transcribes { format!("{told} {}", words.voice_too) } else { told }
+        }
+        None => words.goes_nowhere.clone(),
+    };
+    let how_long = match retention {
+        Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
+        None => words.kept_for_good.clone(),
+    };
+    let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
+    Terms { whereto, how_long, run_by }
+}
+
+/// The ISO 639-3 code of a language that Telegram names so, where the notice is spoken in it.
+pub fn language_of_app(telegram: &str) -> Option<&'static str> {
+    let main = telegram.split('-').next().unwrap_or(telegram);
+    all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())
+}
+
+fn in_language(code: &str) -> Option<&'static Words> {
+    all().iter().find(|words| words.code == code).or_else(|| all().first())
+}
+
+fn all() -> &'static [Words] {
+    // A file that does not parse would be empty, which a test rules out.
+    static ALL: LazyLock<Vec<Words>> =
+        LazyLock::new(|| read::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
+    &ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(DAY_SECS);
+
+    fn promise() -> Promise {
+        Promise {
+            username: "chime_bot".to_owned(),
+            model_host: Some("api.example.org".to_owned()),
+            sends_all: false,
+            remembers: false,
+            transcribes: false,
+            retention: Some(DAY * 365),
+            contact: Some("@ann_o".to_owned()),
+        }
+    }
+
+    #[test]
+    fn it_says_what_goes_where_for_how_long_and_who_answers_for_it() {
+        expect![[r#"
+            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
+
+            - To answer, I send the messages that I need to `api.example.org`, and nowhere else.
+            - I keep messages for 365 days.
+            - I am run by @ann\_o.
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
+        .assert_eq(&joined(&promise(), promise().retention, News::Everything, "eng"));
+        let quiet = Promise { model_host: None, contact: None, ..promise() };
+        expect![[r#"
+            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
+
+            - Nothing leaves the machine I run on.
+            - I keep messages until somebody asks me to delete them.
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
+        .assert_eq(&joined(&quiet, None, News::Everything, "a language that nobody speaks"));
+    }
+
+    #[test]
+    fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
+        let promise = Promise { remembers: true, ..promise() };
+        expect![[r#"
+            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
+
+            - For an answer, and for the summaries below, I send the messages that I need to `api.example.org`, and nowhere else.
+            - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
+            - I keep messages for 365 days.
+            - I am run by @ann\_o.
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&joined(&promise, promise.retention, News::Everything, "eng"));
+        for words in all() {
+            let told = joined(&promise, promise.retention, News::Memory, &words.code);
+            assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
+        }
+        let here = joined(&Promise { model_host: None, ..promise.clone() }, None, News::Everything, "deu");
+        assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
+    }
+
+    #[test]
+    fn it_says_that_voice_messages_are_written_down_where_they_are() {
+        for words in all() {
+            let told = |transcribes| joined(&Promise { transcribes, ..promise() }, None, News::Voice, &words.code);
+            assert!(told(true).starts_with(&words.news_voice));
+            assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
+        }
+    }
+
+    #[test]
+    fn every_language_fills_in_every_blank() {
+        assert_eq!(all().len(), 12);
+        for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
+            let promise = Promise { sends_all, remembers: sends_all, ..promise() };
+            let said = joined(&promise, promise.retention, News::Everything, &words.code);
+            for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
+                assert!(said.contains(part), "{}: no {part} in {said}", words.code);
+            }
+            assert!(!said.contains(['{', '}']), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_private_chat_is_not_addressed_as_a_group() {
+        let promise = Promise { remembers: true, ..promise() };
+        for words in all() {
+            let told = joined_in_private(&promise, promise.retention, &words.code);
+            assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
+        }
+        let told = joined_in_private(&promise, promise.retention, "deu");
+        assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
+    }
+
+    #[test]
+    fn the_language_of_an_app_is_known_without_its_region() {
+        assert_eq!(
+            [language_of_app("pt-br"), language_of_app("et"), language_of_app("xx")],
+            [Some("por"), Some("est"), None]
+        );
+    }
+}

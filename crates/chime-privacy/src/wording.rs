@@ -1,0 +1,198 @@
+//! What members are told about what is kept of them: the one place for it. All of it Markdown.
+
+use std::time::Duration;
+
+use crate::Refusal;
+use crate::joined::{Terms, terms_in};
+use chime_core::texts::{Texts, filled, texts};
+use chime_core::{Announced, ChatId, ChatKind, grouped, span_in_words};
+
+/// What holds for every chat of this bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promise {
+    /// The bot's own name, without `@`.
+    pub username: String,
+    /// The host to which text goes for answers; none where nothing leaves this machine.
+    pub model_host: Option<String>,
+    /// Whether every message goes to that host, and not only those that an answer needs.
+    pub sends_all: bool,
+    /// Whether talks are summarized in the background.
+    pub remembers: bool,
+    /// Whether voice messages go to that host to be transcribed.
+    pub transcribes: bool,
+    /// The operator's; none keeps messages for good.
+    pub retention: Option<Duration>,
+    pub contact: Option<String>,
+}
+
+impl Promise {
+    /// What its notice tells beside what is kept.
+    pub fn announces(&self) -> Announced {
+        Announced { memory: self.remembers, voice: self.transcribes }
+    }
+}
+
+/// How far an opt-out reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    ThisChat,
+    EveryChat,
+}
+
+/// What was deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub messages: u64,
+    /// Answers of the bot that rested on them.
+    pub answers: u64,
+}
+
+/// Under the bot's name, where strangers look first: at most 120 characters, without formatting.
+pub fn in_a_line(retention: Option<Duration>) -> String {
+    let how_long = retention.map(|span| format!(" for {}", span_in_words(span))).unwrap_or_default();
+    format!("Reads its chats, answers when tagged, with links. Keeps what it reads{how_long}: /privacy")
+}
+
+/// `/privacy` in a chat of this `kind`, in the language with this `code`.
+pub fn privacy(
+    promise: &Promise,
+    retention: Option<Duration>,
+    out: Option<Reach>,
+    (kind, code): (ChatKind, &str),
+) -> String {
+    let texts = texts(code);
+    let standing = out.map(|out| match out {
+        Reach::ThisChat => format!("{}\n\n", texts.out_here),
+        Reach::EveryChat => format!("{}\n\n", texts.out_everywhere),
+    });
+    let Terms { whereto, how_long, run_by } = terms_in(promise, retention, code);
+    let remembers = promise.remembers.then(|| {
+        let off = match kind {
+            ChatKind::Private => &texts.privacy_memory_off_private,
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => &texts.privacy_memory_off,
+        };
+        let off = filled(off, &[("memory", &command(promise, "memory"))]);
+        let told = format!("{} {off}", texts.privacy_memory);
+        match promise.model_host {
+            Some(_) => format!("{told} {}", texts.privacy_redacted),
+            None => told,
+        }
+    });
+    let items = [Some(whereto), remembers, Some(format!("{how_long} {}", texts.privacy_raw))]
+        .into_iter()
+        .chain([Some(texts.privacy_copies.clone()), run_by])
+        .flatten();
+    let commands = [&texts.privacy_optout, &texts.privacy_forget, &texts.privacy_forget_me, &texts.privacy_forget_all];
+    let items: Vec<String> = items.chain(commands.into_iter().cloned()).map(|it| format!("- {it}")).collect();
+    format!("{}{}\n\n{}", standing.unwrap_or_default(), texts.privacy, items.join("\n"))
+}
+
+pub fn opted_out(reach: Reach, texts: &Texts) -> String {
+    match reach {
+        Reach::ThisChat => texts.opted_out_here.clone(),
+        Reach::EveryChat => texts.opted_out_everywhere.clone(),
+    }
+}
+
+/// `still` is what goes on to hold; `was_out` whether anything was left unread until now.
+pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
+    match (still, was_out) {
+        (Some(Reach::ThisChat | Reach::EveryChat), _) => texts.still_out.clone(),
+        (None, true) => texts.opted_in.clone(),
+        (None, false) => texts.never_out.clone(),
+    }
+}
+
+pub fn refused(refusal: Refusal, texts: &Texts) -> String {
+    match refusal {
+        Refusal::NotTheirs => texts.not_theirs.clone(),
+        Refusal::NotAdmin => texts.not_admin.clone(),
+    }
+}
+
+/// Said once in a group or channel that was allowed before and of which something is kept, before leaving it.
+pub fn no_longer_allowed(chat: ChatId, texts: &Texts) -> String {
+    filled(&texts.no_longer_allowed, &[("chat", &chat.to_string())])
+}
+
+/// That everything goes in a day.
+pub fn announced(wait: Duration, texts: &Texts) -> String {
+    filled(&texts.announced, &[("hours", &hours(wait))])
+}
+
+/// That everything is sent to an admin in a day.
+pub fn export_announced(wait: Duration, texts: &Texts) -> String {
+    filled(&texts.export_announced, &[("hours", &hours(wait))])
+}
+
+/// Rounded to the nearest hour.
+fn hours(wait: Duration) -> String {
+    const HOUR_SECS: u64 = 60 * 60;
+    ((wait.as_secs() + HOUR_SECS / 2) / HOUR_SECS).to_string()
+}
+
+pub fn called_off(was_pending: bool, texts: &Texts) -> String {
+    if was_pending { &texts.called_off } else { &texts.nothing_pending }.clone()
+}
+
+/// That it is done.
+pub fn forgotten(counts: Counts, texts: &Texts) -> String {
+    let Counts { messages, answers } = counts;
+    if messages == 0 && answers == 0 {
+        return texts.kept_nothing.clone();
+    }
+    let more = match answers {
+        0 => String::new(),
+        1 => texts.more_one.clone(),
+        many => filled(&texts.more_many, &[("n", &grouped(many))]),
+    };
+    let told = if messages == 1 { &texts.forgotten_one } else { &texts.forgotten_many };
+    filled(told, &[("n", &grouped(messages)), ("more", &more)])
+}
+
+/// A command with our name behind it, since the bare one is every bot's in a group.
+pub(super) fn command(promise: &Promise, name: &str) -> String {
+    format!("/{name}@{}", escaped(&promise.username))
+}
+
+pub(super) fn escaped(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>').then_some('\\').into_iter().chain([c])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn what_was_forgotten_is_counted() {
+        let told = |messages, answers| forgotten(Counts { messages, answers }, texts("eng"));
+        expect![[r#"
+            There was nothing to delete.
+            Deleted: 1 message.
+            Deleted: 1,204 messages, and 1 answer of mine based on that."#]]
+        .assert_eq(&[told(0, 0), told(1, 0), told(1204, 1)].join("\n"));
+    }
+
+    #[test]
+    fn in_private_it_is_the_member_who_switches_memory_off() {
+        let promise = Promise {
+            username: "bot".to_owned(),
+            model_host: None,
+            sends_all: false,
+            remembers: true,
+            transcribes: false,
+            retention: None,
+            contact: None,
+        };
+        let told = |kind| privacy(&promise, None, None, (kind, "eng"));
+        assert!(told(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
+        let alone = told(ChatKind::Private);
+        assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");
+    }
+}

@@ -1,0 +1,262 @@
+//! Deletes what has been kept long enough, a little at a time, and puts in order what is kept.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::{Cutoffs, Reckoning, cutoffs, reckon, repeats};
+use chime_core::config::PrivacyConfig;
+use chime_core::{ChatKey, Job, Timestamp};
+use chime_jobs::worker::Outcome;
+use chime_runtime::clock::Clock;
+use chime_store::derived::{self, Cause};
+use chime_store::forget::{self, Leave, Manner};
+use chime_store::search::Merging;
+use chime_store::{Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, retention, scrub};
+use chime_telegram::Telegram;
+
+/// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
+const AT_ONCE: u32 = 8;
+/// The same for rows of jobs, which are small.
+const JOB_ROWS_AT_ONCE: u32 = 100;
+/// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
+const SMALL_FILE: u64 = 64 * 1024 * 1024;
+/// The hour of the day, in UTC, that is taken to be quiet.
+const QUIET_HOUR: i64 = 3;
+/// Nobody waits longer than this for it.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+/// After a look at the clocks that told nothing good.
+const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
+/// Without a write that somebody waited for, it is quiet.
+const QUIET: Duration = Duration::from_millis(250);
+/// In a chat that never rests, looked for a quiet moment so often before the job makes room for others.
+const LOOKS: u32 = 20;
+/// Where there is none, the file is written anew all the same after so long.
+const NEVER_QUIET: Duration = Duration::from_secs(5 * 60);
+/// Others wait while the file is written anew: afterwards it is left alone for so many times as long.
+const REST: u32 = 8;
+/// But not for longer than this.
+const LONGEST_REST: Duration = Duration::from_secs(5 * 60);
+/// So often it is tried again when a program that reads keeps the log from being emptied. A backup is over by then;
+/// Litestream never lets go.
+const WAITS_FOR_THE_LOG: u32 = 3;
+
+/// Keeps what is promised about keeping.
+pub struct Keeper {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub config: PrivacyConfig,
+    /// Until when the file is not written anew again.
+    pub rests_until: Mutex<Timestamp>,
+}
+
+impl Keeper {
+    /// Works on the `retention` job, which comes again and again.
+    pub async fn run(&self) -> Outcome {
+        // By when it began: what fell due while it ran is not put off for an hour.
+        let now = self.clock.now();
+        self.merge_index(now).await;
+        let aged_by = match self.reckon().await {
+            Ok(Reckoning::By(aged_by)) => aged_by,
+            Ok(Reckoning::Refused(skew)) => {
+                tracing::error!(
+                    skew_s = skew.as_secs(),
+                    "the clock of this machine and Telegram's are {} s apart: nothing is deleted for its age",
+                    skew.as_secs(),
+                );
+                return Outcome::WaitUntil(now.plus(LOOK_AGAIN));
+            }
+            Err(error) => return Outcome::RetryAt(now.plus(LOOK_AGAIN), error.to_string()),
+        };
+        match self.keep_promises(aged_by, now).await {
+            Ok(deleted) => {
+                if deleted > 0 {
+                    tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
+                }
+                Outcome::UntilNextRun
+            }
+            Err(error) if error.is_damage() => Outcome::Unusable(error),
+            // It is tried again at the next run, whatever happens: giving up would break a promise.
+            Err(error) => Outcome::Failed(error.to_string()),
+        }
+    }
+
+    async fn reckon(&self) -> chime_store::Result<Reckoning> {
+        // What time it is there is told by any answer, also one that refuses.
+        let met = self.telegram.get_me().await;
+        let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
+        let newest = self.store.read(retention::newest).await?;
+        Ok(reckon(here, there, newest))
+    }
+
+    /// `now` is the moment by which things have aged; `here` is this machine's.
+    async fn keep_promises(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
+        let Cutoffs { messages, raw_updates, removals, contexts } = cutoffs(now, self.config.retention);
+        let mut deleted = 0;
+        let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
+        for (chat, cutoff) in ages {
+            deleted += self.forget_before(chat, cutoff).await?;
+            deleted += self.repeat(move |tx| memory::drop_expired(tx, chat, cutoff, AT_ONCE)).await?;
+            deleted += self.background(move |tx| retention::prune_names(tx, chat)).await?;
+        }
+        let abandoned = self.store.read(move |conn| retention::abandoned(conn, removals)).await?;
+        for chat in abandoned {
+            deleted += self.forget_before(chat, now).await?;
+            self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
+        }
+        deleted += self.repeat(move |tx| concepts::prune_contexts(tx, contexts, AT_ONCE)).await?;
+        deleted += self.repeat(move |tx| inbox::prune(tx, raw_updates, AT_ONCE)).await?;
+        let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
+        for chat in empty {
+            deleted += self.background(move |tx| retention::remove_chat(tx, chat, now)).await?;
+        }
+        if let Some(cutoff) = messages {
+            deleted += self.repeat(move |tx| retention::prune_usage(tx, cutoff, AT_ONCE)).await?;
+            deleted += self.repeat(move |tx| retention::prune_replies(tx, cutoff, AT_ONCE)).await?;
+        }
+        deleted += self.repeat(move |tx| jobs::prune(tx, now, JOB_ROWS_AT_ONCE)).await?;
+        deleted += backups::prune(self.store.path(), now)?;
+        if let Some(since) = self.scrub_due(here).await? {
+            self.store.rewrite().await?;
+            // A copy that was made in between has the same leftovers.
+            prepare(&self.store, Some(since)).await?;
+        }
+        Ok(deleted)
+    }
+
+    /// Works on the `scrub` job: what was forgotten leaves the log and the unused parts of the file, once for all that was
+    /// forgotten lately, and when nobody waits for a write. The unused parts of a large file wait for a quiet hour.
+    pub async fn scrub(&self, job: &Job) -> Outcome {
+        match self.clear_up(job).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, "clearing up after forgetting"),
+        }
+    }
+
+    async fn clear_up(&self, job: &Job) -> chime_store::Result<Outcome> {
+        let now = self.clock.now();
+        let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        // Farther away than it ever was: the clock was set back.
+        if rests_until > now && rests_until.since(now) <= LONGEST_REST {
+            return Ok(Outcome::WaitUntil(rests_until));
+        }
+        let since = self.store.read(scrub::wanted_since).await?;
+        let waited = since.map_or(Duration::ZERO, |since| now.since(since));
+        if !self.is_quiet().await && waited < NEVER_QUIET {
+            return Ok(Outcome::WaitUntil(self.clock.now()));
+        }
+        let cleared = match self.store.fold().await {
+            // A copy that was made since the first of it was forgotten has the same leftovers as the file.
+            Ok(()) => prepare(&self.store, since).await,
+            Err(error) => Err(error),
+        };
+        let watch = self.clock.stopwatch();
+        let is_small = self.store.read(chime_store::size).await? <= SMALL_FILE;
+        let cleared = match cleared {
+            Ok(()) if is_small => self.store.rewrite().await,
+            other => other,
+        };
+        let rests_until = self.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
+        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = rests_until;
+        match cleared {
+            // Counted, other than what hinders work and passes: this may never pass.
+            Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {
+                return Ok(Outcome::Failed(format!("clearing up after forgetting: {error}")));
+            }
+            Err(StoreError::Busy(_)) => tracing::warn!(
+                "another program, such as Litestream, reads the database all the time: its log keeps what was \
+                 forgotten until it is overwritten",
+            ),
+            cleared => cleared?,
+        }
+        let job = job.clone();
+        let (is_held, ended) = self
+            .background(move |tx| match consent::is_any_held(tx)? {
+                true => Ok((true, false)),
+                false => Ok((false, jobs::finish_unless_moved(tx, &job)?)),
+            })
+            .await?;
+        let again_after = if is_held { scrub::HELD_FOR } else { Duration::ZERO };
+        Ok(if ended { Outcome::Finished } else { Outcome::WaitUntil(self.clock.now().plus(again_after)) })
+    }
+
+    async fn is_quiet(&self) -> bool {
+        for _ in 0..LOOKS {
+            let before = self.store.answering_writes();
+            self.clock.sleep(QUIET).await;
+            if self.store.answering_writes() == before {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Every hour what has come in, and once a night everything. No promise hangs on it, so what goes wrong waits for the next.
+    async fn merge_index(&self, now: Timestamp) {
+        let merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
+        if let Err(error) = self.store.merge_index(merging).await {
+            tracing::warn!(%error, "the full-text index could not be merged yet");
+        }
+    }
+
+    async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> chime_store::Result<usize> {
+        let manner = Manner { cause: Cause::Expired, leave: Leave::Nothing, repeats };
+        self.repeat(move |tx| {
+            let rows = retention::expired(tx, chat, cutoff, AT_ONCE)?;
+            forget::messages(tx, &rows, manner)?;
+            Ok(rows.len())
+        })
+        .await
+    }
+
+    /// Does a piece of work until there is nothing left of it.
+    async fn repeat<F>(&self, piece: F) -> chime_store::Result<usize>
+    where
+        F: Fn(&chime_store::Writer<'_>) -> chime_store::Result<usize> + Copy + Send + 'static,
+    {
+        let mut total = 0;
+        loop {
+            match self.background(piece).await? {
+                0 => return Ok(total),
+                done => total += done,
+            }
+        }
+    }
+
+    async fn background<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&chime_store::Writer<'_>) -> chime_store::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.store.write(Priority::Background, work).await
+    }
+
+    /// Since when the file holds leftovers, if this is the time to end that.
+    async fn scrub_due(&self, now: Timestamp) -> chime_store::Result<Option<Timestamp>> {
+        let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, chime_store::size(conn)?))).await?;
+        let is_time =
+            |since: &Timestamp| size <= SMALL_FILE || hour(now) == QUIET_HOUR || now.since(*since) > LONGEST_WAIT;
+        Ok(since.filter(is_time))
+    }
+}
+
+/// The hour of the day, in UTC.
+fn hour(now: Timestamp) -> i64 {
+    now.secs().rem_euclid(86_400) / 3600
+}
+
+/// Deletes the automatic copies of the database that may hold what is about to be forgotten; `oldest` is when the first
+/// of it was sent. Nothing in them can be forgotten by itself.
+///
+/// # Errors
+/// When a copy cannot be deleted.
+pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> chime_store::Result<()> {
+    let Some(oldest) = oldest else { return Ok(()) };
+    let path = store.path().to_owned();
+    let deleted = tokio::task::spawn_blocking(move || backups::delete_since(&path, oldest)).await;
+    let deleted = deleted.map_err(|_| StoreError::Panicked)??;
+    if deleted > 0 {
+        tracing::info!(deleted, "deleted {deleted} automatic copies of the database that hold what is to be forgotten");
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! The messages that a window may be chosen from.
+
+use std::collections::BTreeMap;
+
+use crate::context::features::message::{Address, address};
+use crate::context::features::rhythm::WINDOW;
+use crate::context::history::History;
+use chime_core::{MessageId, Origin, Seq, StoredMessage, Timestamp};
+
+/// Most candidates from before the newest: an old anchor and the messages around it.
+const OLDER: usize = 64;
+
+/// An index into [`CandidateSet::messages`].
+pub type Index = usize;
+
+/// Everything the driver fetched that may enter the window: each message once, in order of time.
+///
+/// Without the trigger, without other chats, and without what came after the trigger (its own album aside).
+pub struct CandidateSet<'a> {
+    pub trigger: &'a StoredMessage,
+    pub messages: Vec<&'a StoredMessage>,
+    /// The part of the pool in the trigger's own conversation.
+    pub conversation: Vec<Index>,
+    /// The part of the conversation that is scored, oldest first, at most [`WINDOW`].
+    pub candidates: Vec<Index>,
+    /// How many candidates, the first ones, are from before the newest, which have no gaps. None unless the trigger is a reply,
+    /// so that all other triggers find their strands sampled ahead.
+    pub older: usize,
+    by_address: BTreeMap<Address, Index>,
+}
+
+impl<'a> CandidateSet<'a> {
+    /// `found` comes from further back than the history.
+    pub fn new(history: &'a History, found: &[&'a StoredMessage]) -> Self {
+        let trigger = &history.trigger;
+        let parent = parent_address(trigger);
+        let mut unique: BTreeMap<Address, &StoredMessage> = BTreeMap::new();
+        let found = found.iter().copied();
+        for candidate in history.recent.iter().chain(&history.linked).chain(found) {
+            if may_enter(candidate, trigger) || Some(address(candidate)) == parent {
+                let known = unique.entry(address(candidate)).or_insert(candidate);
+                if known.message.origin == Origin::Snapshot {
+                    *known = candidate;
+                }
+            }
+        }
+        let mut messages: Vec<&StoredMessage> =
+            unique.into_values().filter(|m| m.chat == trigger.chat && address(m) != address(trigger)).collect();
+        messages.sort_by_key(|m| order(m));
+
+        let by_address: BTreeMap<Address, Index> =
+            messages.iter().enumerate().map(|(place, m)| (address(m), place)).collect();
+        let conversation: Vec<Index> =
+            (0..messages.len()).filter(|place| messages[*place].conversation() == trigger.conversation()).collect();
+        let anchor = parent.and_then(|parent| by_address.get(&parent).copied());
+        let begin = history.recent.iter().map(order).min();
+        let newest = conversation.partition_point(|place| begin.is_some_and(|begin| order(messages[*place]) < begin));
+        let older = anchor.map_or_else(Vec::new, |anchor| nearest(&conversation[..newest], anchor));
+        let room = WINDOW - older.len();
+        let newest = newest.max(conversation.len().saturating_sub(room));
+        let candidates = [older.as_slice(), &conversation[newest..]].concat();
+        Self { trigger, messages, conversation, older: older.len(), candidates, by_address }
+    }
+
+    /// The candidates' messages.
+    pub fn talk(&self) -> Vec<&'a StoredMessage> {
+        self.candidates.iter().map(|place| self.messages[*place]).collect()
+    }
+
+    /// The message that the trigger replies to, if there is a row for it.
+    pub fn anchor(&self) -> Option<Index> {
+        self.place(parent_address(self.trigger)?)
+    }
+
+    /// The message that the one at `place` replies to.
+    pub fn parent(&self, place: Index) -> Option<Index> {
+        self.place(parent_address(self.messages[place])?)
+    }
+
+    /// When the message at `place` was sent.
+    pub fn sent_at(&self, place: Index) -> Timestamp {
+        self.messages[place].message.sent_at
+    }
+
+    /// The other messages of the album at `place`.
+    pub fn album_mates(&self, place: Index) -> Vec<Index> {
+        self.same_album(self.messages[place]).filter(|mate| *mate != place).collect()
+    }
+
+    /// The messages that were posted in one album with the trigger.
+    pub fn trigger_mates(&self) -> Vec<Index> {
+        self.same_album(self.trigger).collect()
+    }
+
+    fn same_album(&self, of: &StoredMessage) -> impl Iterator<Item = Index> {
+        (0..self.messages.len()).filter(move |place| shares_album(self.messages[*place], of))
+    }
+
+    /// The place of a message, if it is here.
+    pub fn place_of(&self, stored: &StoredMessage) -> Option<Index> {
+        self.place(address(stored))
+    }
+
+    fn place(&self, address: Address) -> Option<Index> {
+        self.by_address.get(&address).copied()
+    }
+}
+
+/// The messages of `older` that are nearest to the anchor, oldest first.
+fn nearest(older: &[Index], anchor: Index) -> Vec<Index> {
+    let mut nearest = older.to_vec();
+    nearest.sort_by_key(|place| (place.abs_diff(anchor), *place));
+    nearest.truncate(OLDER);
+    nearest.sort_unstable();
+    nearest
+}
+
+fn may_enter(candidate: &StoredMessage, trigger: &StoredMessage) -> bool {
+    order(candidate) < order(trigger) || shares_album(candidate, trigger)
+}
+
+fn shares_album(a: &StoredMessage, b: &StoredMessage) -> bool {
+    a.message.album.is_some() && a.message.album == b.message.album && a.conversation() == b.conversation()
+}
+
+fn parent_address(stored: &StoredMessage) -> Option<Address> {
+    Some((stored.message.chat, stored.message.reply_to?))
+}
+
+/// Order of time. Telegram's dates are whole seconds, so ids decide within one.
+fn order(stored: &StoredMessage) -> (Timestamp, MessageId, Seq) {
+    (stored.message.sent_at, stored.message.id, stored.seq)
+}

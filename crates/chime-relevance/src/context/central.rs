@@ -1,0 +1,112 @@
+//! Ranks the messages of a time by how much of what was said they carry.
+
+use std::collections::HashMap;
+
+use crate::context::evidence::Evidence;
+use crate::context::features::lexical::stems;
+use crate::context::features::message::without_bots;
+use crate::context::features::token::Token;
+use crate::retrieval::{Cues, cues};
+use chime_core::trigger::{Languages, calls_bot, is_small_talk};
+use chime_core::{StoredMessage, dot};
+
+/// What counts, set by hand on public archives and on written groups.
+mod weight {
+    /// Cosine with the mean of the whole.
+    pub const CENTRAL: f64 = 1.0;
+    /// Something was decided, taken on, or planned.
+    pub const SETTLED: f64 = 0.6;
+    pub const TAKEN: f64 = 0.4;
+    pub const PLANNED: f64 = 0.3;
+    /// A number, a date, a version.
+    pub const NUMBER: f64 = 0.25;
+    /// Words that tell something, up to [`super::LONG`].
+    pub const WORDS: f64 = 1.0;
+    pub const QUESTION: f64 = -0.2;
+    /// Each reply to it, up to two.
+    pub const REPLY: f64 = 0.2;
+}
+
+const LONG: f64 = 16.0;
+/// Of two messages this alike the second says little more.
+const SAME: f32 = 0.85;
+
+/// Returns at most `most` of the messages that are neither small talk nor questions to a bot, the most telling first.
+pub fn central<'a>(messages: &[&'a StoredMessage], most: usize, evidence: &Evidence) -> Vec<&'a StoredMessage> {
+    let is_talk = |stored: &&&StoredMessage| {
+        !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
+    };
+    let messages: Vec<&StoredMessage> = messages.iter().filter(is_talk).copied().collect();
+    let read: Vec<Weighed> = messages.iter().map(|stored| Weighed::of(stored, evidence)).collect();
+    let mean = mean(&read);
+    let mut replies: HashMap<i64, usize> = HashMap::new();
+    for parent in messages.iter().filter_map(|stored| stored.message.reply_to) {
+        *replies.entry(parent.0).or_default() += 1;
+    }
+    let score = |(read, stored): (&Weighed, &&StoredMessage)| {
+        let replies = replies.get(&stored.message.id.0).copied().unwrap_or_default().min(2) as f64;
+        read.worth() + weight::CENTRAL * cosine(&read.vector, &mean) + weight::REPLY * replies
+    };
+    let mut ranked: Vec<(f64, usize)> = read.iter().zip(&messages).map(score).zip(0..).collect();
+    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    let mut best: Vec<usize> = Vec::new();
+    for (_, place) in &ranked {
+        if best.len() == most {
+            break;
+        }
+        let vector = &read[*place].vector;
+        if vector.is_empty() || best.iter().all(|other| dot(vector, &read[*other].vector) < SAME) {
+            best.push(*place);
+        }
+    }
+    best.into_iter().map(|place| messages[place]).collect()
+}
+
+/// A message with all that is weighed of it but its likeness to the others.
+struct Weighed {
+    stems: Vec<Token>,
+    vector: Vec<f32>,
+    cues: Cues,
+    has_number: bool,
+    is_question: bool,
+}
+
+impl Weighed {
+    fn of(stored: &StoredMessage, evidence: &Evidence) -> Self {
+        let text = without_bots(&stored.message.text);
+        Self {
+            stems: stems(&text),
+            vector: evidence.embed(&text).unwrap_or_default(),
+            cues: cues(&text),
+            has_number: text
+                .split_whitespace()
+                .any(|word| word.chars().any(|c| c.is_ascii_digit()) && !word.contains("://")),
+            is_question: Languages::shipped().is_question(&text),
+        }
+    }
+
+    fn worth(&self) -> f64 {
+        let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
+        flag(self.cues.settled && !self.is_question, weight::SETTLED)
+            + flag(self.cues.taken && !self.is_question, weight::TAKEN)
+            + flag(self.cues.planned, weight::PLANNED)
+            + flag(self.has_number, weight::NUMBER)
+            + flag(self.is_question, weight::QUESTION)
+            + weight::WORDS * (self.stems.len() as f64).min(LONG) / LONG
+    }
+}
+
+fn mean(read: &[Weighed]) -> Vec<f32> {
+    let width = read.iter().map(|read| read.vector.len()).max().unwrap_or_default();
+    let mut mean = vec![0.0; width];
+    for vector in read.iter().map(|read| &read.vector).filter(|vector| vector.len() == width) {
+        mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+    }
+    let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt();
+    mean.iter_mut().for_each(|value| *value /= length.max(f32::MIN_POSITIVE));
+    mean
+}
+
+fn cosine(vector: &[f32], mean: &[f32]) -> f64 {
+    if vector.len() == mean.len() { f64::from(dot(vector, mean)) } else { 0.0 }
+}

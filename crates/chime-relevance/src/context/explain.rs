@@ -1,0 +1,30 @@
+//! Why each candidate was picked or not. Off the path of answers: it picks once more and notes what each feature added.
+
+use crate::context::candidates::CandidateSet;
+use crate::context::contributions::{ByCandidate, Feature, shown};
+use crate::context::history::History;
+use crate::context::params::Params;
+use crate::context::pick::pick;
+use chime_core::{MessageId, StoredMessage};
+
+/// A candidate with its score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    pub id: MessageId,
+    /// How likely it belongs to what the trigger is about, 0 to 1.
+    pub probability: f64,
+    /// The weightiest first.
+    pub features: Vec<Feature>,
+}
+
+/// Explains every candidate of a trigger, oldest first.
+pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
+    let (pool, mut features) = (CandidateSet::new(history, &[]), ByCandidate::new());
+    let selection = pick(&pool, history, params, Some(&mut features));
+    let explained = |(place, (stored, features)): (usize, (&StoredMessage, Vec<Feature>))| Explained {
+        id: stored.message.id,
+        probability: f64::from(selection.marginals.get(place).copied().unwrap_or(0.0)),
+        features: shown(features),
+    };
+    pool.talk().into_iter().zip(features).enumerate().map(explained).collect()
+}

@@ -1,0 +1,186 @@
+//! Words and their stems, in any language that is written with spaces, and how rare they are.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::context::features::token::{Quick, Token, token};
+use chime_core::trigger::Languages;
+use chime_core::{Language, WordStemmer};
+
+/// A stem is the beginning of a word: four letters meet their other forms in all the languages tried.
+const STEM_CHARS: usize = 4;
+/// Of a word in plain letters English endings are taken off first, so that more of it can be kept: "pickles" is no form of "pick".
+const PLAIN_STEM_CHARS: usize = 6;
+/// A word of an ask counts as common where so many times as many messages hold it as hold the rarest.
+const COMMON: usize = 3;
+/// Parts of words shorter than this say too little.
+const MIN_PART_CHARS: usize = 3;
+/// Words joined by a dot, hyphen or apostrophe count whole as well, from this length on.
+const MIN_JOINED_CHARS: usize = 5;
+/// Characters of a text whose words count.
+const WITHIN: usize = 1500;
+
+#[expect(clippy::expect_used, reason = "a constant pattern, used by tests")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:[.\-'’]\w+)*").expect("a constant pattern"));
+
+/// The words of a text: dots, hyphens, apostrophes and underscores join.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    WORD.find_iter(text).map(|word| word.as_str())
+}
+
+/// What is joined in a word by anything but an underscore.
+pub fn parts(word: &str) -> impl Iterator<Item = &str> {
+    word.split(['.', '-', '\'', '’'])
+}
+
+/// The stems of a text as numbers, ascending, each once.
+pub fn stems(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    each_word(text, |stem, _| found.push(token(stem)));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The idf of a word that `holding` of `messages` hold, smoothed.
+pub fn rarity(messages: usize, holding: f64) -> f64 {
+    ((messages as f64 + 20.0) / (holding + 0.5)).ln()
+}
+
+/// What a word counts that was met so many times, or is expected so many times: sublinear above one.
+pub fn damped(times: f64) -> f64 {
+    if times <= 1.0 { times } else { 1.0 + times.ln() }
+}
+
+/// In how many of `texts`, each its stems, each of the stems `of` is.
+pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = &'a Vec<Token>>) -> Quick<Token, f64> {
+    let mut counts: Quick<Token, f64> = of.map(|stem| (stem, 0.0)).collect();
+    for stem in texts.flatten() {
+        if let Some(count) = counts.get_mut(stem) {
+            *count += 1.0;
+        }
+    }
+    counts
+}
+
+/// The stems of what somebody is called: all parts of it, whatever they are.
+pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
+    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.map(|part| token(&stem(&part.to_lowercase())))
+}
+
+/// The words of a text that have a stem, in lower case, each with it: of a word of several parts the part.
+pub fn words_of(text: &str) -> Vec<(Token, String)> {
+    let mut found = Vec::new();
+    each_word(text, |stem, word| found.push((token(stem), word.to_owned())));
+    found
+}
+
+/// Calls `each` with every stem of a text and its word.
+fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
+    let languages = Languages::shipped();
+    let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
+    let is_stop_word = |word: &str| languages.is_stop_word_in(word, &lower);
+    for word in words(&lower).flat_map(|word| word.split('_')).filter(|word| !is_stop_word(word)) {
+        let chars = word.chars().count();
+        if word.chars().any(|c| c.is_numeric()) {
+            if chars >= 2 {
+                each(word, word);
+            }
+            continue;
+        }
+        if parts(word).nth(1).is_some() && chars >= MIN_JOINED_CHARS {
+            each(word, word);
+        }
+        let telling = parts(word).filter(|part| !is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
+        telling.for_each(|part| each(&stem(part), part));
+    }
+}
+
+fn stem(word: &str) -> Cow<'_, str> {
+    static ENGLISH: LazyLock<WordStemmer> = LazyLock::new(|| WordStemmer::new(Language::DEFAULT));
+    if !word.is_ascii() {
+        return Cow::Borrowed(word.char_indices().nth(STEM_CHARS).map_or(word, |(end, _)| &word[..end]));
+    }
+    match ENGLISH.stem(word) {
+        Cow::Borrowed(stem) => Cow::Borrowed(&stem[..stem.len().min(PLAIN_STEM_CHARS)]),
+        Cow::Owned(mut stem) => {
+            stem.truncate(PLAIN_STEM_CHARS);
+            Cow::Owned(stem)
+        }
+    }
+}
+
+/// An ask without its common words, where it has a rare one; none where no word is left out. `spread` gives the number of
+/// messages that hold a stem.
+pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String> {
+    let spreads: Vec<(Token, usize)> = stems(ask).into_iter().map(|stem| (stem, spread(stem))).collect();
+    let rarest = spreads.iter().map(|(_, spread)| *spread).filter(|spread| *spread > 0).min()?;
+    let common: Vec<Token> =
+        spreads.into_iter().filter(|(_, spread)| *spread >= COMMON * rarest).map(|(stem, _)| stem).collect();
+    let tells = |part: &&str| {
+        let words = words_of(part);
+        words.is_empty() || words.iter().any(|(stem, _)| !common.contains(stem))
+    };
+    let parts = ask.split_whitespace().filter(tells);
+    (!common.is_empty()).then(|| parts.collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a text says too little to go by: up to five words of which none is `known` here.
+pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
+    words(text).flat_map(parts).count() <= 5 && !stems(text).into_iter().any(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut found = Vec::new();
+        each_word(text, |stem, _| found.push(stem.to_owned()));
+        found.sort();
+        found.dedup();
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn words_meet_their_other_forms_in_many_languages() {
+        check("The restaurant, the restaurants!", "restau");
+        check("Picking and picked, no pickles", "pick pickl");
+        check("Рестораны ресторана", "рест");
+        check("Häuser im Garten", "garten häus");
+    }
+
+    #[test]
+    fn numbers_and_joined_words_count_whole() {
+        check("F28 at 12.30 with a t-shirt", "12.30 f28 shirt t-shirt");
+    }
+
+    #[test]
+    fn a_name_has_the_stems_that_its_words_have_in_a_text() {
+        let of_name: Vec<Token> = stems_of_name("Nana Jean_46").collect();
+        assert!(stems("nana and Jean").iter().all(|stem| of_name.contains(stem)));
+    }
+
+    #[test]
+    fn beside_a_rare_word_the_common_ones_of_an_ask_are_left_out() {
+        let spread = |stem| match stem {
+            stem if stem == token("cost") => 3,
+            stem if stem == token("boiler") => 1,
+            _ => 0,
+        };
+        let telling = |ask: &str| telling_part(ask, spread);
+        assert_eq!(telling("what did the boiler cost?").as_deref(), Some("what did the boiler"));
+        assert_eq!((telling("what did it cost?"), telling("what did the roof cost?")), (None, None));
+    }
+
+    #[test]
+    fn a_pointer_says_little() {
+        assert!(says_little("thoughts?", |_| false));
+        assert!(says_little("what do you all think", |_| false));
+        assert!(!says_little("does the chapel have wifi", |stem| stem == token("chapel")));
+    }
+}

@@ -1,0 +1,113 @@
+//! Features of a single message.
+
+use std::borrow::Cow;
+
+use crate::context::features::lexical::{parts, stems, stems_of_name, words};
+use crate::context::features::token::{Token, token};
+use crate::retrieval::days_named;
+use chime_core::trigger::{Languages, names_bot};
+use chime_core::{ChatId, EntityKind, Message, MessageId, StoredMessage, Timestamp, UserId};
+
+/// Bytes of a text that are searched for names.
+const NAMES_WITHIN: usize = 600;
+/// Shorter words are too common to be names or to tell anything.
+const MIN_NAME_CHARS: usize = 3;
+
+/// Features of a message by itself: computed once, valid as long as the message stays the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessageFeatures {
+    pub at: Timestamp,
+    pub author: UserId,
+    /// Whom Telegram itself says it mentions.
+    pub mentioned: Box<[UserId]>,
+    /// The word at its start that a colon or comma follows: perhaps whom it is addressed to.
+    pub lead: Option<Token>,
+    /// Words that may be names, in order.
+    pub named: Box<[Token]>,
+    /// What its author is called: first name and username, and the stems of the words of both.
+    pub author_names: Box<[Token]>,
+    pub author_stems: Box<[Token]>,
+    pub is_question: bool,
+    pub chars: usize,
+    /// Of unit length; empty where the embedding model does not know the text.
+    pub vector: Vec<f32>,
+    /// Ascending, each once.
+    pub stems: Vec<Token>,
+    /// The days that it names, as days since 1970, ascending.
+    pub days: Vec<i32>,
+    /// It holds the name of a bot.
+    pub calls_bot: bool,
+}
+
+impl MessageFeatures {
+    /// Reads `message`, `text` being its words without the names of bots.
+    pub fn of(message: &Message, text: &str, vector: Vec<f32>) -> Self {
+        let head = text.get(..text.floor_char_boundary(NAMES_WITHIN)).unwrap_or(text);
+        let (name, username) = (message.sender.name.as_str(), message.sender.username.as_deref());
+        let lead = text.split_once([':', ',']).map(|(lead, _)| lead.trim_start_matches('@'));
+        let mentioned = |kind: &EntityKind| match kind {
+            EntityKind::TextMention { user } => Some(user.id),
+            _ => None,
+        };
+        Self {
+            at: message.sent_at,
+            author: message.sender.id,
+            mentioned: message.entities.iter().filter_map(|entity| mentioned(&entity.kind)).collect(),
+            lead: lead.and_then(name_token),
+            named: words(head).flat_map(|word| parts(word).chain([word])).filter_map(name_token).collect(),
+            author_names: words(name).next().into_iter().chain(username).filter_map(name_token).collect(),
+            author_stems: [Some(name), username].into_iter().flatten().flat_map(stems_of_name).collect(),
+            is_question: Languages::shipped().is_question(text),
+            chars: text.chars().count(),
+            vector,
+            stems: stems(text),
+            days: days_named(text, message.sent_at),
+            calls_bot: text.len() < message.text.len(),
+        }
+    }
+
+    pub fn has_stem(&self, stem: Token) -> bool {
+        self.stems.binary_search(&stem).is_ok()
+    }
+
+    /// Bytes that it takes in memory, about.
+    pub fn bytes(&self) -> usize {
+        let tokens = self.stems.len() + self.named.len() + self.author_names.len() + self.author_stems.len();
+        size_of::<Self>() + size_of_val(&*self.vector) + tokens * size_of::<Token>() + size_of_val(&*self.mentioned)
+    }
+}
+
+/// A word that may be a name: long enough, and no stop word of the language that nicknames are made of.
+fn name_token(word: &str) -> Option<Token> {
+    let lower = word.to_lowercase();
+    let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
+    is_name.then(|| token(&lower))
+}
+
+/// A text without the names of bots: whom a tag calls is no word of the talk.
+pub fn without_bots(text: &str) -> Cow<'_, str> {
+    if !text.contains('@') || !text.split_whitespace().any(names_bot) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_whitespace().filter(|word| !names_bot(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// Message ids start anew when a chat becomes a supergroup, so the id alone does not name a message.
+pub type Address = (ChatId, MessageId);
+
+pub fn address(stored: &StoredMessage) -> Address {
+    (stored.message.chat, stored.message.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_bots_are_no_words() {
+        assert_eq!(without_bots("so, @chime_bot, thoughts?"), "so, thoughts?");
+        assert_eq!(without_bots("(@ChimeBot) a  @bot b"), "a b");
+        let others = "ask @ann_lee,  or robot@example.com\n(a bot)";
+        assert!(matches!(without_bots(others), Cow::Borrowed(same) if same == others));
+    }
+}

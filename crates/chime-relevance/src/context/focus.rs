@@ -1,0 +1,200 @@
+//! Which candidate a tag points at: a softmax over linear scores of the candidates.
+//!
+//! A tag without words points at a talk that is under way or was left open; one with words asks about its words.
+
+use crate::context::contributions::{self, ByCandidate};
+use crate::context::features::corpus::{Corpus, Utterance};
+use crate::context::features::lexical::rarity;
+use crate::context::linear::Terms;
+use crate::context::meanings::Meanings;
+use crate::context::strands::{Consensus, Partitions};
+use chime_core::UserId;
+
+pub const FEATURES: usize = 18;
+/// In the order of their places. What is read off the tag's words begins at [`WORDS`].
+pub const NAMES: [&str; FEATURES] = [
+    "reply_log_odds",
+    "segment_reply_odds",
+    "minutes_since",
+    "messages_since",
+    "in_askers_newest_segment",
+    "bot_answered_since",
+    "bot_answered_others_since",
+    "distinct_stems",
+    "length",
+    "in_time_gap_cluster",
+    "is_question",
+    "author_named",
+    "rarest_shared_word",
+    "meaning_cosine",
+    "segment_meaning_cosine",
+    "names_same_day",
+    "sent_on_named_day",
+    "tags_bot",
+];
+/// Where the features of a tag's words begin: a bare tag has those before.
+pub const WORDS: usize = 10;
+const RAREST: usize = 12;
+
+/// What is known of a tag.
+pub struct Tag<'a> {
+    pub utterance: Utterance<'a>,
+    /// The members it names.
+    pub mentions: Vec<UserId>,
+    /// How likely it goes on from no talk of the members by the reply model: it starts something new, or follows what the bot
+    /// was asked by others and answered. And how likely it goes on from each candidate.
+    pub unlinked: f64,
+    pub links: Vec<f64>,
+    /// Words of it that speak of the group: its people, what they said, their days.
+    pub ours: usize,
+    /// Places of the answer that it replies to and of that answer's sources; none where it replies to something else.
+    pub rests_on: Vec<usize>,
+    pub is_reply: bool,
+    pub is_tag: bool,
+    /// It says too little to go by.
+    pub is_bare: bool,
+    /// Words of it that are common here were left out beside a rarer one.
+    pub is_narrowed: bool,
+    /// How many of the newest candidates no long silence separates from it.
+    pub cluster: usize,
+}
+
+/// The candidates, with the consensus of all forests on their segments.
+pub struct Scene<'a> {
+    pub corpus: &'a Corpus<'a>,
+    pub consensus: Consensus,
+}
+
+impl<'a> Scene<'a> {
+    pub fn of(corpus: &'a Corpus<'a>, segments: &Partitions) -> Self {
+        Self { corpus, consensus: Consensus::of(segments) }
+    }
+}
+
+/// How likely the tag points at each candidate; sums to 1.
+pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f64> {
+    if !tag.rests_on.is_empty() {
+        // An answer is about what it rests on.
+        let share = 1.0 / tag.rests_on.len() as f64;
+        return (0..rows.len()).map(|place| if tag.rests_on.contains(&place) { share } else { 0.0 }).collect();
+    }
+    if tag.is_reply {
+        // The reply link holds nearly all of the probability.
+        let sum: f64 = tag.links.iter().sum::<f64>().max(1e-9);
+        return tag.links.iter().map(|link| link / sum).collect();
+    }
+    let scores: Vec<f64> = rows.iter().map(|values| terms.score(values)).collect();
+    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = scores.iter().map(|score| (score - highest).exp()).sum();
+    scores.iter().map(|score| (score - highest).exp() / sum).collect()
+}
+
+/// Notes what each feature adds to the score of the tag's pointing at each candidate.
+pub fn explain(rows: &[Values], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
+    let rows: Vec<(Values, Values)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
+    contributions::add(to, "tag", &NAMES, &rows);
+}
+
+pub type Values = [f64; FEATURES];
+
+/// The features of each candidate.
+pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
+    let mut rows = pointing(tag, scene);
+    if !tag.is_bare {
+        asking(tag, scene, &mut rows);
+    }
+    rows
+}
+
+/// Which candidates have none of a tag's words in their segment, where words were left out beside a rarer one: what is only
+/// common here does not outweigh that.
+pub fn lack_words(tag: &Tag<'_>, rows: &[Values]) -> Vec<bool> {
+    let best = rows.iter().map(|values| values[RAREST]).fold(0.0, f64::max);
+    let is_asked = tag.is_narrowed && !tag.is_bare && !tag.is_reply;
+    rows.iter().map(|values| is_asked && values[RAREST] < best / 2.0).collect()
+}
+
+/// The features that do not depend on the tag's words.
+fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
+    let Scene { corpus, consensus, .. } = scene;
+    let count = corpus.utterances.len();
+    let newest_own =
+        corpus.utterances.iter().rposition(|utterance| utterance.features.author == tag.utterance.features.author);
+    let mass = consensus.gathered(tag.links.iter().copied().enumerate());
+    let row = |place: usize| {
+        let utterance = &corpus.utterances[place];
+        let mut values = [0.0; FEATURES];
+        values[..WORDS].copy_from_slice(&[
+            // How likely the tag replies to it, and to its whole segment, by the reply model.
+            (tag.links[place] + 0.003).ln(),
+            (mass[place] + 0.01).ln(),
+            minutes(tag.utterance.at - utterance.at),
+            ((count - place) as f64).ln(),
+            newest_own.map_or(0.0, |newest| consensus.share(newest, place)),
+            answered(place, scene, |_| true),
+            answered(place, scene, |asker| asker != Some(tag.utterance.features.author)),
+            (utterance.features.stems.len() as f64).ln_1p(),
+            (utterance.features.chars as f64).ln_1p(),
+            flag(place + tag.cluster >= count),
+        ]);
+        values
+    };
+    (0..count).map(row).collect()
+}
+
+/// The largest share of the forests in which a candidate is in one segment with an answer of the bot, itself or a later one,
+/// to one of `whom`.
+fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: impl Fn(Option<UserId>) -> bool) -> f64 {
+    let asker = |answer: &Utterance<'_>| answer.reply.map(|asked| corpus.utterances[asked].features.author);
+    let is_such = |answer: &Utterance<'_>| answer.is_ours && whom(asker(answer));
+    let such = consensus.with(place).filter(|(other, _)| *other >= place && is_such(&corpus.utterances[*other]));
+    such.map(|(_, share)| share).fold(0.0, f64::max)
+}
+
+/// The features that depend on the tag's words.
+fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
+    let Scene { corpus, consensus } = scene;
+    // Of the candidates, and of their whole segments.
+    let meanings = Meanings::of(corpus);
+    let of_segments = meanings.of_segments(consensus);
+    let rarest = rarest_words(tag, scene);
+    let meaning = meanings.centred(&tag.utterance.features.vector);
+    let (alike, segment_alike) = (meanings.cosines(&meaning), of_segments.cosines(&meaning));
+    for (place, values) in rows.iter_mut().enumerate() {
+        let utterance = &corpus.utterances[place];
+        values[WORDS..].copy_from_slice(&[
+            flag(utterance.features.is_question),
+            flag(tag.mentions.contains(&utterance.features.author)),
+            rarest[place] / 5.0,
+            alike[place],
+            segment_alike[place],
+            flag(utterance.features.days.iter().any(|day| tag.utterance.features.days.contains(day))),
+            flag(tag.utterance.features.days.contains(&((utterance.at / 86_400.0) as i32))),
+            flag(utterance.features.calls_bot),
+        ]);
+    }
+}
+
+/// Rarity of the rarest word of the tag that each candidate's segment has.
+fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> Vec<f64> {
+    let count = corpus.utterances.len();
+    let mut rarest = vec![0.0_f64; count];
+    for number in tag.utterance.features.stems.iter().filter_map(|stem| corpus.numbers.get(stem)) {
+        let rarity = rarity(count + 1, f64::from(corpus.spread[*number as usize]) + 1.0);
+        let holders = (0..count).filter(|place| corpus.stems[*place].contains(number));
+        let present = consensus.gathered(holders.map(|place| (place, 1.0)));
+        rarest.iter_mut().zip(present).for_each(|(most, present)| *most = most.max(present.min(1.0) * rarity));
+    }
+    rarest
+}
+
+/// ln(1 + minutes), at most 7.
+pub fn minutes(seconds: f64) -> f64 {
+    /// Beyond this many seconds the result is 7; most pairs of a slow chat are further apart, so the logarithm is spared.
+    const FURTHEST: f64 = 65_738.0;
+    if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }
+}
+
+pub fn flag(is: bool) -> f64 {
+    if is { 1.0 } else { 0.0 }
+}

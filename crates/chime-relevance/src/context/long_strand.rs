@@ -1,0 +1,111 @@
+//! Long strands: which of their oldest messages a summary is to stand for.
+
+use chime_core::Seq;
+
+/// A message of the trigger's strand, as it was selected and before it is fitted to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StrandMessage {
+    pub seq: Seq,
+    /// Of its text.
+    pub tokens: usize,
+    /// Written by a member.
+    pub is_human: bool,
+    /// The message that the trigger replies to, which is always shown itself.
+    pub is_anchor: bool,
+}
+
+/// How long a strand may be before a summary stands for its oldest part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StrandLimits {
+    /// `MAX_CHAT_HISTORY`.
+    pub messages: usize,
+    pub tokens: usize,
+}
+
+/// Tokens of a strand beyond which a summary stands for its oldest part, however few messages it has.
+pub const MAX_STRAND_TOKENS: usize = 6000;
+/// What the summary takes itself.
+const SUMMARY_TOKENS: usize = 180;
+/// Messages that make room for the summary and for the trigger.
+const ROOM: usize = 2;
+/// So many of the newest messages of members stay as they are.
+const KEPT_HUMANS: usize = 2;
+
+/// The messages of `strand`, oldest first, that are beyond its limits; none of a short one.
+pub fn oldest_part(strand: &[StrandMessage], limits: StrandLimits) -> Vec<Seq> {
+    let tokens: usize = strand.iter().map(|one| one.tokens).sum();
+    if strand.len() <= limits.messages && tokens <= limits.tokens {
+        return Vec::new();
+    }
+    let most = if strand.len() > limits.messages { limits.messages.saturating_sub(ROOM) } else { strand.len() };
+    let mut left = if tokens > limits.tokens { limits.tokens.saturating_sub(SUMMARY_TOKENS) } else { usize::MAX };
+    let newest = strand.iter().rev().take(most).take_while(|one| {
+        let fits = one.tokens <= left;
+        left = left.saturating_sub(one.tokens);
+        fits
+    });
+    let kept = newest.count();
+    let newest_humans: Vec<Seq> =
+        strand.iter().rev().filter(|one| one.is_human).take(KEPT_HUMANS).map(|one| one.seq).collect();
+    let oldest = strand[..strand.len() - kept].iter();
+    oldest.filter(|one| !one.is_anchor && !newest_humans.contains(&one.seq)).map(|one| one.seq).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIMITS: StrandLimits = StrandLimits { messages: 60, tokens: MAX_STRAND_TOKENS };
+
+    fn strand(tokens: &[usize]) -> Vec<StrandMessage> {
+        let one = |(seq, tokens): (u32, &usize)| StrandMessage {
+            seq: Seq(seq),
+            tokens: *tokens,
+            is_human: true,
+            is_anchor: false,
+        };
+        (1..).zip(tokens).map(one).collect()
+    }
+
+    #[test]
+    fn a_strand_within_its_limits_stays_whole() {
+        assert_eq!(oldest_part(&strand(&[100; 60]), LIMITS), []);
+    }
+
+    #[test]
+    fn beyond_sixty_messages_the_newest_fifty_eight_stay() {
+        assert_eq!(oldest_part(&strand(&[10; 61]), LIMITS), [Seq(1), Seq(2), Seq(3)]);
+    }
+
+    #[test]
+    fn beyond_six_thousand_tokens_the_newest_that_fit_beside_the_summary_stay() {
+        let oldest = oldest_part(&strand(&[1000; 7]), LIMITS);
+        assert_eq!(oldest, [Seq(1), Seq(2)]);
+    }
+
+    #[test]
+    fn the_newest_two_of_members_and_the_anchor_stay_whatever_they_take() {
+        let mut long = strand(&[9000, 9000, 9000, 9000]);
+        long[0].is_anchor = true;
+        long[3].is_human = false;
+        assert_eq!(oldest_part(&long, LIMITS), [Seq(4)]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_keeps_the_limits_but_for_what_has_to_stay(
+            tokens in prop::collection::vec(0_usize..3000, 0..120),
+        ) {
+            let strand = strand(&tokens);
+            let oldest = oldest_part(&strand, LIMITS);
+            let left: Vec<&StrandMessage> = strand.iter().filter(|one| !oldest.contains(&one.seq)).collect();
+            prop_assert!(left.len() <= 60);
+            let sum: usize = left.iter().map(|one| one.tokens).sum();
+            prop_assert!(sum <= 6000 || left.len() <= KEPT_HUMANS + 1);
+            let newest: Vec<Seq> = strand.iter().rev().take(2).map(|one| one.seq).collect();
+            prop_assert!(newest.iter().all(|seq| !oldest.contains(seq)));
+        }
+    }
+}

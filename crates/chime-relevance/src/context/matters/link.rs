@@ -1,0 +1,172 @@
+//! The score of a segment as a continuation of an earlier matter.
+
+use serde::Deserialize;
+
+use crate::context::features::corpus::Corpus;
+use crate::context::features::lexical::damped;
+use crate::context::focus::{flag, minutes};
+use crate::context::linear::Terms;
+use crate::context::matters::matter::Matter;
+use crate::context::matters::segment::Segment;
+use chime_core::dot;
+
+pub const FEATURES: usize = 18;
+/// In the order of their places. The last four compare a matter with the others.
+pub const NAMES: [&str; FEATURES] = [
+    "minutes_between",
+    "answer_between",
+    "minutes_over_answer",
+    "people_likelihood",
+    "people_cosine",
+    "starter_spoke_there",
+    "word_cosine",
+    "rarest_shared_word",
+    "meaning_cosine",
+    "matter_size",
+    "segment_size",
+    "begins_with_question",
+    "segment_stems",
+    "matter_stems",
+    "matters_so_far",
+    "meaning_above_mean",
+    "words_above_mean",
+    "people_above_mean",
+];
+/// Where the comparing features begin, and the features that the last three compare: meaning, words and people.
+const COMPARED: usize = 14;
+const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
+pub type Row = [f64; FEATURES];
+
+/// A linear model of a segment's continuing an earlier matter.
+#[derive(Debug, Clone, Deserialize)]
+pub struct SegmentLink {
+    /// Added to every score, times slowness: in slow chats matters are taken up more often.
+    pub slow: f64,
+    #[serde(flatten)]
+    pub terms: Terms<FEATURES>,
+}
+
+/// The features of a segment and a matter that do not depend on other matters: the same in every forest that has both. Those
+/// that compare are 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Bond(Row);
+
+/// A bond reduced to the numbers that its score needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored {
+    /// The sum over the features that do not compare.
+    alone: f64,
+    /// Meaning, words and people.
+    compared: Compared,
+}
+
+type Compared = [f64; ABOVE_MEAN.len()];
+
+impl Bond {
+    fn compared(&self) -> Compared {
+        ABOVE_MEAN.map(|feature| self.0[feature])
+    }
+}
+
+impl SegmentLink {
+    pub fn scored(&self, bond: &Bond) -> Scored {
+        let alone = self.terms.terms.iter().zip(&bond.0).take(COMPARED).map(|(term, value)| term.weigh(*value)).sum();
+        Scored { alone, compared: bond.compared() }
+    }
+
+    /// The scores of a segment with each earlier matter. Each bond comes with the number of the matter's members.
+    pub fn scores(&self, bonds: &[(Scored, usize)], slowness: f64) -> Vec<f64> {
+        let means = means(bonds.iter().map(|(bond, count)| (bond.compared, *count)));
+        let (so_far, compared) = (self.terms.terms[COMPARED], &self.terms.terms[COMPARED + 1..]);
+        let so_far = so_far.weigh((bonds.len() as f64).ln_1p());
+        let score = |(bond, _): &(Scored, usize)| {
+            let above = bond.compared.iter().zip(means).zip(compared);
+            let parts = above.map(|((value, mean), term)| term.weigh(value - mean));
+            self.terms.bias + parts.fold(bond.alone + so_far, |sum, part| sum + part) + self.slow * slowness
+        };
+        bonds.iter().map(score).collect()
+    }
+}
+
+/// The bond of a segment and a matter.
+pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
+    let start = segment.start();
+    let near = matter.members.last_before(start).unwrap_or(matter.first);
+    let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();
+    let is_answered = corpus.answers[start] > corpus.answers[near];
+    let (people_likelihood, people_cosine) = people(corpus, segment, matter);
+    let (word_cosine, rarest) = words(corpus, segment, matter);
+    let mut row = [0.0; FEATURES];
+    row[..COMPARED].copy_from_slice(&[
+        minutes(seconds),
+        flag(is_answered),
+        flag(is_answered) * minutes(seconds),
+        people_likelihood,
+        people_cosine,
+        flag(matter.authors[corpus.authors[start]] > 0.0),
+        word_cosine,
+        rarest / 5.0,
+        meaning(segment, matter),
+        (matter.count as f64).ln(),
+        (segment.count() as f64).ln(),
+        flag(corpus.utterances[start].features.is_question),
+        segment.wordiness,
+        matter.stem_count.ln_1p(),
+    ]);
+    Bond(row)
+}
+
+/// The features of a segment with each earlier matter. Each bond comes with the number of the matter's members.
+pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
+    let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
+    bonds.iter().map(move |(bond, _)| {
+        let mut row = bond.0;
+        row[COMPARED] = (bonds.len() as f64).ln_1p();
+        for (place, (value, mean)) in (COMPARED + 1..).zip(bond.compared().iter().zip(means)) {
+            row[place] = value - mean;
+        }
+        row
+    })
+}
+
+/// Means over all matters, weighted by their number of messages.
+fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
+    let (mut sums, mut total) = (Compared::default(), 0.0);
+    for (compared, count) in matters {
+        sums.iter_mut().zip(compared).for_each(|(sum, value)| *sum += value * count as f64);
+        total += count as f64;
+    }
+    sums.map(|sum| if total > 0.0 { sum / total } else { 0.0 })
+}
+
+/// Log likelihood ratio of the segment's authors in the matter against elsewhere, and the cosine of both by author.
+fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
+    let (own, count, all) = (segment.count() as f64, matter.count as f64, corpus.utterances.len() as f64);
+    let (mut likelihood, mut product) = (0.0, 0.0);
+    for (author, times) in &segment.authors {
+        let there = matter.authors[*author];
+        product += times * there;
+        let elsewhere = (f64::from(corpus.spoken[*author]) - times - there + 1.0)
+            / (all - own - count + corpus.spoken.len() as f64);
+        likelihood += times * ((there + 3.0 * elsewhere) / (count + 3.0) / elsewhere).ln();
+    }
+    let lengths = segment.authors_length * matter.authors_length();
+    (likelihood / own.sqrt(), product / lengths.max(1e-6))
+}
+
+/// The cosine of the stems, weighted by idf, and the idf of the rarest that both have.
+fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
+    let (mut product, mut rarest) = (0.0, 0.0_f64);
+    let shared = segment.stems.iter().map(|used| (used, matter.stems[used.stem as usize]));
+    for (used, there) in shared.filter(|(_, there)| *there > 0) {
+        let idf = corpus.idf[used.stem as usize];
+        product += used.weight(corpus) * damped(f64::from(there)) * idf;
+        rarest = rarest.max(idf);
+    }
+    (product / (segment.lexical_length * matter.lexical_length()).max(1e-6), rarest)
+}
+
+fn meaning(segment: &Segment, matter: &Matter) -> f64 {
+    let lengths = segment.vector_length * matter.vector_length;
+    if lengths <= 0.0 { 0.0 } else { f64::from(dot(&segment.vector, &matter.vector) / lengths.max(1e-6)) }
+}

@@ -1,0 +1,93 @@
+//! A segment: messages of one strand without a long silence between them, with sums over them.
+
+use crate::context::features::corpus::{Corpus, StemId};
+use crate::context::features::lexical::damped;
+use chime_core::dot;
+
+#[derive(Debug)]
+pub struct Segment {
+    /// Ascending.
+    pub places: Vec<usize>,
+    /// Messages by author.
+    pub authors: Vec<(usize, f64)>,
+    pub authors_length: f64,
+    /// Ascending.
+    pub stems: Vec<StemUse>,
+    /// ln(1 + stems of all messages)
+    pub wordiness: f64,
+    /// Length of the stems' weights.
+    pub lexical_length: f64,
+    /// Sum of the vectors.
+    pub vector: Vec<f32>,
+    pub vector_length: f32,
+}
+
+/// A stem of a segment.
+#[derive(Debug, Clone, Copy)]
+pub struct StemUse {
+    pub stem: StemId,
+    /// Messages of the segment that use it.
+    pub here: u16,
+}
+
+impl StemUse {
+    /// Its weight: damped count times rarity.
+    pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
+        damped(f64::from(self.here)) * corpus.idf[self.stem as usize]
+    }
+}
+
+impl Segment {
+    pub fn new(places: Vec<usize>, corpus: &Corpus<'_>) -> Self {
+        let authors = counted(places.iter().map(|place| corpus.authors[*place]));
+        let counts = counted(places.iter().flat_map(|place| corpus.stems[*place].iter().copied()));
+        let stems: Vec<StemUse> = counts.iter().map(|(stem, here)| StemUse { stem: *stem, here: *here }).collect();
+        let vector = sum(places.iter().map(|place| corpus.utterances[*place].features.vector.as_slice()));
+        Self {
+            authors_length: length(authors.iter().map(|(_, times)| f64::from(*times))),
+            authors: authors.into_iter().map(|(author, times)| (author, f64::from(times))).collect(),
+            wordiness: counts.iter().map(|(_, times)| f64::from(*times)).sum::<f64>().ln_1p(),
+            lexical_length: length(stems.iter().map(|used| used.weight(corpus))),
+            stems,
+            vector_length: dot(&vector, &vector).sqrt(),
+            vector,
+            places,
+        }
+    }
+
+    pub fn start(&self) -> usize {
+        self.places[0]
+    }
+
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+}
+
+fn length(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Each of `numbers` once with how often it occurs, ascending.
+fn counted<N: Ord + Copy>(numbers: impl Iterator<Item = N>) -> Vec<(N, u16)> {
+    let mut sorted: Vec<N> = numbers.collect();
+    sorted.sort_unstable();
+    sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))).collect()
+}
+
+fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
+    let mut sum: Vec<f32> = Vec::new();
+    for vector in vectors {
+        add(&mut sum, vector);
+    }
+    sum
+}
+
+/// Adds a vector to a sum, which is empty at first.
+pub fn add(sum: &mut Vec<f32>, vector: &[f32]) {
+    if sum.is_empty() {
+        sum.extend_from_slice(vector);
+    } else {
+        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+    }
+}

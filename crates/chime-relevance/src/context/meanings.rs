@@ -1,0 +1,72 @@
+//! Embeddings of the candidates, centred on their mean: two messages of one chat are similar anyway.
+
+use crate::context::features::corpus::Corpus;
+use crate::context::strands::Consensus;
+use chime_core::{add_share, dot};
+
+#[derive(Debug)]
+pub struct Meanings {
+    /// The mean that was subtracted.
+    usual: Vec<f32>,
+    /// One for each candidate, behind each other; zeros where its vector is not known.
+    vectors: Vec<f32>,
+    count: usize,
+}
+
+impl Meanings {
+    pub fn of(corpus: &Corpus<'_>) -> Self {
+        /// So many zero vectors are counted in: the mean of few messages says little.
+        const SHRINK: f32 = 5.0;
+        let vectors = || corpus.utterances.iter().map(|utterance| utterance.features.vector.as_slice());
+        let known: Vec<&[f32]> = vectors().filter(|vector| !vector.is_empty()).collect();
+        let mut usual = vec![0.0; known.iter().map(|vector| vector.len()).max().unwrap_or(0)];
+        known.iter().for_each(|vector| add_share(&mut usual, vector, 1.0));
+        usual.iter_mut().for_each(|value| *value /= known.len() as f32 + SHRINK);
+        let mut meanings = Self { usual, vectors: Vec::new(), count: corpus.utterances.len() };
+        meanings.vectors = meanings.zeros();
+        let Self { usual, vectors: centred, .. } = &mut meanings;
+        let places = centred.chunks_exact_mut(usual.len().max(1));
+        places.zip(vectors()).for_each(|(place, vector)| centre(place, vector, usual));
+        meanings
+    }
+
+    fn zeros(&self) -> Vec<f32> {
+        vec![0.0; self.count * self.usual.len()]
+    }
+
+    fn vector(&self, place: usize) -> &[f32] {
+        &self.vectors[place * self.usual.len()..][..self.usual.len()]
+    }
+
+    /// A vector minus the mean; zeros for one that is not known.
+    pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
+        let mut centred = vec![0.0; self.usual.len()];
+        centre(&mut centred, vector, &self.usual);
+        centred
+    }
+
+    /// The vectors of each candidate's segment, summed with their share of the forests as weights.
+    pub fn of_segments(&self, consensus: &Consensus) -> Self {
+        let mut sums = self.zeros();
+        for (place, sum) in sums.chunks_exact_mut(self.usual.len().max(1)).enumerate() {
+            consensus.with(place).for_each(|(other, share)| add_share(sum, self.vector(other), share as f32));
+        }
+        Self { usual: self.usual.clone(), vectors: sums, count: self.count }
+    }
+
+    /// The cosine of each candidate with a centred vector.
+    pub fn cosines(&self, centred: &[f32]) -> Vec<f64> {
+        let length = |vector: &[f32]| f64::from(dot(vector, vector).sqrt()).max(1e-6);
+        let own = length(centred);
+        let cosine = |vector: &[f32]| f64::from(dot(vector, centred)) / own / length(vector);
+        (0..self.count).map(|place| cosine(self.vector(place))).collect()
+    }
+}
+
+/// Puts a vector minus the mean in the place of zeros; one that is not known leaves them.
+fn centre(zeros: &mut [f32], vector: &[f32], usual: &[f32]) {
+    if !vector.is_empty() {
+        add_share(zeros, vector, 1.0);
+        add_share(zeros, usual, -1.0);
+    }
+}

@@ -1,0 +1,44 @@
+//! A question of its own, whose answer may stand anywhere in the conversation.
+
+use crate::retrieval::{Asked, Person, Question, Sought, Span};
+use chime_core::{Language, Seq, StoredMessage};
+
+/// Words of a question that are searched for. Each costs a look into the index.
+const WORDS: usize = 16;
+
+/// What a question is searched by.
+#[derive(Debug, Clone)]
+pub struct OpenQuestion {
+    words: Vec<String>,
+    names: Vec<String>,
+    /// Without the names of the bot and of members.
+    text: String,
+    spans: Vec<Span>,
+    /// The trigger.
+    before: Seq,
+}
+
+impl OpenQuestion {
+    /// Reads the question of a trigger; none where it replies to something or has no word to search for.
+    pub fn of(trigger: &StoredMessage, question: Question) -> Option<Self> {
+        let Question { mut words, names, bare: text, spans, .. } = question;
+        words.retain(|word| !names.contains(word));
+        words.truncate(WORDS);
+        let is_open = !(words.is_empty() && names.is_empty()) && trigger.message.reply_to.is_none();
+        is_open.then_some(Self { words, names, text, spans, before: trigger.seq })
+    }
+
+    pub fn sought(&self) -> Sought<'_> {
+        Sought { words: &self.words, names: &self.names, text: &self.text, spans: &self.spans, before: self.before }
+    }
+}
+
+/// Reads the ask of `trigger`, which may name any of `people`. `utc_offset`: seconds that the chat's clock is ahead of UTC.
+pub fn read(
+    (trigger, ask): (&StoredMessage, &str),
+    (language, utc_offset): (Language, i32),
+    people: &[Person<'_>],
+) -> Question {
+    let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));
+    Question::read(ask, &Asked { language, now, utc_offset, by, people })
+}

@@ -1,0 +1,310 @@
+//! Guesses at what a trigger is about: one for each candidate that it may point at, with the members of that one's matter.
+
+use std::sync::Arc;
+
+use crate::context::contributions::ByCandidate;
+use crate::context::features::corpus::Corpus;
+use crate::context::focus::{self, Scene, Tag, lack_words, targets};
+use crate::context::linear::Terms;
+use crate::context::novelty::waste;
+use crate::context::pick::{Candidates, Selection};
+use crate::context::relatedness::pairwise::Pairwise;
+use crate::context::relatedness::refine::{self, Refinement};
+use crate::context::select::ambiguity;
+use crate::context::select::expected_f1::{Guess, best_set, marginals};
+use crate::context::strands::Partitioned;
+use crate::context::weights::Weights;
+
+/// Most candidates that are considered as what the tag points at.
+const TARGETS: usize = 12;
+/// A target less likely than this share of the likeliest is dropped.
+const FAINT: f64 = 0.01;
+/// Factor on the weight of an earlier tag without words: it counts only where there is nothing else.
+const EARLIER_TAG: f64 = 1e-6;
+/// Factor on the weight of a candidate that shares only common words with the tag, where others share a rarer one.
+const COMMON_ALONE: f64 = 0.02;
+/// A message that is no tag starts something new where the reply model says so with at least this probability.
+const UNLINKED: f64 = 0.86;
+
+/// The weights of one look at how related the candidates are.
+type Look = Terms<{ refine::FEATURES }>;
+
+impl Candidates<'_> {
+    /// Selects at most `most` candidates for the focus. `seen` takes what each feature of each candidate added.
+    pub(super) fn pick(
+        &self,
+        tag: &Tag<'_>,
+        weights: &Weights,
+        most: usize,
+        seen: Option<&mut ByCandidate>,
+    ) -> Selection {
+        if self.messages.is_empty() {
+            return Selection::default();
+        }
+        let (guesses, marginals) = self.guesses(tag, weights, seen);
+        let model = &weights.novelty;
+        // A reply is never new; a message that is no tag is new only where the reply model says so.
+        let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
+            (true, _) => (0.0, model.threshold, model.price),
+            (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
+            (false, false) => (tag.unlinked, UNLINKED, 0.0),
+        };
+        if novelty >= threshold {
+            return Selection { marginals, ..Selection::default() };
+        }
+        let costs = waste(novelty, price, self.features.iter().map(|it| it.chars));
+        let taken = best_set(&guesses, most, &costs);
+        // A tag with an empty focus starts something new, so that no second matter is open.
+        let rivals = ambiguity::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
+        Selection { taken, marginals, rivals }
+    }
+
+    /// The guesses, and for each candidate the probability that it belongs to the right one.
+    fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut ByCandidate>) -> (Vec<Guess>, Vec<f32>) {
+        let corpus = self.corpus(Some(tag.utterance.at));
+        let sampled = match &self.sampled {
+            Some(sampled) => Arc::clone(sampled),
+            None => Arc::new(self.strands_in(&self.forests(), weights)),
+        };
+        guesses(&corpus, &sampled.partitioned, (tag, weights), seen)
+    }
+}
+
+fn guesses(
+    corpus: &Corpus<'_>,
+    partitioned: &Partitioned,
+    (tag, weights): (&Tag<'_>, &Weights),
+    seen: Option<&mut ByCandidate>,
+) -> (Vec<Guess>, Vec<f32>) {
+    let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
+    let slowness = corpus.slowness;
+    // A tag in a busy chat goes by strands alone, unless it is a reply; a message that is no tag by both.
+    let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
+    let (mut guesses, mut left) = (Vec::new(), Vec::new());
+    // What counts nothing is only worked out to be explained.
+    if by_relatedness > 0.0 || seen.is_some() {
+        let found = by_target(corpus, partitioned, (tag, weights), (before, last), seen);
+        for Target { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
+            guesses.push(Guess { weight: (by_relatedness * weight) as f32, members });
+            left.push(share as f32);
+        }
+    }
+    if by_relatedness < 1.0 {
+        let strands = partitioned.strands.led_to(&tag.links).into_iter();
+        guesses
+            .extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_relatedness) as f32 * weight, members }));
+    }
+    let marginals = with_common_words(&guesses, left.into_iter());
+    (guesses, marginals)
+}
+
+/// A candidate that the tag may point at.
+struct Target {
+    weight: f64,
+    /// How likely each candidate is of its matter.
+    members: Vec<f32>,
+    /// What is left of its weight for want of the tag's rarer words.
+    share: f64,
+}
+
+/// The likeliest targets, each with its matter by how related the candidates are, refined by the looks `before` and the `last`.
+fn by_target(
+    corpus: &Corpus<'_>,
+    partitioned: &Partitioned,
+    (tag, weights): (&Tag<'_>, &Weights),
+    (before, last): (&[Look], &Look),
+    seen: Option<&mut ByCandidate>,
+) -> Vec<Target> {
+    let scene = Scene::of(corpus, &partitioned.segments);
+    let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
+    let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
+    // A message that is no tag goes by the reply model alone.
+    let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
+        (false, _) => 1.0,
+        (true, true) => slowness,
+        (true, false) => 0.0,
+    };
+    let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
+    for (weight, earlier) in pointed.iter_mut().zip(&corpus.utterances) {
+        // An earlier tag without words points at something itself: that is meant, and not the tag.
+        if earlier.features.calls_bot && earlier.features.stems.is_empty() && !tag.is_reply {
+            *weight *= EARLIER_TAG;
+        }
+    }
+    let lacks = lack_words(tag, rows);
+    let share = |place: usize| if lacks[place] { COMMON_ALONE } else { 1.0 };
+    pointed.iter_mut().enumerate().for_each(|(place, weight)| *weight *= share(place));
+    let targets = likeliest(&pointed);
+    let pairwise = Pairwise::new(corpus, &scene.consensus, partitioned);
+    let places: Vec<usize> = targets.iter().map(|(place, _)| *place).collect();
+    let mut refinement = Refinement::around(&pairwise, &places, &weights.pairwise);
+    before.iter().for_each(|look| refinement.look(look));
+    if let Some(seen) = seen {
+        focus::explain(rows, terms, seen);
+        refinement.explain(&weights.pairwise, last, seen);
+    }
+    let found = targets.iter().zip(refinement.of_targets(last));
+    found.map(|((place, weight), members)| Target { weight: *weight, members, share: share(*place) }).collect()
+}
+
+/// For each candidate the probability that it belongs to the right guess, with [`COMMON_ALONE`] taken back: surroundings may share
+/// common words alone. `left` are the factors that were applied to the weights of the first guesses.
+fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
+    let mut whole = guesses.to_vec();
+    whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);
+    let sum: f32 = whole.iter().map(|guess| guess.weight).sum();
+    whole.iter_mut().for_each(|guess| guess.weight /= sum.max(f32::MIN_POSITIVE));
+    marginals(&whole)
+}
+
+/// The mean of both distributions, weighted by slowness: in a busy chat the links alone count.
+fn blended(targets: &[f64], links: &[f64], slowness: f64) -> Vec<f64> {
+    let sum: f64 = links.iter().sum::<f64>().max(1e-9);
+    targets.iter().zip(links).map(|(target, link)| slowness * target + (1.0 - slowness) * link / sum).collect()
+}
+
+/// The likeliest targets with weights that sum to 1, the likeliest first and the newest of equals.
+fn likeliest(targets: &[f64]) -> Vec<(usize, f64)> {
+    let highest = targets.iter().copied().fold(0.0, f64::max);
+    let mut likeliest: Vec<(usize, f64)> =
+        targets.iter().copied().enumerate().filter(|(_, target)| *target >= FAINT * highest).collect();
+    likeliest.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    likeliest.truncate(TARGETS);
+    let sum: f64 = likeliest.iter().map(|(_, target)| target).sum();
+    likeliest.iter().map(|(place, target)| (*place, target / sum)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::context::features::corpus::Utterance;
+    use crate::context::features::message::MessageFeatures;
+    use crate::context::features::token::Token;
+    use crate::context::replies::sample::Forest;
+    use chime_core::{ChatId, Message, MessageId, Sender, Timestamp, UserId};
+
+    /// Hand-made chats as numbers, with the results of an independent implementation of the same definition.
+    const CASES: &str = include_str!("../../../../../tests/data/tag/cases.json");
+
+    /// The weights of those results.
+    const WEIGHTS: &str = include_str!("../../../../../tests/data/tag/weights.json");
+
+    #[derive(Deserialize)]
+    struct Case {
+        name: String,
+        slowness: f64,
+        bare: bool,
+        messages: Vec<Line>,
+        tag: Line,
+        links: Vec<f64>,
+        /// By forest.
+        antecedents: Vec<Vec<Option<usize>>>,
+        chances: Vec<Vec<f32>>,
+        expected: Expected,
+    }
+
+    #[derive(Deserialize)]
+    struct Line {
+        at: f64,
+        author: i64,
+        ours: bool,
+        stems: Vec<Token>,
+        question: bool,
+        chars: usize,
+        vector: Vec<f32>,
+        reply: Option<usize>,
+    }
+
+    #[derive(Deserialize)]
+    struct Expected {
+        /// The messages that the tag may point at, with their weights.
+        #[serde(rename = "anchors")]
+        targets: Vec<(usize, f32)>,
+        /// How likely each belongs to the matter of the likeliest target.
+        #[serde(rename = "kin")]
+        related: Vec<f32>,
+        marginals: Vec<f32>,
+        selected: Vec<usize>,
+    }
+
+    fn read(line: &Line) -> MessageFeatures {
+        let sender = Sender::person(UserId(line.author), String::new());
+        let message = Message::new(ChatId(1), MessageId(1), sender, Timestamp::default());
+        MessageFeatures {
+            stems: line.stems.clone(),
+            is_question: line.question,
+            chars: line.chars,
+            ..MessageFeatures::of(&message, "", line.vector.clone())
+        }
+    }
+
+    fn utterance<'a>((line, features): (&Line, &'a MessageFeatures)) -> Utterance<'a> {
+        Utterance { at: line.at, is_ours: line.ours, reply: line.reply, features }
+    }
+
+    fn guesses_of(case: &Case, seen: Option<&mut ByCandidate>) -> Vec<Guess> {
+        let readings: Vec<MessageFeatures> = case.messages.iter().map(read).collect();
+        let utterances = case.messages.iter().zip(&readings).map(utterance).collect();
+        let of_tag = read(&case.tag);
+        let corpus = Corpus::new(utterances, case.slowness);
+        let forests: Vec<Forest> = (case.antecedents.iter().cloned().zip(case.chances.iter().cloned()))
+            .map(|(antecedents, chances)| Forest { antecedents, chances })
+            .collect();
+        let tag = Tag {
+            utterance: utterance((&case.tag, &of_tag)),
+            mentions: Vec::new(),
+            unlinked: 0.0,
+            links: case.links.clone(),
+            ours: 0,
+            rests_on: Vec::new(),
+            is_reply: case.tag.reply.is_some(),
+            is_tag: true,
+            is_bare: case.bare,
+            is_narrowed: false,
+            cluster: 0,
+        };
+        let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");
+        let partitioned = Partitioned::of(&corpus, &forests, weights);
+        guesses(&corpus, &partitioned, (&tag, weights), seen).0
+    }
+
+    #[track_caller]
+    fn assert_close(case: &str, what: &str, found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len(), "{case}: {what}");
+        let furthest = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(furthest < 1e-4, "{case}: {what} differ by {furthest}");
+    }
+
+    #[test]
+    fn targets_members_and_selection_are_those_of_an_independent_implementation() {
+        let cases: Vec<Case> = serde_json::from_str(CASES).expect("cases");
+        assert_eq!(cases.len(), 4);
+        for case in &cases {
+            let guesses = guesses_of(case, None);
+            let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
+            let expected: Vec<f32> = case.expected.targets.iter().map(|(_, weight)| *weight).collect();
+            assert_close(&case.name, "targets", &weights, &expected);
+            for (guess, (target, _)) in guesses.iter().zip(&case.expected.targets) {
+                assert_eq!(guess.members[*target], 1.0, "{}: a target belongs to its own matter", case.name);
+            }
+            assert_close(&case.name, "members", &guesses[0].members, &case.expected.related);
+            assert_close(&case.name, "marginals", &marginals(&guesses), &case.expected.marginals);
+            let selected: Vec<usize> = best_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
+            assert_eq!(selected, case.expected.selected, "{}", case.name);
+        }
+    }
+    #[test]
+    fn in_a_busy_chat_strands_alone_count_also_where_all_is_explained() {
+        let cases: Vec<Case> = serde_json::from_str(CASES).expect("cases");
+        for mut case in cases {
+            (case.slowness, case.tag.reply) = (0.0, None);
+            let mut seen = ByCandidate::new();
+            let guesses = guesses_of(&case, None);
+            assert_eq!(guesses, guesses_of(&case, Some(&mut seen)), "{}", case.name);
+            assert!((guesses.iter().map(|guess| guess.weight).sum::<f32>() - 1.0).abs() < 1e-4, "{}", case.name);
+            assert_eq!(seen.len(), case.messages.len(), "{}: all is explained", case.name);
+        }
+    }
+}

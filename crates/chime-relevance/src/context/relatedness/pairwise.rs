@@ -1,0 +1,182 @@
+//! Pairwise same-topic classification: the features of two candidates, however far apart.
+
+use crate::context::features::corpus::Corpus;
+use crate::context::focus::{flag, minutes};
+use crate::context::relatedness::matrix::Matrix;
+use crate::context::strands::{Consensus, Partitioned, Partitions};
+use chime_core::{add_share, dot};
+
+pub const FEATURES: usize = 11;
+/// In the order of their places.
+pub const NAMES: [&str; FEATURES] = [
+    "same_segment",
+    "same_strand",
+    "same_matter_odds",
+    "reply",
+    "minutes_between",
+    "word_cosine",
+    "segment_word_cosine",
+    "rarest_shared_word",
+    "segment_people_cosine",
+    "segment_size",
+    "other_segment_size",
+];
+pub type Row = [f64; FEATURES];
+
+/// The tables that features of pairs are looked up in.
+pub struct Pairwise<'a> {
+    corpus: &'a Corpus<'a>,
+    consensus: &'a Consensus,
+    strands: &'a Partitions,
+    matters: &'a Partitions,
+    /// Log odds of being in one matter, by the number of forests in which two are.
+    agreed: Vec<f64>,
+    holders: Holders,
+    /// Dot products of the idf vectors of any two, and the same summed over the segment of the first.
+    words: Matrix,
+    of_segments: Matrix,
+    /// Expected messages of each person in each candidate's segment; a row a candidate, a column a person.
+    people: Matrix,
+    /// Norms of each segment's vectors of words and of people.
+    word_lengths: Vec<f32>,
+    people_lengths: Vec<f32>,
+    /// ln of how many messages each one's segment has.
+    sizes: Vec<f64>,
+}
+
+impl<'a> Pairwise<'a> {
+    pub fn new(corpus: &'a Corpus<'a>, consensus: &'a Consensus, partitioned: &'a Partitioned) -> Self {
+        let Partitioned { strands, matters, .. } = partitioned;
+        let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
+        let forests = matters.share().recip().round() as u32;
+        let count = corpus.utterances.len();
+        let holders = Holders::of(corpus);
+        let words = word_products(corpus, &holders);
+        let (mut of_segments, mut people) = (Matrix::zeros(count, count), Matrix::zeros(count, corpus.spoken.len()));
+        for place in 0..count {
+            for (other, share) in consensus.with(place) {
+                add_share(of_segments.row_mut(place), words.row(other), share as f32);
+                people.row_mut(place)[corpus.authors[other]] += share as f32;
+            }
+        }
+        let mut pairwise = Self {
+            people_lengths: people.rows().map(|row| dot(row, row).sqrt()).collect(),
+            word_lengths: Vec::new(),
+            sizes: consensus.sizes().into_iter().map(f64::ln).collect(),
+            agreed: (0..=forests).map(|times| log_odds(f64::from(times) * matters.share())).collect(),
+            corpus,
+            consensus,
+            strands,
+            matters,
+            holders,
+            words,
+            of_segments,
+            people,
+        };
+        pairwise.word_lengths = (0..count).map(|place| pairwise.segment_words(place, place).sqrt()).collect();
+        pairwise
+    }
+
+    /// The product of the words of two segments.
+    fn segment_words(&self, one: usize, other: usize) -> f32 {
+        let row = self.of_segments.row(one);
+        self.consensus.with(other).map(|(place, share)| row[place] * share as f32).sum()
+    }
+
+    /// The features of each of `places` with `target`, in the order of their names.
+    pub fn rows(&self, target: usize, places: &[usize]) -> Vec<Row> {
+        let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
+        let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
+        let cosine = |product: f32, lengths: &[f32], place: usize| {
+            f64::from(product / (lengths[target].max(1e-6) * lengths[place].max(1e-6)))
+        };
+        let segment_words = |place| cosine(self.segment_words(target, place), &self.word_lengths, place);
+        let people = self.people.row(target);
+        let segment_people = |place| cosine(dot(people, self.people.row(place)), &self.people_lengths, place);
+        let features = |place: &usize| {
+            let (first, last) = (target.min(*place), target.max(*place));
+            let (earlier, later) = (&self.corpus.utterances[first], &self.corpus.utterances[last]);
+            [
+                f64::from(self.in_segment(target, *place)),
+                f64::from(in_strand[*place]) * share,
+                self.agreed[usize::from(in_matter[*place])],
+                flag(later.reply == Some(first)),
+                minutes(later.at - earlier.at),
+                f64::from(self.words.cosine(target, *place)),
+                segment_words(*place),
+                rarest[*place] / 5.0,
+                segment_people(*place),
+                self.sizes[*place],
+                self.sizes[target],
+            ]
+        };
+        places.iter().map(features).collect()
+    }
+
+    /// Rarity of the rarest word that each candidate shares with `target`.
+    fn rarest_shared(&self, target: usize) -> Vec<f64> {
+        let mut rarest = vec![0.0_f64; self.count()];
+        for stem in &self.corpus.stems[target] {
+            let stem = *stem as usize;
+            let rarity = self.corpus.idf[stem];
+            self.holders.of_stem(stem).iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
+        }
+        rarest
+    }
+
+    /// How many candidates there are.
+    pub fn count(&self) -> usize {
+        self.corpus.utterances.len()
+    }
+
+    /// The share of the forests in which two lie in one segment.
+    pub fn in_segment(&self, one: usize, other: usize) -> f32 {
+        self.consensus.share(one, other) as f32
+    }
+}
+
+/// The candidates that use each stem, in one list: most stems are used by one alone.
+struct Holders {
+    places: Vec<usize>,
+    /// Where those of each stem end.
+    ends: Vec<usize>,
+}
+
+impl Holders {
+    fn of(corpus: &Corpus<'_>) -> Self {
+        let mut ends = Vec::with_capacity(corpus.spread.len());
+        let mut all = 0;
+        for holding in &corpus.spread {
+            // Where they begin. It moves on with each that is put there.
+            ends.push(all);
+            all += usize::from(*holding);
+        }
+        let mut places = vec![0; all];
+        for (place, stems) in corpus.stems.iter().enumerate() {
+            for stem in stems {
+                let end = &mut ends[*stem as usize];
+                places[*end] = place;
+                *end += 1;
+            }
+        }
+        Self { places, ends }
+    }
+
+    /// Ascending.
+    fn of_stem(&self, stem: usize) -> &[usize] {
+        let begin = stem.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[begin..self.ends[stem]]
+    }
+}
+
+fn word_products(corpus: &Corpus<'_>, holders: &Holders) -> Matrix {
+    let mut products = Matrix::zeros(corpus.stems.len(), corpus.stems.len());
+    for (stem, idf) in corpus.idf.iter().enumerate() {
+        let holders = holders.of_stem(stem);
+        for one in holders {
+            let row = products.row_mut(*one);
+            holders.iter().for_each(|other| row[*other] += (idf * idf) as f32);
+        }
+    }
+    products
+}

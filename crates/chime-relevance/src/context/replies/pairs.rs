@@ -1,0 +1,363 @@
+//! Raw features of a message and an earlier one that it may reply to.
+//!
+//! Time enters twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with a message a day
+//! and one with ten a minute look alike.
+
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
+
+use crate::context::features::mentions::Hearing;
+use crate::context::features::message::MessageFeatures;
+use crate::context::features::rhythm::{WINDOW, rhythm_of};
+use crate::context::features::token::Quick;
+use crate::context::replies::similarity::Similarity;
+use chime_core::UserId;
+
+/// Raw features of a pair.
+pub const RAW: usize = 43;
+/// Their names in the weights file, in the order of `Scene::features`; i is the message, j the earlier one.
+pub const RAW_NAMES: [&str; RAW] = [
+    "ld",
+    "ldt",
+    "lmg",
+    "lgi",
+    "d1",
+    "same",
+    "lbi",
+    "lbj",
+    "j_last_self",
+    "j_last",
+    "lcntj",
+    "lcnti",
+    "ld_own",
+    "ldt_own",
+    "nsp20",
+    "lnauth",
+    "alt",
+    "i_men_j",
+    "i_first_j",
+    "j_men_i",
+    "j_first_i",
+    "same_target",
+    "i_addr_other",
+    "j_addr_other",
+    "n_ij",
+    "i_lasttarget_j",
+    "j_lastaddr_i",
+    "cosT",
+    "RT",
+    "ctxT",
+    "cosE",
+    "ctxE",
+    "cosE_n",
+    "q_i",
+    "q_j",
+    "len_i",
+    "len_j",
+    "i_first_msg",
+    "bare",
+    "gq_i",
+    "mq",
+    "rdt",
+    "mq_own",
+];
+
+/// ln(1 + 1800 s): absolute time says no more beyond half an hour.
+const TIME_CAP: f32 = 7.496_097;
+/// Most seconds that a gap adds to the chat's own scale of time.
+const SCALE_CAP: f64 = 21_600.0;
+/// Messages on either side of a candidate among which its author's best similarity counts for it.
+const NEIGHBOURS: usize = 3;
+/// `mq_own` where the author has not spoken in the window.
+const NEVER_MQ: f32 = 4.0;
+
+/// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
+/// in `past` and the features, newest first. `hearing` is of all of them. With `bare`, as if the message had no words.
+pub fn pairs(
+    (message, past): (&MessageFeatures, &[Arc<MessageFeatures>]),
+    hearing: &Hearing,
+    bare: bool,
+    mut each: impl FnMut(usize, &[f32; RAW]),
+) {
+    let scene = Scene::new((message, past), hearing, bare);
+    let mut walk = Walk { longest: 0.0, longest_gap: 0.0, by: vec![0.0; scene.spoken.len()], distinct: 0.0 };
+    for place in (0..past.len()).rev() {
+        walk.meet(place, &scene);
+        let raw = scene.features(place, &walk);
+        each(place, &raw);
+        walk.pass(place, &scene);
+    }
+}
+
+/// The part of the features that all candidates of one message share.
+struct Scene<'a> {
+    message: &'a MessageFeatures,
+    past: &'a [Arc<MessageFeatures>],
+    bare: bool,
+    /// Whom the message and each of the past addresses.
+    hearing: &'a Hearing,
+    /// Seconds before the message at the same place; the last is the one before `message`.
+    gaps: Vec<f64>,
+    /// `-ln(1.02 - q)` of each gap's rank among all of them.
+    rhythm: Vec<f32>,
+    /// Mean seconds between messages, see [`scale`].
+    scale: f64,
+    texts: Similarity,
+    /// Of the author's last message.
+    own: Own,
+    /// Distinct authors of the last 20.
+    speakers: f32,
+    /// The number of each message's author, from 0; the last is that of the message itself.
+    authors: Vec<usize>,
+    /// By number: messages of each author.
+    spoken: Vec<f32>,
+    /// By number: messages in which the message's author and another name each other.
+    naming: Vec<f32>,
+    /// By number: places where the message's author and another follow each other.
+    alternation: Vec<f32>,
+    /// Whom the author named last.
+    last_target: Option<UserId>,
+    /// Index of the last message that names the author.
+    last_addressed: Option<usize>,
+}
+
+/// What all pairs of a message have of its author's last message before it.
+struct Own {
+    is_known: bool,
+    ln_distance: f32,
+    ln_seconds: f32,
+    /// The longest silence since then, by rank.
+    longest_gap: f32,
+}
+
+/// Counts over the messages between a candidate and the message, kept while walking back.
+struct Walk {
+    longest: f32,
+    longest_gap: f64,
+    /// By number of the author.
+    by: Vec<f32>,
+    distinct: f32,
+}
+
+impl Walk {
+    /// The gap after a candidate is one of those between the two.
+    fn meet(&mut self, place: usize, scene: &Scene<'_>) {
+        self.longest_gap = self.longest_gap.max(scene.gaps[place + 1]);
+        self.longest = self.longest.max(scene.rhythm[place + 1]);
+    }
+
+    fn pass(&mut self, place: usize, scene: &Scene<'_>) {
+        let times = &mut self.by[scene.authors[place]];
+        if *times == 0.0 {
+            self.distinct += 1.0;
+        }
+        *times += 1.0;
+    }
+}
+
+impl<'a> Scene<'a> {
+    fn new(
+        (message, past): (&'a MessageFeatures, &'a [Arc<MessageFeatures>]),
+        hearing: &'a Hearing,
+        bare: bool,
+    ) -> Self {
+        let gaps = gaps(message, past);
+        let rhythm = ranks(&gaps);
+        let author = message.author;
+        let (numbers, authors) = numbered(past.iter().map(|turn| turn.author).chain([author]));
+        let count = numbers.len();
+        let mut scene = Self {
+            message,
+            past,
+            bare,
+            own: Own::of((message, past), &rhythm),
+            rhythm,
+            scale: scale(&gaps),
+            gaps,
+            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, &hearing.names) },
+            speakers: distinct(past.iter().rev().take(20)),
+            authors,
+            spoken: vec![0.0; count],
+            naming: vec![0.0; count],
+            alternation: vec![0.0; count],
+            last_target: None,
+            // The message itself does not name its author.
+            last_addressed: hearing.past.iter().rposition(|heard| heard.mentions.contains(&author)),
+            hearing,
+        };
+        scene.count(&numbers);
+        scene
+    }
+
+    fn count(&mut self, numbers: &Quick<UserId, usize>) {
+        let author = self.authors[self.past.len()];
+        for (place, heard) in self.hearing.past.iter().enumerate() {
+            let speaker = self.authors[place];
+            self.spoken[speaker] += 1.0;
+            if speaker == author {
+                // Who has not spoken is no candidate's author.
+                for named in heard.mentions.iter().filter_map(|named| numbers.get(named)) {
+                    self.naming[*named] += 1.0;
+                }
+                self.last_target = heard.mentions.first().copied().or(self.last_target);
+            } else if heard.mentions.contains(&self.message.author) {
+                self.naming[speaker] += 1.0;
+            }
+            let before = place.checked_sub(1).map(|before| self.authors[before]);
+            match before {
+                Some(before) if before != speaker && speaker == author => self.alternation[before] += 1.0,
+                Some(before) if before == author && speaker != author => self.alternation[speaker] += 1.0,
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    fn features(&self, place: usize, walk: &Walk) -> [f32; RAW] {
+        let (i, j) = (self.message, &*self.past[place]);
+        let (to, heard) = (&self.hearing.message, &self.hearing.past[place]);
+        let distance = self.past.len() - place;
+        let seconds = seconds_between(j, i);
+        let (of_i, of_j) = (self.authors[self.past.len()], self.authors[place]);
+        let same = of_j == of_i;
+        let (between_i, between_j) = (walk.by[of_i], walk.by[of_j]);
+        let names_j = !self.bare && to.mentions.contains(&j.author);
+        let named_by_j = heard.mentions.contains(&i.author);
+        let text = |value: f32| if self.bare { 0.0 } else { value };
+        [
+            (distance as f32).ln(),
+            capped(seconds),
+            capped(walk.longest_gap),
+            capped(self.gaps[self.past.len()]),
+            flag(distance == 1),
+            flag(same),
+            ln_after(between_i),
+            ln_after(between_j),
+            flag(same && between_i == 0.0),
+            flag(between_j == 0.0),
+            ln_after(self.spoken[of_j]),
+            ln_after(self.spoken[of_i]),
+            self.own.ln_distance,
+            self.own.ln_seconds,
+            self.speakers,
+            ln_after(walk.distinct),
+            ln_after(if same { 0.0 } else { self.alternation[of_j] }),
+            flag(names_j),
+            text(flag(to.first == Some(j.author))),
+            flag(named_by_j),
+            flag(heard.first == Some(i.author)),
+            text(flag(to.mentions.iter().any(|named| heard.mentions.contains(named)))),
+            text(flag(!to.mentions.is_empty() && !names_j)),
+            flag(!heard.mentions.is_empty() && !named_by_j),
+            ln_after(self.naming[of_j]),
+            flag(self.last_target == Some(j.author)),
+            flag(self.last_addressed == Some(place)),
+            self.texts.words[place],
+            self.texts.rarest[place],
+            self.nearby(place, &self.texts.words),
+            self.texts.meaning[place],
+            self.nearby(place, &self.texts.meaning),
+            text(self.texts.meaning[place] - self.texts.background),
+            text(flag(i.is_question)),
+            flag(j.is_question),
+            text(ln_after(i.chars as f32)),
+            ln_after(j.chars as f32),
+            flag(!self.own.is_known),
+            flag(self.bare),
+            self.rhythm[self.past.len()],
+            walk.longest,
+            (((seconds + self.scale) / self.scale) as f32).ln(),
+            self.own.longest_gap,
+        ]
+    }
+
+    /// The highest similarity among the candidate's author's messages near it.
+    fn nearby(&self, place: usize, similarity: &[f32]) -> f32 {
+        let author = self.past[place].author;
+        let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(self.past.len());
+        near.filter(|near| self.past[*near].author == author)
+            .map(|near| similarity[near])
+            .fold(similarity[place], f32::max)
+    }
+}
+
+impl Own {
+    fn of((message, past): (&MessageFeatures, &[Arc<MessageFeatures>]), rhythm: &[f32]) -> Self {
+        match past.iter().rposition(|turn| turn.author == message.author) {
+            Some(own) => Self {
+                is_known: true,
+                ln_distance: ((past.len() - own) as f32).ln(),
+                ln_seconds: capped(seconds_between(&past[own], message)),
+                longest_gap: rhythm[own + 1..].iter().copied().fold(0.0, f32::max),
+            },
+            None => Self {
+                is_known: false,
+                ln_distance: (WINDOW as f32 + 1.0).ln(),
+                ln_seconds: TIME_CAP,
+                longest_gap: NEVER_MQ,
+            },
+        }
+    }
+}
+
+/// The number of each author, and the numbers in the order of their messages: small ones, to count by without looking them up.
+fn numbered(authors: impl Iterator<Item = UserId>) -> (Quick<UserId, usize>, Vec<usize>) {
+    let mut numbers = Quick::default();
+    let of_each = authors
+        .map(|author| {
+            let next = numbers.len();
+            *numbers.entry(author).or_insert(next)
+        })
+        .collect();
+    (numbers, of_each)
+}
+
+/// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
+fn gaps(message: &MessageFeatures, past: &[Arc<MessageFeatures>]) -> Vec<f64> {
+    let turns = || past.iter().map(|one| &**one).chain([message]);
+    let between = turns().zip(turns().skip(1)).map(|(earlier, later)| seconds_between(earlier, later));
+    std::iter::once(0.0).chain(between).collect()
+}
+
+/// `-ln(1.02 - q)`, q being the rank of each gap among those of the window, shrunk towards the middle.
+fn ranks(gaps: &[f64]) -> Vec<f32> {
+    // The gap before the first message is not known, and the message's own is ranked among the others.
+    let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
+    let mut sorted = known.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = |gap: &f64| {
+        let below = sorted.partition_point(|other| other < gap);
+        let ties = sorted.partition_point(|other| other <= gap) - below;
+        let quantile = (below as f32 + ties as f32 / 2.0 + 5.0) / (sorted.len() as f32 + 10.0);
+        rhythm_of(quantile)
+    };
+    gaps.iter().map(rank).collect()
+}
+
+/// Mean seconds between messages, each capped, shrunk towards a minute.
+fn scale(gaps: &[f64]) -> f64 {
+    let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
+    let sum: f64 = known.iter().map(|gap| gap.min(SCALE_CAP)).sum();
+    ((sum + 600.0) / (known.len() as f64 + 10.0)).max(1.0)
+}
+
+fn distinct<'a>(messages: impl Iterator<Item = &'a Arc<MessageFeatures>>) -> f32 {
+    messages.map(|one| one.author).collect::<HashSet<_>>().len() as f32
+}
+
+fn seconds_between(earlier: &MessageFeatures, later: &MessageFeatures) -> f64 {
+    later.at.since(earlier.at).as_secs_f64()
+}
+
+fn capped(seconds: f64) -> f32 {
+    (seconds.ln_1p() as f32).min(TIME_CAP)
+}
+
+fn flag(is: bool) -> f32 {
+    if is { 1.0 } else { 0.0 }
+}
+
+/// ln(1 + count), from a table for small counts: it is asked for thousands of times a message.
+fn ln_after(count: f32) -> f32 {
+    static SMALL: LazyLock<Vec<f32>> = LazyLock::new(|| (0..1024_u16).map(|count| f32::from(count).ln_1p()).collect());
+    SMALL.get(count as usize).copied().unwrap_or_else(|| count.ln_1p())
+}

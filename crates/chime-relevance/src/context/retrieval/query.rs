@@ -1,0 +1,89 @@
+//! The query for messages from before the candidates.
+
+use std::sync::Arc;
+
+use crate::context::features::lexical;
+use crate::context::features::lexical::{damped, holding, stems, stems_of_name, words_of};
+use crate::context::features::message::MessageFeatures;
+use crate::context::features::token::{Quick, QuickSet, Token};
+use crate::retrieval::Word;
+use chime_core::{Seq, StoredMessage, UserId};
+
+/// Words that are searched for. Each costs a look into the index.
+const WORDS: usize = 8;
+/// Factor on a word of the ask, against one of a picked message.
+const ASKED: f64 = 2.0;
+
+/// A candidate with its features and its score in the focus: 0 to 1, 0 where it was not picked.
+pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
+
+/// A query for messages older than the candidates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OlderQuery {
+    /// The words to search for, by descending weight.
+    pub words: Vec<Word>,
+    /// Only messages before this one are searched.
+    pub before: Seq,
+    /// The authors of the focus, each with the highest score of a message of theirs.
+    pub authors: Quick<UserId, f64>,
+}
+
+impl OlderQuery {
+    /// The query of `trigger`, whose words without the bot's name are `ask`, and of the picked messages of `talk`. None where no
+    /// word is worth a search.
+    pub fn of((trigger, ask): (&StoredMessage, &str), talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
+        let picked = || talk.iter().filter(|(.., share)| *share > 0.0);
+        let names = names(talk.iter().map(|(stored, ..)| *stored).chain([trigger]));
+        let asked = stems(ask);
+        let mut said: Quick<Token, f64> = asked.iter().map(|stem| (*stem, 1.0)).collect();
+        let mut authors: Quick<UserId, f64> = Quick::default();
+        for (stored, reading, share) in picked() {
+            reading.stems.iter().for_each(|stem| *said.entry(*stem).or_default() += share);
+            let known = authors.entry(stored.message.sender.id).or_default();
+            *known = known.max(*share);
+        }
+        said.retain(|stem, _| !names.contains(stem));
+        let weight = |(stem, times): (&Token, &f64)| damped(*times) * if asked.contains(stem) { ASKED } else { 1.0 };
+        let weights: Quick<Token, f64> = said.iter().map(|one| (*one.0, weight(one))).collect();
+        let of_picked = picked().map(|(stored, reading, _)| (stored.message.text.as_str(), reading.stems.as_slice()));
+        let words = most_telling(std::iter::once((ask, &asked[..])).chain(of_picked), &weights, &rarity(talk, &said));
+        (!words.is_empty()).then_some(Self { words, before, authors })
+    }
+}
+
+/// The stems of the members' names, which are no words of a matter.
+fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
+    let mut seen = QuickSet::default();
+    let new = said.map(|stored| &stored.message.sender).filter(|sender| seen.insert(sender.id));
+    let called = new.flat_map(|sender| [Some(sender.name.as_str()), sender.username.as_deref()]).flatten();
+    called.flat_map(stems_of_name).collect()
+}
+
+/// The idf of each stem of `of` among the candidates.
+fn rarity(talk: &[Candidate<'_>], of: &Quick<Token, f64>) -> Quick<Token, f64> {
+    let holding = holding(of.keys().copied(), talk.iter().map(|(_, features, _)| &features.stems));
+    holding.into_iter().map(|(stem, count)| (stem, lexical::rarity(talk.len(), count))).collect()
+}
+
+/// The words of `texts` with the highest weight times idf, each stem once. Each text comes with its stems.
+fn most_telling<'a>(
+    texts: impl Iterator<Item = (&'a str, &'a [Token])>,
+    weights: &Quick<Token, f64>,
+    rarity: &Quick<Token, f64>,
+) -> Vec<Word> {
+    let telling = |stem: &Token| weights[stem] * rarity[stem];
+    let mut most: Vec<f64> = weights.keys().map(telling).collect();
+    most.sort_by(|a, b| b.total_cmp(a));
+    let least = most.get(WORDS - 1).copied().unwrap_or(f64::NEG_INFINITY);
+    // Only these are looked up in the texts: reading words takes longer than all the rest.
+    let mut wanted: QuickSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
+    let mut words: Vec<(f64, Word)> = Vec::new();
+    for (text, stems) in texts {
+        if stems.iter().any(|stem| wanted.contains(stem)) {
+            let found = words_of(text).into_iter().filter(|(stem, _)| wanted.remove(stem));
+            words.extend(found.map(|(stem, text)| (telling(&stem), Word { text, weight: weights[&stem] })));
+        }
+    }
+    words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.text.cmp(&b.1.text)));
+    words.into_iter().take(WORDS).map(|(_, word)| word).collect()
+}

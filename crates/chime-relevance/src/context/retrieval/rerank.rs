@@ -1,0 +1,146 @@
+//! Reranks the messages found further back: how likely each is about the same matter.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::context::contributions::Feature;
+use crate::context::linear::{Terms, chance};
+use crate::context::retrieval::query::OlderQuery;
+use crate::retrieval::Met;
+use chime_core::StoredMessage;
+
+/// Most messages that are accepted into the focus: a matter has hardly ever more of them.
+pub const ACCEPTED: usize = 8;
+pub const FEATURES: usize = 10;
+/// In the order of their places.
+pub const NAMES: [&str; FEATURES] = [
+    "words",
+    "several_words",
+    "linked_words",
+    "words_beside",
+    "words_around",
+    "question_before",
+    "is_own",
+    "calls_bot",
+    "people",
+    "messages_back",
+];
+
+const LINKED_WORDS: usize = 2;
+/// Least coverage of the query by a message and those linked to it by replies, for it to be accepted.
+const SAID: f64 = 0.15;
+
+/// A message from further back with its score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reranked {
+    pub message: StoredMessage,
+    /// How likely it is about the same, 0 to 1.
+    pub probability: f64,
+    /// Whether it is part of the focus; the others may become surroundings.
+    pub is_accepted: bool,
+    values: [f64; FEATURES],
+}
+
+impl Reranked {
+    /// The features with what each added, the weightiest first.
+    pub fn features(&self) -> Vec<Feature> {
+        let parts = Weights::shipped().terms.parts(&self.values);
+        let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
+            name: format!("beyond.{name}"),
+            value: *value,
+            contribution: *contribution,
+        };
+        let mut features: Vec<Feature> = NAMES.iter().zip(&self.values).zip(&parts).map(feature).collect();
+        features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+        features
+    }
+}
+
+/// Scores the messages that were found, the likeliest first.
+pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &Weights) -> Vec<Reranked> {
+    /// Messages that are kept.
+    const KEPT: usize = 80;
+    let score = |met: Met| {
+        let values = values(query, &met);
+        Reranked { probability: weights.probability(&values), is_accepted: false, values, message: met.message }
+    };
+    let mut reranked: Vec<Reranked> = found.into_iter().map(score).collect();
+    reranked.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.message.seq.cmp(&a.message.seq)));
+    reranked.truncate(KEPT);
+    let sure = reranked.iter_mut().filter(|one| weights.is_sure(&one.values, weights.threshold));
+    sure.take(ACCEPTED).for_each(|one| one.is_accepted = true);
+    accept_albums(&mut reranked);
+    reranked
+}
+
+/// An album is one unit.
+fn accept_albums(reranked: &mut [Reranked]) {
+    let accepted = reranked.iter().filter(|one| one.is_accepted);
+    let albums: Vec<String> = accepted.filter_map(|one| one.message.message.album.clone()).collect();
+    for one in reranked {
+        one.is_accepted |= one.message.message.album.as_ref().is_some_and(|album| albums.contains(album));
+    }
+}
+
+/// The features of a message that was found.
+pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
+    /// What is nearer than so many messages is as near as can be.
+    const NEAREST: u32 = 16;
+    let Met { message, features, words } = met;
+    let back = query.before.0.saturating_sub(message.seq.0).max(NEAREST);
+    [
+        features.own_coverage,
+        f64::from(u8::from(*words > 1)),
+        features.linked_coverage,
+        features.window_coverage,
+        features.wide_coverage,
+        features.question_before,
+        features.is_own,
+        features.calls_bot,
+        query.authors.get(&message.message.sender.id).copied().unwrap_or_default(),
+        f64::from(back).ln(),
+    ]
+}
+
+/// Fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among other groups of
+/// the same language; the threshold was set, not fitted.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Weights {
+    /// The least probability of a message that is accepted.
+    pub threshold: f64,
+    #[serde(flatten)]
+    terms: Terms<FEATURES>,
+}
+
+#[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
+static SHIPPED: LazyLock<Weights> =
+    LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).expect("weights of the right form"));
+
+impl Weights {
+    pub fn shipped() -> &'static Self {
+        &SHIPPED
+    }
+
+    /// How likely a message with these features is about the same.
+    pub fn probability(&self, values: &[f64; FEATURES]) -> f64 {
+        chance(self.terms.score(values))
+    }
+
+    /// Whether it is as likely as `threshold`, and says enough itself.
+    pub fn is_sure(&self, values: &[f64; FEATURES], threshold: f64) -> bool {
+        self.probability(values) >= threshold && values[LINKED_WORDS] >= SAID
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_weights_can_be_read() {
+        let weights = Weights::shipped();
+        assert!(weights.terms.terms.iter().all(|term| term.weight != 0.0 && term.low <= term.high));
+        assert!((0.0..1.0).contains(&weights.threshold));
+    }
+}

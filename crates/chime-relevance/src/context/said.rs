@@ -1,0 +1,114 @@
+//! The focus of an ask that names a time, a talk or a member and nothing else ("what was decided on monday?", "what happened at the
+//! last meeting?", "what did Zoe say?"): the messages that carry what was said then, or by them. The picker has nothing to go by
+//! there, since who or what is named is as a rule what is talked about.
+
+use std::time::Duration;
+
+use crate::context::central::central;
+use crate::context::evidence::Evidence;
+use crate::retrieval::{Question, SESSION_SILENCE, Span};
+use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
+
+/// How likely the best of the messages is meant; the others less, by their rank.
+const SCORE: f64 = 0.9;
+const STEP: f64 = 0.005;
+/// Messages of a time that are marked at most: more tell no more.
+const MOST: usize = 60;
+/// Of a member alone, what they said last.
+const NEWEST_OF_MEMBERS: usize = 12;
+/// A talk has at least so many messages: fewer are a remark.
+const TALK: usize = 8;
+/// Whoever asks for news was away for so long at least; whoever was not, or for longer than the second, is told of some days.
+const AWAY: (Duration, Duration) = (Duration::from_secs(6 * 3600), Duration::from_secs(30 * 86_400));
+const NEWS: Duration = Duration::from_secs(7 * 86_400);
+
+/// The messages that are read for an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedSpan {
+    /// All that were sent in a time.
+    Within(Span),
+    /// The newest.
+    Newest,
+}
+
+/// Returns which messages have to be read for a question that asks for all that was said; none where it asks for something else.
+pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
+    // "^ what I asked" is about what was asked, which the picker finds.
+    let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
+    let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
+    if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
+        return Vec::new();
+    }
+    if question.spans.is_empty() {
+        vec![AskedSpan::Newest]
+    } else {
+        question.spans.iter().copied().map(AskedSpan::Within).collect()
+    }
+}
+
+/// Returns the messages of `read`, oldest first, that the question wants, the most telling with the highest scores.
+pub fn said(
+    question: &Question,
+    trigger: &StoredMessage,
+    read: &[StoredMessage],
+    evidence: &Evidence,
+) -> Option<Vec<Chosen>> {
+    let meant: Vec<&StoredMessage> = if question.spans.is_empty() {
+        if question.last_talk {
+            last_talk(read)
+        } else if question.asks_news {
+            news(read, trigger)
+        } else {
+            let newest = read.iter().rev().filter(|stored| is_wanted(question, &stored.message));
+            let mut newest: Vec<&StoredMessage> = newest.take(NEWEST_OF_MEMBERS).collect();
+            newest.reverse();
+            newest
+        }
+    } else {
+        read.iter().filter(|stored| is_wanted(question, &stored.message)).collect()
+    };
+    let ranked = central(&meant, MOST, evidence);
+    let chosen = |(rank, stored): (usize, &&StoredMessage)| {
+        let score = SCORE - STEP * rank as f64;
+        Chosen { seq: stored.seq, id: stored.message.id, reason: Reason::Named, score }
+    };
+    let mut said: Vec<Chosen> = ranked.iter().enumerate().map(chosen).collect();
+    said.sort_unstable_by_key(|chosen| chosen.seq);
+    (!said.is_empty()).then_some(said)
+}
+
+/// Whether a member said it at a time that the question names, and one whom it names; where it names no time or nobody, at any
+/// or by any.
+fn is_wanted(question: &Question, message: &Message) -> bool {
+    let is_within = |span: &Span| (span.from..span.to).contains(&message.sent_at);
+    let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
+    let is_by = question.named.is_empty() || question.named.contains(&message.sender.id);
+    message.role == Role::User && is_then && is_by
+}
+
+/// The newest run of messages without a long silence that is long enough to be a talk.
+fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
+    let mut talks: Vec<Vec<&StoredMessage>> = Vec::new();
+    for stored in read.iter().filter(|stored| stored.message.role == Role::User) {
+        match talks.last_mut() {
+            Some(talk) if stored.message.sent_at.since(talk[talk.len() - 1].message.sent_at) <= SESSION_SILENCE => {
+                talk.push(stored);
+            }
+            Some(_) | None => talks.push(vec![stored]),
+        }
+    }
+    let newest = talks.iter().rposition(|talk| talk.len() >= TALK).or_else(|| talks.len().checked_sub(1));
+    newest.map_or_else(Vec::new, |place| talks.swap_remove(place))
+}
+
+/// Returns the messages since the asker was last here; for whoever never left, those of the last days.
+fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
+    let now = trigger.message.sent_at;
+    let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;
+    let seen = read.iter().rev().find(is_own).map(|stored| stored.message.sent_at);
+    let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
+    let since = away.unwrap_or_else(|| now.minus(NEWS));
+    let new = |stored: &&StoredMessage| stored.message.role == Role::User && stored.message.sent_at > since;
+    let found: Vec<&StoredMessage> = read.iter().filter(new).collect();
+    if found.is_empty() { last_talk(read) } else { found }
+}

@@ -1,0 +1,195 @@
+//! Strands, segments and matters of the sampled forests as partitions of the candidates, and their consensus.
+
+use std::collections::BTreeMap;
+
+use crate::context::features::corpus::Corpus;
+use crate::context::features::message::{Address, address};
+use crate::context::index_set::IndexSet;
+use chime_core::StoredMessage;
+
+/// One partition of the candidates for each forest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Partitions {
+    count: usize,
+    /// The number of each candidate's set, forest after forest: there are fewer sets than a byte can tell apart, since there
+    /// are no more than candidates.
+    labels: Vec<u8>,
+}
+
+impl Partitions {
+    /// `forests` are the sets of each; together they hold all of `count` candidates, each once.
+    pub fn of<'a>(forests: impl IntoIterator<Item = &'a [IndexSet]>, count: usize) -> Self {
+        let mut labels = Vec::new();
+        for sets in forests {
+            let start = labels.len();
+            labels.resize(start + count, 0);
+            for (label, set) in (0..).zip(sets) {
+                set.places().for_each(|place| labels[start + place] = label);
+            }
+        }
+        Self { count, labels }
+    }
+
+    /// For each candidate the number of forests in which it is in one set with `one`.
+    pub fn times_with(&self, one: usize) -> Vec<u8> {
+        let mut times = vec![0; self.count];
+        for labels in self.forests() {
+            let own = labels[one];
+            times.iter_mut().zip(labels).for_each(|(times, label)| *times += u8::from(*label == own));
+        }
+        times
+    }
+
+    /// The sets that hold a candidate with a link; `links` has a probability for each candidate. Each set comes with its share of
+    /// all links (these sum to 1) and its members as 0 or 1 for each candidate.
+    pub fn led_to(&self, links: &[f64]) -> Vec<(f32, Vec<f32>)> {
+        /// Links weaker than this lead nowhere.
+        const WEAK: f64 = 0.002;
+        let mut sets: BTreeMap<IndexSet, f64> = BTreeMap::new();
+        for labels in self.forests() {
+            let mut of_label: BTreeMap<u8, f64> = BTreeMap::new();
+            for (label, link) in labels.iter().zip(links).filter(|(_, link)| **link >= WEAK) {
+                *of_label.entry(*label).or_default() += link;
+            }
+            for (label, link) in of_label {
+                let members = labels.iter().enumerate().filter(|(_, other)| **other == label);
+                *sets.entry(IndexSet::of(members.map(|(place, _)| place))).or_default() += link;
+            }
+        }
+        let all: f64 = sets.values().sum::<f64>().max(1e-9);
+        let members = |set: &IndexSet| (0..self.count).map(|place| f32::from(u8::from(set.contains(place)))).collect();
+        sets.iter().map(|(set, weight)| ((weight / all) as f32, members(set))).collect()
+    }
+
+    /// The share of one forest: one by their number.
+    pub fn share(&self) -> f64 {
+        1.0 / self.forests().count().max(1) as f64
+    }
+
+    fn forests(&self) -> impl Iterator<Item = &[u8]> {
+        self.labels.chunks_exact(self.count.max(1))
+    }
+}
+
+/// The consensus matrix: for any two candidates the share of the forests in which they are in one segment. Sparse, since in a
+/// slow chat hardly any two are.
+#[derive(Debug)]
+pub struct Consensus {
+    /// For each candidate its row without the zeros: place and share, ascending, itself included.
+    near: Vec<Vec<(usize, f64)>>,
+}
+
+impl Consensus {
+    pub fn of(segments: &Partitions) -> Self {
+        let share = segments.share();
+        let near = |one: usize| {
+            let met = segments.times_with(one).into_iter().enumerate().filter(|(_, times)| *times > 0);
+            met.map(|(place, times)| (place, f64::from(times) * share)).collect()
+        };
+        Self { near: (0..segments.count).map(near).collect() }
+    }
+
+    /// The entry of two candidates; 1 for a candidate with itself.
+    pub fn share(&self, one: usize, other: usize) -> f64 {
+        let near = &self.near[one];
+        near.binary_search_by_key(&other, |(place, _)| *place).map_or(0.0, |found| near[found].1)
+    }
+
+    /// The row of `one` without the zeros: place and share, ascending, itself included.
+    pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
+        self.near[one].iter().copied()
+    }
+
+    /// The product of the matrix with a sparse vector, given as places and values.
+    pub fn gathered(&self, what: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
+        let mut gathered = vec![0.0; self.near.len()];
+        for (place, value) in what {
+            for (other, share) in self.with(place) {
+                gathered[other] += share * value;
+            }
+        }
+        gathered
+    }
+
+    /// The mean size of each candidate's segment, in messages: the row sums.
+    pub fn sizes(&self) -> Vec<f64> {
+        self.near.iter().map(|near| near.iter().map(|(_, share)| share).sum()).collect()
+    }
+}
+
+/// The strands of a forest, the trees of its `antecedents`, in the order of their first messages. With `far`, segments: strands cut
+/// at silences of more than so many seconds and behind answers of the bot, unless a reply link bridges them.
+pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<f64>) -> Vec<IndexSet> {
+    let mut segments: Vec<IndexSet> = Vec::new();
+    let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
+    for (place, antecedent) in antecedents.iter().enumerate() {
+        let utterance = &corpus.utterances[place];
+        let is_near = |from: usize, far: f64| {
+            utterance.at - corpus.utterances[from].at <= far && corpus.answers[place] == corpus.answers[from]
+        };
+        let goes_on = |from: &usize| far.is_none_or(|far| is_near(*from, far)) || utterance.reply == Some(*from);
+        let joined = antecedent.filter(goes_on);
+        let segment = match joined {
+            Some(from) => of[from],
+            None => {
+                segments.push(IndexSet::default());
+                segments.len() - 1
+            }
+        };
+        segments[segment].insert(place);
+        of.push(segment);
+    }
+    segments
+}
+
+/// The partitions of a conversation's candidates: 12 KB for two hundred.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SampledStrands {
+    /// The candidates, oldest first: places below count from the first of them.
+    pub candidates: Vec<Address>,
+    pub partitioned: Partitioned,
+}
+
+/// The three partitions of each forest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Partitioned {
+    /// The trees of the forest.
+    pub strands: Partitions,
+    /// Strands, cut at long silences and behind answers of the bot.
+    pub segments: Partitions,
+    /// Segments that take up each other.
+    pub matters: Partitions,
+}
+
+impl SampledStrands {
+    /// Whether these are its candidates. A tag may have others: pictures of its own album that came after it.
+    pub fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
+        candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forests() -> Partitions {
+        let sets = |sets: &[&[usize]]| sets.iter().map(|places| IndexSet::of(places.iter().copied())).collect();
+        let forests: [Vec<IndexSet>; 2] = [sets(&[&[0, 1], &[2]]), sets(&[&[0], &[1, 2]])];
+        Partitions::of(forests.iter().map(Vec::as_slice), 3)
+    }
+
+    #[test]
+    fn consensus_is_the_share_of_forests_in_which_two_are_together() {
+        let consensus = Consensus::of(&forests());
+        assert_eq!(consensus.with(1).collect::<Vec<_>>(), [(0, 0.5), (1, 1.0), (2, 0.5)]);
+        assert_eq!((consensus.share(0, 2), consensus.share(2, 2)), (0.0, 1.0));
+        assert_eq!(consensus.sizes(), [1.5, 2.0, 1.5]);
+        assert_eq!((forests().times_with(1), forests().share()), (vec![1, 2, 1], 0.5));
+    }
+
+    #[test]
+    fn a_value_is_spread_over_the_candidates_of_its_segment_by_their_shares() {
+        let consensus = Consensus::of(&forests());
+        assert_eq!(consensus.gathered([(2, 4.0)].into_iter()), [0.0, 2.0, 4.0]);
+    }
+}

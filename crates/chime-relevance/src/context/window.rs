@@ -1,0 +1,352 @@
+//! Makes the window: anchor, its sources, focus, older messages, surroundings, budget.
+
+mod picked;
+mod surroundings;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::context::budget::{self, LINE_TOKENS, Pick};
+use crate::context::candidates::{CandidateSet, Index};
+use crate::context::context_window::{ContextWindow, Entry};
+use crate::context::features::lexical::{self, says_little};
+use crate::context::history::{History, Sources, Summarized};
+use crate::context::long_strand::StrandMessage;
+use crate::context::params::Params;
+use crate::context::past::Past;
+use crate::context::pick::{Selection, pick};
+use crate::context::retrieval::query::{Candidate, OlderQuery};
+use crate::context::retrieval::rerank::Reranked;
+use crate::context::select::expected_f1::Taken;
+use crate::context::window::picked::Picked;
+use crate::retrieval::Stretch;
+use chime_core::trigger::{Languages, is_generic, is_small_talk};
+use chime_core::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
+
+/// In a conversation of fewer messages than this no second matter is offered: all of it is shown anyway.
+const FEW: usize = 8;
+/// A message at least this likely belongs to the strand, whether it is picked or not.
+const SURE: f32 = 0.5;
+const OMITTED_SHOWN: usize = 20;
+const ANCHOR_SCORE: f64 = 1.0;
+/// A trigger starts nothing new where an older message is found that is at least this likely.
+const FOUND: f64 = 0.15;
+/// Factor on the probability of an older message among the surroundings: without it fewer of those are shown.
+const FAR: f64 = 1.3;
+/// And their bound: below what counts as [`SURE`].
+const UNSURE: f64 = 0.49;
+/// Share of the budget for what was said at any time about the words of a question.
+const STRETCHES_SHARE: f64 = 0.6;
+/// Score of the messages of the best stretch, and the factor for each further one.
+const STRETCH_SCORE: f64 = 0.95;
+const STRETCH_DECAY: f64 = 0.97;
+/// A stretch that fits a question so well is about what it asks.
+const ABOUT: f64 = 0.9;
+/// Stretches in which a picked message stays in the focus although the picker is unsure.
+const NARROWED_TO: usize = 2;
+/// Messages behind the anchor of a reply that stay in the focus although the picker is unsure.
+const BEHIND_ANCHOR: usize = 3;
+/// Probability from which on a picked message is in the focus of a reply, or of a question in a long conversation.
+const SURE_PICK: f64 = 0.5;
+/// Tokens of surroundings for a trigger that starts something new.
+const NEW_MATTER_TOKENS: usize = 400;
+
+/// Picks the messages that a trigger is about, as far as the token budget goes: the message it replies to always, what the
+/// answer it goes on with rests on, and what is likely about the same.
+pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
+    get_smart_context_with(history, params, &(), |_| None)
+}
+
+/// The same with what is found in the `past`, where the history does not reach back to the beginning. A part of the strand
+/// for which `summarize` knows a summary is left out.
+pub fn get_smart_context_with(
+    history: &History,
+    params: &Params,
+    past: &impl Past,
+    summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+) -> ContextWindow {
+    Focused::of(history, params).window(history, params, past, summarize)
+}
+
+/// The focus among the candidates, before older messages are looked for. It takes most of the time and nothing from the store.
+pub struct Focused {
+    picked: Picked,
+    selection: Selection,
+}
+
+impl Focused {
+    pub fn of(history: &History, params: &Params) -> Self {
+        let (picked, selection) = focus(&CandidateSet::new(history, &[]), history, params);
+        Self { picked, selection }
+    }
+
+    /// The window around the focus, with what is found in the `past`.
+    pub fn window(
+        self,
+        history: &History,
+        params: &Params,
+        past: &impl Past,
+        summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+    ) -> ContextWindow {
+        let Self { picked, selection } = self;
+        let pool = CandidateSet::new(history, &[]);
+        let found = older_query(history, &pool, &picked).map_or_else(Vec::new, |query| past.older(&query));
+        let stretches = Stretches::of(history, past, params);
+        let alternative = alternative(&selection, history, &pool).filter(|_| history.given.is_none());
+        let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&selection.marginals))
+            .map(|(place, share)| (pool.messages[*place].seq, *share))
+            .collect();
+        let nearby = || found.iter().filter(|one| !one.is_accepted);
+        likely.extend(nearby().map(|one| (one.message.seq, (FAR * one.probability).min(UNSURE) as f32)));
+        let ranked = ranked(&selection.marginals, &pool);
+        let mut picked = picked;
+        picked.retain(|place, score| keeps(history, &pool, &stretches, place, score));
+        let further = further(&found, &stretches);
+        let wider = (!further.is_empty()).then(|| CandidateSet::new(history, &further));
+        let (pool, mut picked) = match wider {
+            Some(wider) => {
+                let picked = picked.with_bridged(&pool, &wider, &found);
+                (wider, picked)
+            }
+            None => (pool, picked),
+        };
+        let is_new = picked.is_empty() && nearby().all(|one| one.probability < FOUND);
+        let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
+        let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
+        // The summary is in the window too.
+        let budget = budget.saturating_sub(summarized.tokens);
+        picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= ABOUT);
+        picked.add_surroundings(&pool, &likely);
+        let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
+        let left_out = left_out(&pool, &entries);
+        ContextWindow {
+            anchor: pool.anchor().map(|place| pool.messages[place].message.id),
+            anchor_withheld: history.anchor_withheld,
+            quoted: quoted(pool.trigger),
+            omitted: omitted(&pool, &left_out, &no_room),
+            left_out: BTreeSet::from_iter(left_out.iter().map(|place| pool.messages[*place].seq)),
+            entries,
+            known_from: history.known_from(),
+            ranked,
+            alternative,
+            further_back: found,
+        }
+    }
+}
+
+/// Where the words of a question were spoken about at any time, as far as its share of the budget goes.
+#[derive(Default)]
+struct Stretches {
+    /// Best first, each with the score of its messages.
+    shown: Vec<(Stretch, f64)>,
+    /// How well the best fits the question.
+    best: f64,
+}
+
+impl Stretches {
+    fn of(history: &History, past: &impl Past, params: &Params) -> Self {
+        let is_open = history.given.is_none() && !is_bare(history);
+        let Some(question) = history.question.as_ref().filter(|_| is_open) else { return Self::default() };
+        let mut left = (params.token_budget as f64 * STRETCHES_SHARE) as usize;
+        let (mut stretches, mut score) = (Self::default(), STRETCH_SCORE);
+        for stretch in past.stretches(question) {
+            let tokens = |stored: &StoredMessage| (params.estimate)(&stored.message.rendered()) + LINE_TOKENS;
+            let needed: usize = stretch.messages.iter().map(tokens).sum();
+            let Some(rest) = left.checked_sub(needed) else { continue };
+            left = rest;
+            stretches.best = stretches.best.max(stretch.score);
+            stretches.shown.push((stretch, score));
+            score *= STRETCH_DECAY;
+        }
+        stretches
+    }
+
+    /// Whether the focus is narrowed by them: in a conversation that is longer than what the picker sees.
+    fn narrow(&self, history: &History) -> bool {
+        !self.shown.is_empty() && history.known_from().is_some()
+    }
+
+    fn hold(&self, seq: Seq) -> bool {
+        self.shown.iter().take(NARROWED_TO).any(|(stretch, _)| stretch.messages.iter().any(|stored| stored.seq == seq))
+    }
+}
+
+/// Whether the ask has no word that the conversation knows.
+fn is_bare(history: &History) -> bool {
+    says_little(&history.ask, |stem| {
+        history.recent.iter().any(|stored| history.evidence.reading(stored).has_stem(stem))
+    })
+}
+
+/// Whether a picked message stays in the focus: it says something, and where the picker is no good judge it is sure of it.
+fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
+    let stored = pool.messages[place];
+    let is_sure = score >= SURE_PICK
+        || match history.trigger.message.reply_to {
+            // What stands right behind a message answers it, as a rule.
+            Some(_) => pool.anchor().is_some_and(|anchor| (anchor..=anchor + BEHIND_ANCHOR).contains(&place)),
+            None => !stretches.narrow(history) || stretches.hold(stored.seq),
+        };
+    // "Agreed" says something of what it replies to, and "I do" of the question right before it.
+    let answers_anchor =
+        stored.message.reply_to.is_some() && stored.message.reply_to == history.trigger.message.reply_to;
+    let is_question = |before: Index| history.evidence.reading(pool.messages[before]).is_question;
+    let answers = answers_anchor || place.checked_sub(1).is_some_and(is_question);
+    is_sure && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
+}
+
+/// All messages from further back, each once.
+fn further<'a>(found: &'a [Reranked], stretches: &'a Stretches) -> Vec<&'a StoredMessage> {
+    let mut seen = BTreeSet::new();
+    let of_stretches = stretches.shown.iter().flat_map(|(stretch, _)| &stretch.messages);
+    found.iter().map(|one| &one.message).chain(of_stretches).filter(|stored| seen.insert(stored.seq)).collect()
+}
+
+/// The picked messages, and those that surely belong to the strand although the focus has no room for them.
+fn whole_strand(
+    pool: &CandidateSet<'_>,
+    picked: &Picked,
+    likely: &BTreeMap<Seq, f32>,
+    params: &Params,
+) -> Vec<StrandMessage> {
+    let is_likely = |seq: &Seq| likely.get(seq).is_some_and(|share| *share >= SURE);
+    let places = (0..pool.messages.len()).filter(|place| picked.has(*place) || is_likely(&pool.messages[*place].seq));
+    let message = |place: Index| {
+        let StoredMessage { seq, message, .. } = pool.messages[place];
+        StrandMessage {
+            seq: *seq,
+            tokens: (params.estimate)(&message.rendered()),
+            is_human: message.role == Role::User,
+            is_anchor: pool.anchor() == Some(place),
+        }
+    };
+    places.map(message).collect()
+}
+
+/// The picks without those that a summary stands for. The anchor and what was just said stay.
+fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
+    let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
+    let mut picks = picked.into_picks(pool);
+    picks.retain(|pick| pick.reason.is_anchor() || pick.is_pinned || !is_summarized(pick));
+    picks
+}
+
+/// The picks of the focus with their reasons, and the selection that they come from.
+fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked, Selection) {
+    let mut picked = Picked::default();
+    let anchor = pool.anchor();
+    if let Some(anchor) = anchor {
+        let reason = if quoted(pool.trigger).is_some() { Reason::Quoted } else { Reason::Anchor };
+        picked.add(anchor, reason, ANCHOR_SCORE);
+    }
+    picked.add_chain(pool, anchor, params.chain_depth);
+    let sources = history.sources.as_ref().filter(|_| history.given.is_none());
+    let goes_on_with = sources.filter(|_| anchor.is_none()).and_then(|sources| answer_before(pool, history, sources));
+    picked.add_sources(pool, anchor.or(goes_on_with), sources);
+    let selection = pick(pool, history, params, None);
+    match (&history.given, goes_on_with) {
+        (Some(given), _) => picked.add_given(pool, given),
+        (None, Some(answer)) => picked.add_talk_since(pool, answer),
+        (None, None) => {
+            for taken in &selection.taken {
+                picked.add(pool.candidates[taken.place], Reason::Strand, f64::from(taken.probability));
+            }
+            picked.add_older_parents(pool);
+        }
+    }
+    if anchor.is_none() && goes_on_with.is_none() {
+        picked.add_sources(pool, picked.likeliest(), sources);
+    }
+    picked.complete_albums(pool);
+    (picked, selection)
+}
+
+/// The answer of the bot that a tag without words of its own goes on with: nothing was said since but to it, or to the bot.
+fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
+    let is_known = |stem| {
+        let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
+        readings.any(|reading| reading.has_stem(stem))
+    };
+    // One or two words may be an instruction ("shorter"), unless the talk has them; more are a question of their own.
+    let may_instruct = lexical::words(&history.ask).count() <= 2;
+    let is_subject = |stem| !may_instruct || is_known(stem);
+    let has_words = !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped());
+    let answer = pool.conversation.iter().rposition(|place| pool.messages[*place].message.id == sources.of)?;
+    let of_it = |place: &Index| {
+        let stored = pool.messages[*place];
+        let is_reply = stored.message.reply_to == Some(sources.of);
+        is_reply || stored.message.role != Role::User || history.evidence.reading(stored).calls_bot
+    };
+    let is_last_talk = pool.conversation[answer + 1..].iter().all(of_it);
+    (is_last_talk && !has_words).then(|| pool.conversation[answer])
+}
+
+/// The part of the anchor that the member marked.
+fn quoted(trigger: &StoredMessage) -> Option<String> {
+    trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
+}
+
+/// The query for older messages; none where the history reaches back to the beginning of the talk.
+fn older_query(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<OlderQuery> {
+    let before = history.known_from().filter(|_| history.given.is_none())?;
+    let shares: BTreeMap<Index, f64> = picked.shares().collect();
+    let candidate = |place: &Index| -> Candidate<'_> {
+        let stored = pool.messages[*place];
+        (stored, history.evidence.reading(stored), shares.get(place).copied().unwrap_or(0.0))
+    };
+    let talk: Vec<Candidate<'_>> = pool.candidates.iter().map(candidate).collect();
+    OlderQuery::of((&history.trigger, &history.ask), &talk, before)
+}
+
+fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
+    let mut ranked: Vec<(usize, f32)> = pool.candidates.iter().copied().zip(marginals.iter().copied()).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    ranked.into_iter().map(|(place, _)| pool.messages[place].message.id).collect()
+}
+
+/// The second matter, where two are about as likely. None for a reply, in a short conversation, or where only the first has
+/// a word of the ask.
+fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
+    let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
+    let rivals = selection.rivals.as_ref().filter(|_| !is_clear)?;
+    let conversation = pool.talk();
+    let asked = lexical::stems(&history.ask);
+    let has_asked = |one: &Taken| {
+        let reading = history.evidence.reading(conversation[one.place]);
+        reading.stems.iter().any(|stem| asked.contains(stem))
+    };
+    if rivals.first.iter().any(has_asked) && !rivals.second.iter().any(has_asked) {
+        return None;
+    }
+    let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();
+    taken.sort_unstable();
+    let chosen = |one: &Taken| Chosen {
+        seq: conversation[one.place].seq,
+        id: conversation[one.place].message.id,
+        reason: Reason::Strand,
+        score: f64::from(one.probability),
+    };
+    let mut other: Vec<Chosen> = rivals.second.iter().map(chosen).collect();
+    other.sort_unstable_by_key(|chosen| chosen.seq);
+    Some(Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None })
+}
+
+fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
+    let shown: BTreeSet<Seq> = entries.iter().map(|entry| entry.message.seq).collect();
+    pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
+}
+
+/// The nearest messages that were left out, with the reason in words, oldest first: those that found no room before those that
+/// were never picked.
+fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
+    let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
+    let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));
+    let mut nearest: Vec<Index> = lacked_room.iter().rev().copied().chain(never_picked).take(OMITTED_SHOWN).collect();
+    nearest.sort_unstable();
+    nearest
+        .into_iter()
+        .map(|place| Omitted {
+            id: pool.messages[place].message.id,
+            why: if lacked_room.contains(&place) { "no room" } else { "about something else" }.to_owned(),
+        })
+        .collect()
+}

@@ -1,0 +1,45 @@
+//! Finds old messages and sessions for a question. The one retrieval engine: recall ranks a chat's memory with it, and the
+//! picker ranks candidates for a tag that asks something.
+//!
+//! *Owns*: reading a question (words, names, dates, what kind of answer it wants), the features of a message for it, their
+//! weights, the named profiles, the score of a session.
+//! *Never*: fetches anything; knows what is done with what it finds.
+//! *Entry*: [`Question::read`], then [`rank()`] over [`Passage`]s: plain values, from a handful to a few thousand. Every score
+//! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
+//! their best messages and their summaries. [`by_words()`] looks through one conversation for words.
+//!
+//! In reading order: `languages`, `lexicon`, `dates`, `days`, `question`, `proposals`, `passage`, `similarity`, `features`,
+//! `profile`, `rank`, `baselines`, `sessions`, `by_words`.
+
+pub mod baselines;
+pub mod by_words;
+pub mod cues;
+pub mod dates;
+pub mod days;
+pub mod features;
+pub mod languages;
+pub mod lexicon;
+pub mod passage;
+pub mod profile;
+pub mod proposals;
+pub mod question;
+pub mod rank;
+pub mod recalled;
+pub mod sessions;
+pub mod similarity;
+pub mod stretches;
+
+pub use by_words::{Archive, Met, Word, by_words};
+pub use cues::{Cues, cues};
+pub use dates::{Span, spans_named};
+pub use days::days_named;
+pub use features::Features;
+pub use languages::Tables;
+pub use lexicon::Lexicon;
+pub use passage::{Passage, SESSION_SILENCE, in_sessions};
+pub use profile::{Profile, Weights};
+pub use question::{Asked, Person, Question, asks_number_or_time};
+pub use rank::{Frequencies, Ranked, rank};
+pub use recalled::{Recalled, RecalledMessage, RecalledSession};
+pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
+pub use stretches::{NEAREST, Sought, Stretch, stretches};

@@ -1,0 +1,81 @@
+//! The rankings that ours is compared with.
+
+use std::collections::HashMap;
+
+use crate::retrieval::features::{Features, Prepared};
+use crate::retrieval::lexicon::{Lexicon, words};
+use crate::retrieval::passage::{Passage, Reading};
+use crate::retrieval::profile::Profile;
+use crate::retrieval::question::Question;
+use crate::retrieval::rank::{Frequencies, Ranked};
+use chime_core::dot;
+
+/// Okapi BM25's constants: long and short messages of a chat differ little in what they are worth.
+const K1: f64 = 0.9;
+const B: f64 = 0.1;
+/// Steps of the blend's recency: days, and what is worth less beyond them.
+const RECENT_DAYS: (f64, f64) = (28.0, 180.0);
+const RECENCY: (f64, f64, f64) = (1.0, 0.6, 0.3);
+const DAY_MS: f64 = 86_400_000.0;
+
+pub(super) fn ranked(
+    profile: Profile,
+    question: &Question,
+    (passages, readings): (&[Passage<'_>], &[Reading]),
+    (frequencies, prepared): (&Frequencies, &Prepared<'_>),
+    lexicon: &mut Lexicon<'_>,
+) -> Vec<Ranked> {
+    let mut asked: Vec<Box<str>> = Vec::new();
+    for word in &question.words {
+        let id = lexicon.id(word);
+        let stem = lexicon.word(id).stem.clone();
+        if !asked.contains(&stem) {
+            asked.push(stem);
+        }
+    }
+    let lengths: Vec<f64> = readings.iter().map(|reading| reading.words.len() as f64).collect();
+    let mean = (lengths.iter().sum::<f64>() / lengths.len().max(1) as f64).max(1.0);
+    let newest = passages.iter().map(|passage| passage.sent_at.millis()).max().unwrap_or(0);
+    (0..passages.len())
+        .map(|index| {
+            let counts = counts(&passages[index], lexicon);
+            let share =
+                asked.iter().filter(|stem| counts.contains_key(*stem)).count() as f64 / asked.len().max(1) as f64;
+            let score = match profile {
+                Profile::Bm25 => asked
+                    .iter()
+                    .map(|stem| {
+                        let times = counts.get(stem).copied().unwrap_or(0.0);
+                        let norm = K1 * (1.0 - B + B * lengths[index] / mean);
+                        frequencies.idf(stem) * times * (K1 + 1.0) / (times + norm)
+                    })
+                    .sum(),
+                Profile::Tags => share,
+                _ => {
+                    let similarity = f64::from(dot(passages[index].vector, &prepared.vector));
+                    let age = (newest - passages[index].sent_at.millis()) as f64 / DAY_MS;
+                    0.6 * similarity + 0.25 * share + 0.15 * recency(age)
+                }
+            };
+            Ranked { index, score, features: Features::default() }
+        })
+        .collect()
+}
+
+fn counts(passage: &Passage<'_>, lexicon: &mut Lexicon<'_>) -> HashMap<Box<str>, f64> {
+    let mut counts = HashMap::new();
+    for word in words(passage.text) {
+        let id = lexicon.id(&word);
+        *counts.entry(lexicon.word(id).stem.clone()).or_insert(0.0) += 1.0;
+    }
+    counts
+}
+
+/// The blend's recency after so many days.
+pub fn recency(days: f64) -> f64 {
+    match days {
+        days if days <= RECENT_DAYS.0 => RECENCY.0,
+        days if days <= RECENT_DAYS.1 => RECENCY.1,
+        _ => RECENCY.2,
+    }
+}

@@ -1,0 +1,164 @@
+//! Search in one conversation by words alone: the messages that hold most of them, and the messages around these.
+
+use std::collections::HashMap;
+
+use crate::retrieval::features::{Features, Prepared};
+use crate::retrieval::lexicon::Lexicon;
+use crate::retrieval::passage::{Passage, Reading, put_beside};
+use crate::retrieval::proposals::{WordPostings, proposals, ranges};
+use crate::retrieval::question::Question;
+use crate::retrieval::stretches::Sought;
+use chime_core::{Language, MessageId, Role, Seq, StoredMessage};
+
+/// Messages that are read at most.
+const READ: u32 = 120;
+/// What is worth less is said all the time.
+const TELLING: f64 = 0.1;
+
+/// A word that is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Word {
+    pub text: String,
+    /// What it counts against the others.
+    pub weight: f64,
+}
+
+/// A message that words led to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Met {
+    pub message: StoredMessage,
+    pub features: Features,
+    /// How many of the words it says itself.
+    pub words: usize,
+}
+
+/// A conversation that is looked through.
+pub trait Archive {
+    type Error;
+
+    /// How many messages it has.
+    fn count(&self) -> Result<f64, Self::Error>;
+    /// The newest messages before one that hold a stem, and how many hold it at any time.
+    fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
+    /// The same of messages that name somebody, or that somebody of this name wrote.
+    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
+    /// The messages whose vectors are nearest to that of what is sought, as far as there are vectors.
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
+    /// Messages by their numbers, both ends included, oldest first.
+    fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
+}
+
+/// Messages from before one, oldest first, that say some of `words` or stand beside one that does.
+pub fn by_words<A: Archive>(
+    archive: &A,
+    (language, words): (Language, &[Word]),
+    before: Seq,
+    lexicon: &mut Lexicon<'_>,
+) -> Result<Vec<Met>, A::Error> {
+    let all = archive.count()?;
+    let (mut postings, mut worths, mut telling) = (Vec::new(), HashMap::new(), Vec::new());
+    for Word { text, weight } in words {
+        let id = lexicon.id(text);
+        let stem = lexicon.word(id).stem.clone();
+        let (seqs, held) = archive.holding(&stem, before)?;
+        let worth = worth(all, held);
+        if worth > TELLING {
+            postings.push(WordPostings { idf: weight * worth, seqs });
+            worths.insert(stem, weight * worth);
+            telling.push(text.clone());
+        }
+    }
+    let mut messages = Vec::new();
+    let proposed = proposals(&postings, &HashMap::new());
+    for range in ranges(proposed.iter().map(|one| one.seq), before, READ) {
+        messages.extend(archive.between(range)?);
+    }
+    let question = Question::of_words(telling, language);
+    let passages = passages(&messages);
+    let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, &question, lexicon)).collect();
+    let worth_of = |stem: &str| worths.get(stem).copied().unwrap_or_default();
+    let prepared = Prepared::new(&question, (&passages, &readings), worth_of, lexicon);
+    let read = |place| (prepared.features(&passages, &readings, place), prepared.words_said(place));
+    let read: Vec<(Features, usize)> = (0..passages.len()).map(read).collect();
+    let met = |(message, (features, words))| Met { message, features, words };
+    Ok(messages.into_iter().zip(read).map(met).collect())
+}
+
+/// How much it tells that a word was said which so many of all messages hold: it is met by accident as often as a talk is long.
+fn worth(all: f64, held: f64) -> f64 {
+    /// Messages of a talk.
+    const TALK: f64 = 200.0;
+    (all / (TALK * held.max(0.5))).ln_1p()
+}
+
+fn passages(messages: &[StoredMessage]) -> Vec<Passage<'_>> {
+    let places: HashMap<MessageId, usize> =
+        messages.iter().enumerate().map(|(place, stored)| (stored.message.id, place)).collect();
+    let mut passages: Vec<Passage<'_>> = (messages.iter())
+        .map(|stored| Passage {
+            author: stored.message.sender.id,
+            sent_at: stored.message.sent_at,
+            text: &stored.message.text,
+            vector: &[],
+            is_own: stored.message.role == Role::Assistant,
+            before: None,
+            after: None,
+            replies_to: stored.message.reply_to.and_then(|id| places.get(&id).copied()),
+        })
+        .collect();
+    put_beside(&mut passages, messages.iter().map(|stored| (stored.message.thread, stored.seq)));
+    passages
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use chime_core::embed::Embedder;
+    use chime_core::testkit::transcript;
+
+    /// A chat of these messages.
+    pub struct Said(pub Vec<StoredMessage>);
+
+    impl Archive for Said {
+        type Error = Infallible;
+
+        fn count(&self) -> Result<f64, Infallible> {
+            Ok(10_000.0)
+        }
+
+        fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.to_lowercase().contains(stem);
+            let seqs: Vec<Seq> = self.0.iter().rev().filter(holds).map(|it| it.seq).collect();
+            let held = seqs.len() as f64;
+            Ok((seqs, held))
+        }
+
+        fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+            let names = |it: &&StoredMessage| it.seq < before && it.message.sender.name.contains(stem);
+            let seqs: Vec<Seq> = self.0.iter().filter(names).map(|it| it.seq).collect();
+            let held = seqs.len() as f64;
+            Ok((seqs, held))
+        }
+
+        fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Infallible> {
+            Ok(Vec::new())
+        }
+
+        fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+            Ok(self.0.iter().filter(|it| (from..=to).contains(&it.seq)).cloned().collect())
+        }
+    }
+
+    #[test]
+    fn words_are_met_in_any_form_and_no_vector_is_made_for_it() {
+        let embedder = Embedder::shipped().unwrap();
+        let said = Said(transcript("10:00 ann#1 the boats on the lake\n10:01 ben#2 a lake boat\n10:02 ann#3 ok"));
+        let words = ["boat", "lake"].map(|text| Word { text: text.to_owned(), weight: 1.0 });
+        let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
+        let met = by_words(&said, (Language::DEFAULT, &words), Seq(100), &mut lexicon).unwrap();
+        assert_eq!(met.iter().map(|one| one.words).collect::<Vec<_>>(), [2, 2, 0]);
+        assert_eq!(lexicon.into_read(100, 100).embedded.get(), 0);
+    }
+}

@@ -1,0 +1,343 @@
+//! Spans of time that a question names: "in May 2023", "on saturday", "last week", "three weeks ago".
+
+use chrono::{Datelike, Days, Months, NaiveDate};
+
+use crate::retrieval::languages::{Table, Tables};
+use chime_core::Timestamp;
+
+const DAY_SECS: i64 = 86_400;
+
+/// From the first moment to the one after the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    pub from: Timestamp,
+    pub to: Timestamp,
+}
+
+/// The spans that `words` name, as of `now` in a place that is `utc_offset` seconds ahead of UTC. What lies in the future is
+/// read as the last one of its kind: nothing was said there yet.
+pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<Span> {
+    let Some(today) = day_of(now, utc_offset) else { return Vec::new() };
+    let mut found = Vec::new();
+    for table in tables.iter() {
+        let mut reader = DateReader { words, table, today, spans: Vec::new() };
+        reader.read();
+        found.extend(reader.spans);
+    }
+    let mut spans: Vec<Span> = found.into_iter().filter_map(|(from, to)| span(from, to, utc_offset)).collect();
+    spans.dedup();
+    spans
+}
+
+fn day_of(moment: Timestamp, utc_offset: i32) -> Option<NaiveDate> {
+    let days = (moment.secs() + i64::from(utc_offset)).div_euclid(DAY_SECS);
+    NaiveDate::from_epoch_days(i32::try_from(days).ok()?)
+}
+
+fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<Span> {
+    let start =
+        |day: NaiveDate| Timestamp::from_secs(i64::from(day.to_epoch_days()) * DAY_SECS - i64::from(utc_offset));
+    (from < to).then(|| Span { from: start(from), to: start(to) })
+}
+
+struct DateReader<'a> {
+    words: &'a [String],
+    table: &'static Table,
+    today: NaiveDate,
+    spans: Vec<(NaiveDate, NaiveDate)>,
+}
+
+impl DateReader<'_> {
+    fn read(&mut self) {
+        let mut place = 0;
+        while place < self.words.len() {
+            let known = self.spans.len();
+            let read = self
+                .numeric_date(place)
+                .or_else(|| self.day_and_month(place))
+                .or_else(|| self.month_alone(place))
+                .or_else(|| self.season(place))
+                .or_else(|| self.long_ago(place))
+                .or_else(|| self.relative(place))
+                .or_else(|| self.weekday(place))
+                .or_else(|| self.past(place))
+                .or_else(|| self.year_alone(place));
+            let end = place + read.unwrap_or(1);
+            if self.is_since(place, end) {
+                let tomorrow = self.today.checked_add_days(Days::new(1)).unwrap_or(self.today);
+                self.spans[known..].iter_mut().for_each(|span| span.1 = tomorrow);
+            }
+            place = end;
+        }
+    }
+
+    /// "since monday", "since the 3rd", "pazartesiden beri".
+    fn is_since(&self, place: usize, end: usize) -> bool {
+        let is_at = |at: usize| self.table.since.at(self.words, at).is_some();
+        place.checked_sub(1).is_some_and(is_at) || place.checked_sub(2).is_some_and(is_at) || is_at(end)
+    }
+
+    /// "the last three days", "the past week".
+    fn past(&mut self, place: usize) -> Option<usize> {
+        let length = self.table.last.at(self.words, place)?;
+        let counted = self.count_at(place + length);
+        let (count, used) = counted.map_or((1, 0), |count| (count, 1));
+        let unit = place + length + used;
+        let units = &self.table.units;
+        let days = [(&units.day, 1), (&units.week, 7), (&units.month, 30), (&units.year, 365)]
+            .into_iter()
+            .find_map(|(of, days)| of.at(self.words, unit).map(|_| days))?;
+        let from = self.today.checked_sub_days(Days::new(u64::from(count) * days))?;
+        self.spans.push((from, self.today.succ_opt()?));
+        Some(length + used + 1)
+    }
+
+    fn count_at(&self, place: usize) -> Option<u32> {
+        let word = self.words.get(place)?;
+        word.parse().ok().or_else(|| self.table.counts.get(word).copied())
+    }
+
+    /// "12.03." or "12.03.2024": day, month, year.
+    fn numeric_date(&mut self, place: usize) -> Option<usize> {
+        let mut parts = self.words[place].split('.').map(str::parse::<u32>);
+        let (Some(Ok(day)), Some(Ok(month))) = (parts.next(), parts.next()) else { return None };
+        let year = match parts.next() {
+            Some(Ok(year)) => Some(if year < 100 { year + 2000 } else { year }),
+            Some(Err(_)) => return None,
+            None => None,
+        };
+        // "7.30" is a time, or a price.
+        ((1..=12).contains(&month) && (1..=31).contains(&day) && (year.is_some() || self.words[place].len() >= 4))
+            .then_some(())?;
+        self.add_day(year, month, day);
+        Some(1)
+    }
+
+    /// "3 June 2023", "the 3rd of June", "June 3", "3. juuni".
+    fn day_and_month(&mut self, place: usize) -> Option<usize> {
+        if let Some(day) = self.day_number(place) {
+            let skip = usize::from(matches!(self.words.get(place + 1).map(String::as_str), Some("of" | "de" | "di")));
+            let month = self.month_at(place + 1 + skip)?;
+            let (year, used) = self.year_after(place + 2 + skip);
+            self.add_day(year, month, day);
+            return Some(2 + skip + used);
+        }
+        let month = self.month_at(place)?;
+        let day = self.day_number(place + 1)?;
+        let (year, used) = self.year_after(place + 2);
+        self.add_day(year, month, day);
+        Some(2 + used)
+    }
+
+    /// "in May 2023", "in May": the last one.
+    fn month_alone(&mut self, place: usize) -> Option<usize> {
+        let month = self.month_at(place)?;
+        let (year, used) = self.year_after(place + 1);
+        let is_marked = place > 0 && self.table.month_marks.at(self.words, place - 1) == Some(1);
+        if used == 0 && !is_marked && self.table.ambiguous.at(self.words, place).is_some() {
+            return None;
+        }
+        let year = year.unwrap_or_else(|| {
+            let this = self.today.year();
+            if month > self.today.month() { this - 1 } else { this }
+        });
+        let first = NaiveDate::from_ymd_opt(year, month, 1)?;
+        self.spans.push((first, first.checked_add_months(Months::new(1))?));
+        Some(1 + used)
+    }
+
+    /// "last summer", "summer 2023".
+    fn season(&mut self, place: usize) -> Option<usize> {
+        let season = (1..).zip(&self.table.seasons).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
+        let (year, used) = self.year_after(place + 1);
+        let near = [place.checked_sub(1), Some(place + 1)];
+        let is_marked = near.into_iter().flatten().any(|at| self.table.season_marks.at(self.words, at).is_some());
+        if used == 0 && !is_marked {
+            return None;
+        }
+        let start = |year: i32| NaiveDate::from_ymd_opt(year, season * 3, 1);
+        let this = self.today.year();
+        let year =
+            year.unwrap_or_else(|| if start(this).is_some_and(|from| from > self.today) { this - 1 } else { this });
+        let from = start(year)?;
+        self.spans.push((from, from.checked_add_months(Months::new(3))?));
+        Some(1 + used)
+    }
+
+    /// "three weeks ago", "vor drei Wochen".
+    fn long_ago(&mut self, place: usize) -> Option<usize> {
+        let count = self.count_at(place)?;
+        let units = &self.table.units;
+        let (days, slack) =
+            [(&units.day, (1, 0)), (&units.week, (7, 3)), (&units.month, (30, 12)), (&units.year, (365, 120))]
+                .into_iter()
+                .find_map(|(unit, days)| unit.at(self.words, place + 1).map(|_| days))?;
+        let before = (1..=3)
+            .filter_map(|back| place.checked_sub(back))
+            .any(|at| self.table.ago.at(self.words, at).is_some_and(|length| at + length == place));
+        if !before && self.table.ago.at(self.words, place + 2).is_none() {
+            return None;
+        }
+        let middle = self.today.checked_sub_days(Days::new(u64::from(count) * days))?;
+        let from = middle.checked_sub_days(Days::new(slack))?;
+        self.spans.push((from, middle.checked_add_days(Days::new(slack + 1))?));
+        Some(2)
+    }
+
+    fn relative(&mut self, place: usize) -> Option<usize> {
+        let today = self.today;
+        let back = |days: u64| today.checked_sub_days(Days::new(days)).unwrap_or(today);
+        let on = |day: NaiveDate, days: u64| day.checked_add_days(Days::new(days)).unwrap_or(day);
+        let monday = back(u64::from(today.weekday().num_days_from_monday()));
+        let week_before = monday.checked_sub_days(Days::new(7)).unwrap_or(monday);
+        let month = today.with_day(1).unwrap_or(today);
+        let month_before = month.checked_sub_months(Months::new(1)).unwrap_or(month);
+        let saturday = back((u64::from(today.weekday().num_days_from_monday()) + 2) % 7);
+        let relative = &self.table.relative;
+        let known = [
+            (&relative.day_before_yesterday, back(2), back(1)),
+            (&relative.yesterday, back(1), today),
+            (&relative.today, today, on(today, 1)),
+            (&relative.last_weekend, saturday, on(saturday, 2)),
+            (&relative.last_week, week_before, monday),
+            (&relative.this_week, monday, on(monday, 7)),
+            (&relative.last_month, month_before, month),
+            (&relative.this_month, month, on(month, 31)),
+        ];
+        let (length, from, to) = known
+            .into_iter()
+            .filter_map(|(phrases, from, to)| Some((phrases.at(self.words, place)?, from, to)))
+            .max_by_key(|(length, ..)| *length)?;
+        self.spans.push((from, to));
+        Some(length)
+    }
+
+    /// The last such day before today: of the days to come nothing was said yet.
+    fn weekday(&mut self, place: usize) -> Option<usize> {
+        let number = (0..).zip(&self.table.weekdays).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
+        if self.table.ambiguous.at(self.words, place).is_some() {
+            return None;
+        }
+        let today: u64 = self.today.weekday().num_days_from_monday().into();
+        let back = match (today + 7 - number) % 7 {
+            0 => 7,
+            days => days,
+        };
+        let from = self.today.checked_sub_days(Days::new(back))?;
+        self.spans.push((from, from.checked_add_days(Days::new(1))?));
+        Some(1)
+    }
+
+    fn year_alone(&mut self, place: usize) -> Option<usize> {
+        let (year, used) = self.year_after(place);
+        let from = NaiveDate::from_ymd_opt(year?, 1, 1)?;
+        self.spans.push((from, from.checked_add_months(Months::new(12))?));
+        Some(used)
+    }
+
+    fn month_at(&self, place: usize) -> Option<u32> {
+        (1..).zip(&self.table.months).find_map(|(number, month)| month.at(self.words, place).map(|_| number))
+    }
+
+    /// "3", "3rd", "3-го": a day of a month.
+    fn day_number(&self, place: usize) -> Option<u32> {
+        let word = self.words.get(place)?;
+        let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
+        let rest = word.strip_prefix(digits.as_str())?;
+        let is_ordinal = rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "го");
+        digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
+    }
+
+    /// A year at `place`, or after a preposition there, and how many words it takes.
+    fn year_after(&self, place: usize) -> (Option<i32>, usize) {
+        let year = |at: usize| {
+            let word = self.words.get(at)?;
+            word.parse::<i32>().ok().filter(|year| word.len() == 4 && (1900..2100).contains(year))
+        };
+        match (year(place), self.words.get(place).map(String::as_str)) {
+            (Some(found), _) => (Some(found), 1),
+            (None, Some("of" | "de" | "of the")) => year(place + 1).map_or((None, 0), |found| (Some(found), 2)),
+            (None, _) => (None, 0),
+        }
+    }
+
+    /// Without a year: this year's and the last one's.
+    fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
+        let this = self.today.year();
+        let years = match year.and_then(|year| year.try_into().ok()) {
+            Some(year) => vec![year],
+            None => vec![this, this - 1],
+        };
+        for from in years.into_iter().filter_map(|year| NaiveDate::from_ymd_opt(year, month, day)) {
+            self.spans.extend(from.succ_opt().map(|to| (from, to)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::lexicon::words;
+    use chime_core::Language;
+
+    /// As of Wednesday, 15 May 2024, 12:00 UTC.
+    #[track_caller]
+    fn check(code: &str, question: &str, expected: &[&str]) {
+        let now = Timestamp::from_secs(1_715_774_400);
+        let tables = Tables::of(Language::from_code(code), question);
+        let spans = spans_named(&words(question), tables, now, 0);
+        let shown: Vec<String> = (spans.iter())
+            .map(|span| format!("{}..{}", span.from.to_utc().format("%Y-%m-%d"), span.to.to_utc().format("%Y-%m-%d")))
+            .collect();
+        assert_eq!(shown, expected, "{question}");
+    }
+
+    #[test]
+    fn dates_are_read_with_and_without_a_year() {
+        check("eng", "What happened on 3 June 2023?", &["2023-06-03..2023-06-04"]);
+        check("eng", "who came on June 3rd", &["2024-06-03..2024-06-04", "2023-06-03..2023-06-04"]);
+        check("eng", "the trip in may of 2023", &["2023-05-01..2023-06-01"]);
+        check("eng", "what may we do", &[]);
+        check("eng", "in november", &["2023-11-01..2023-12-01"]);
+        check("eng", "in 2022", &["2022-01-01..2023-01-01"]);
+        check("deu", "Was war am 12.03.2024?", &["2024-03-12..2024-03-13"]);
+        check("rus", "что было 3 мая 2024", &["2024-05-03..2024-05-04"]);
+    }
+
+    #[test]
+    fn days_are_named_from_today_on() {
+        check("eng", "what did we say yesterday?", &["2024-05-14..2024-05-15"]);
+        check("eng", "who came on saturday?", &["2024-05-11..2024-05-12"]);
+        check("eng", "what was it last week", &["2024-05-06..2024-05-13"]);
+        check("rus", "что решили в субботу?", &["2024-05-11..2024-05-12"]);
+        check("est", "mis eile juhtus?", &["2024-05-14..2024-05-15"]);
+        check("deu", "Was war letzte Woche?", &["2024-05-06..2024-05-13"]);
+    }
+
+    #[test]
+    fn spans_are_counted_back() {
+        check("eng", "two days ago", &["2024-05-13..2024-05-14"]);
+        check("eng", "three weeks ago", &["2024-04-21..2024-04-28"]);
+        check("deu", "Was war vor zwei Tagen?", &["2024-05-13..2024-05-14"]);
+        check("spa", "hace dos días", &["2024-05-13..2024-05-14"]);
+        check("rus", "две недели назад", &["2024-04-28..2024-05-05"]);
+        check("eng", "the movie takes two days", &[]);
+    }
+
+    #[test]
+    fn spans_reach_until_now() {
+        check("eng", "what happened since monday?", &["2024-05-13..2024-05-16"]);
+        check("eng", "what's new since the 3rd of May", &["2024-05-03..2024-05-16", "2023-05-03..2024-05-16"]);
+        check("eng", "the last three days", &["2024-05-12..2024-05-16"]);
+        check("deu", "Was wurde seit Montag gesagt?", &["2024-05-13..2024-05-16"]);
+        check("rus", "что решили за последние две недели?", &["2024-05-01..2024-05-16"]);
+    }
+
+    #[test]
+    fn seasons_need_a_mark() {
+        check("eng", "last summer", &["2023-06-01..2023-09-01"]);
+        check("eng", "the garden in spring 2023", &["2023-03-01..2023-06-01"]);
+        check("eng", "does this spring break", &["2024-03-01..2024-06-01"]);
+        check("eng", "a spring mattress", &[]);
+    }
+}

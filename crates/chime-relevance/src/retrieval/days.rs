@@ -1,0 +1,106 @@
+//! Days that a text names by a word: "saturday", "tomorrow", "gestern". A message says "tomorrow" and a question days later
+//! "on friday", and both mean the same day.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::retrieval::languages::{Table, all};
+use crate::retrieval::lexicon::words;
+use chime_core::Timestamp;
+
+const DAY_SECS: i64 = 86_400;
+/// 1 January 1970 was a Thursday: days until then since a Monday.
+const EPOCH_WEEKDAY: i64 = 3;
+
+/// A day as a word names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// Monday is 0.
+    Weekday(i64),
+    /// Days from the one on which it is said.
+    Relative(i64),
+}
+
+/// The words for days of all languages.
+struct DayWords {
+    whole: HashMap<&'static str, Named>,
+    /// Those whose ending is open.
+    open: Vec<(&'static str, Named)>,
+}
+
+static WORDS: LazyLock<DayWords> = LazyLock::new(|| {
+    let mut known = DayWords { whole: HashMap::new(), open: Vec::new() };
+    all().for_each(|table| known.add(table));
+    known
+});
+
+impl DayWords {
+    fn add(&mut self, table: &'static Table) {
+        let weekdays = (0..).zip(&table.weekdays).map(|(day, phrases)| (phrases, Named::Weekday(day)));
+        let relative = &table.relative;
+        let relative = [(&relative.yesterday, -1), (&relative.today, 0), (&relative.tomorrow, 1)];
+        let relative = relative.into_iter().map(|(phrases, days)| (phrases, Named::Relative(days)));
+        for (phrases, named) in weekdays.chain(relative) {
+            for (word, is_open) in phrases.single_words() {
+                match is_open {
+                    true => self.open.push((word, named)),
+                    false => drop(self.whole.insert(word, named)),
+                }
+            }
+        }
+    }
+
+    fn of(&self, word: &str) -> Option<Named> {
+        let open = || self.open.iter().find(|(start, _)| word.starts_with(start)).map(|(_, named)| *named);
+        self.whole.get(word).copied().or_else(open)
+    }
+}
+
+/// The days that `text` names as of when it was said, as days since 1970, ascending. A weekday names the last and the next.
+pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
+    let today = said_at.secs().div_euclid(DAY_SECS);
+    let weekday = (today + EPOCH_WEEKDAY).rem_euclid(7);
+    let mut days: Vec<i64> = Vec::new();
+    for word in words(text) {
+        match WORDS.of(&word) {
+            Some(Named::Relative(from_today)) => days.push(today + from_today),
+            Some(Named::Weekday(day)) => {
+                let ahead = (day - weekday).rem_euclid(7);
+                days.extend([today + ahead, today + ahead - 7]);
+            }
+            None => {}
+        }
+    }
+    days.sort_unstable();
+    days.dedup();
+    days.into_iter().filter_map(|day| i32::try_from(day).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As of Wednesday, 15 May 2024, 12:00 UTC: days from then.
+    #[track_caller]
+    fn check(text: &str, expected: &[i32]) {
+        let now = Timestamp::from_secs(1_715_774_400);
+        let today = i32::try_from(now.secs() / DAY_SECS).expect("a day");
+        let days: Vec<i32> = days_named(text, now).into_iter().map(|day| day - today).collect();
+        assert_eq!(days, expected, "{text}");
+    }
+
+    #[test]
+    fn weekdays_are_the_last_and_the_next_one() {
+        check("where are we eating on Saturday?", &[-4, 3]);
+        check("was machen wir samstags", &[-4, 3]);
+        check("кто идёт в субботу", &[-4, 3]);
+        check("wednesday then", &[-7, 0]);
+    }
+
+    #[test]
+    fn days_are_counted_from_the_one_on_which_it_is_said() {
+        check("see you tomorrow", &[1]);
+        check("mis eile juhtus", &[-1]);
+        check("nothing at all", &[]);
+    }
+}

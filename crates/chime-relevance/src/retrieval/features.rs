@@ -1,0 +1,267 @@
+//! The features of a message for a question. None depends on the other candidates.
+
+use crate::retrieval::dates::Span;
+use crate::retrieval::lexicon::Lexicon;
+use crate::retrieval::passage::{Passage, Reading};
+use crate::retrieval::question::Question;
+use crate::retrieval::similarity::Similarities;
+use chime_core::dot;
+
+use serde::{Deserialize, Serialize};
+
+/// What is known of a message for a question; with the same names, what each of it weighs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Features {
+    /// How much of the question, by idf, the message and its neighbours say: word by word, the best of them.
+    pub window_coverage: f64,
+    /// How much the message and everything within five messages say.
+    pub wide_coverage: f64,
+    /// How much the message says with what it replies to and what replies to it.
+    pub linked_coverage: f64,
+    /// How much the message says alone.
+    pub own_coverage: f64,
+    /// How much the question right before it says, where that is one.
+    pub question_before: f64,
+    /// Cosine of the question with the message and half of each neighbour.
+    pub window_cosine: f64,
+    /// Cosine of the question with the mean of everything within four messages.
+    pub wide_cosine: f64,
+    /// The best cosine of a sentence.
+    pub sentence_cosine: f64,
+    /// Written by somebody whom the question names.
+    pub named_author: f64,
+    pub is_question: f64,
+    /// The question asks when, and a time is named.
+    pub time_answer: f64,
+    /// The question asks how many, and a number is named.
+    pub number_answer: f64,
+    /// Sent in or near a time that the question names.
+    pub date: f64,
+    /// Written by the bot.
+    pub is_own: f64,
+    /// A member's call to the bot.
+    pub calls_bot: f64,
+    /// How much it holds: 0 for nothing, 1 for ten telling words and more.
+    pub length: f64,
+}
+
+pub const COUNT: usize = 16;
+
+impl Features {
+    pub fn values(&self) -> [(&'static str, f64); COUNT] {
+        [
+            ("window_coverage", self.window_coverage),
+            ("wide_coverage", self.wide_coverage),
+            ("linked_coverage", self.linked_coverage),
+            ("own_coverage", self.own_coverage),
+            ("question_before", self.question_before),
+            ("window_cosine", self.window_cosine),
+            ("wide_cosine", self.wide_cosine),
+            ("sentence_cosine", self.sentence_cosine),
+            ("named_author", self.named_author),
+            ("is_question", self.is_question),
+            ("time_answer", self.time_answer),
+            ("number_answer", self.number_answer),
+            ("date", self.date),
+            ("is_own", self.is_own),
+            ("calls_bot", self.calls_bot),
+            ("length", self.length),
+        ]
+    }
+
+    /// The sum of the features, each times what it weighs.
+    pub fn dot(&self, weights: &Self) -> f64 {
+        self.values().iter().zip(weights.values()).map(|((_, value), (_, weight))| value * weight).sum()
+    }
+}
+
+/// How much a neighbour two places away counts against one beside.
+const SECOND_NEIGHBOR: f32 = 0.8;
+/// How much of a neighbour's vector is added.
+const NEIGHBOR_VECTOR: f32 = 0.5;
+/// Messages on either side that wide coverage takes in, and a wide cosine.
+const WIDE_COVERAGE: usize = 5;
+const WIDE_COSINE: usize = 4;
+/// Share of the question's words that the model must know for its vector to count.
+const MIN_KNOWN_WORDS: f64 = 0.5;
+/// Telling words of a long message.
+const LONG: f64 = 10.0;
+const DAY_SECS: f64 = 86_400.0;
+/// A time of at most so many days is a date; a longer one is vague.
+const DATE_DAYS: f64 = 3.0;
+/// How fast closeness to a date, and to a vague time, fades after it. Before it, three times as fast: what is told later is
+/// told of the past.
+const FADES_DAYS: (f64, f64) = (7.0, 14.0);
+const FADES_BEFORE: f64 = 3.0;
+
+/// A question ready to be compared.
+pub(super) struct Prepared<'q> {
+    question: &'q Question,
+    idf: Vec<f64>,
+    total_idf: f64,
+    /// Empty where the model knows too little of the question.
+    pub vector: Vec<f32>,
+    /// Best similarity of each question word to a word of each passage.
+    hits: Vec<Vec<f32>>,
+    /// The passages that reply to each.
+    replies: Vec<Vec<usize>>,
+}
+
+impl<'q> Prepared<'q> {
+    pub fn new(
+        question: &'q Question,
+        (passages, readings): (&[Passage<'_>], &[Reading]),
+        idf: impl Fn(&str) -> f64,
+        lexicon: &mut Lexicon<'_>,
+    ) -> Self {
+        let ids: Vec<_> = question.words.iter().map(|word| lexicon.id(word)).collect();
+        let idf: Vec<f64> = ids.iter().map(|id| idf(&lexicon.word(*id).stem)).collect();
+        let is_known = || {
+            let known = ids.iter().filter(|id| !lexicon.vector(**id).is_empty()).count();
+            ids.is_empty() || known as f64 >= MIN_KNOWN_WORDS * ids.len() as f64
+        };
+        // What is looked for by the forms of words alone needs no vectors.
+        let embedder = lexicon.embedder().filter(|_| !question.is_literal && is_known());
+        let embedded = embedder.map(|embedder| embedder.embed(&question.bare));
+        let mut similar = Similarities::new(ids, !question.is_literal);
+        let hits = readings.iter().map(|reading| similar.best(&reading.words, lexicon)).collect();
+        let mut replies = vec![Vec::new(); passages.len()];
+        for (place, passage) in passages.iter().enumerate() {
+            if let Some(replies) = passage.replies_to.and_then(|parent| replies.get_mut(parent)) {
+                replies.push(place);
+            }
+        }
+        let total_idf = idf.iter().sum::<f64>().max(1e-6);
+        Self { question, total_idf, idf, vector: embedded.unwrap_or_default(), hits, replies }
+    }
+
+    /// How many words of the question a passage says itself, in one form or another.
+    pub fn words_said(&self, place: usize) -> usize {
+        self.hits[place].iter().filter(|hit| **hit >= 1.0).count()
+    }
+
+    fn coverage(&self, hits: impl Iterator<Item = f32>) -> f64 {
+        hits.zip(&self.idf).map(|(hit, idf)| f64::from(hit) * idf).sum::<f64>() / self.total_idf
+    }
+
+    /// All features of the passage at `place` but [`Features::sentence_cosine`], which takes longer.
+    pub fn features(&self, passages: &[Passage<'_>], readings: &[Reading], place: usize) -> Features {
+        let (passage, reading, question) = (&passages[place], &readings[place], self.question);
+        let flag = |holds: bool| f64::from(u8::from(holds));
+        Features {
+            window_coverage: self.window_coverage(passages, place),
+            wide_coverage: self.coverage_of(beside(passages, place, WIDE_COVERAGE).chain([place])),
+            linked_coverage: self
+                .coverage_of(self.replies[place].iter().copied().chain(passages[place].replies_to).chain([place])),
+            own_coverage: self.coverage_of([place].into_iter()),
+            question_before: (passage.before.filter(|before| readings[*before].is_question))
+                .map_or(0.0, |before| self.coverage_of([before].into_iter())),
+            window_cosine: self.mean_cosine(passages, place, (1, NEIGHBOR_VECTOR)),
+            wide_cosine: self.mean_cosine(passages, place, (WIDE_COSINE, 1.0)),
+            sentence_cosine: 0.0,
+            named_author: flag(question.named.contains(&passage.author)),
+            is_question: flag(reading.is_question),
+            time_answer: flag(question.asks_when && reading.names_time),
+            number_answer: flag(question.asks_number && reading.names_number),
+            date: question.spans.iter().map(|span| closeness(span, passage)).fold(0.0, f64::max),
+            is_own: flag(passage.is_own),
+            calls_bot: flag(reading.calls_bot),
+            length: (reading.words.len() as f64 / LONG).min(1.0),
+        }
+    }
+
+    fn window_coverage(&self, passages: &[Passage<'_>], place: usize) -> f64 {
+        let mut best = self.hits[place].clone();
+        let mut take = |other: Option<usize>, gain: f32| {
+            let hits = other.and_then(|other| self.hits.get(other)).into_iter().flatten();
+            best.iter_mut().zip(hits).for_each(|(best, hit)| *best = best.max(gain * hit));
+        };
+        let (before, after) = (passages[place].before, passages[place].after);
+        take(before, 1.0);
+        take(after, 1.0);
+        take(before.and_then(|before| passages[before].before), SECOND_NEIGHBOR);
+        take(after.and_then(|after| passages[after].after), SECOND_NEIGHBOR);
+        self.coverage(best.into_iter())
+    }
+
+    /// What some passages say together.
+    fn coverage_of(&self, places: impl Iterator<Item = usize>) -> f64 {
+        let mut best = vec![0.0_f32; self.idf.len()];
+        for hits in places.filter_map(|place| self.hits.get(place)) {
+            best.iter_mut().zip(hits).for_each(|(best, hit)| *best = best.max(*hit));
+        }
+        self.coverage(best.into_iter())
+    }
+
+    /// Cosine of the question with a passage and, each at a share, its neighbours.
+    fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, (reach, share): (usize, f32)) -> f64 {
+        if self.vector.is_empty() {
+            return 0.0;
+        }
+        let mut sum = vec![0.0_f32; self.vector.len()];
+        let mut add = |vector: &[f32], share: f32| {
+            sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
+        };
+        add(passages[place].vector, 1.0);
+        beside(passages, place, reach).for_each(|other| add(passages[other].vector, share));
+        let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if length > f32::EPSILON { f64::from(dot(&sum, &self.vector) / length) } else { 0.0 }
+    }
+
+    /// The best cosine of a sentence of the passage.
+    pub fn sentence_cosine(&self, passage: &Passage<'_>, lexicon: &Lexicon<'_>) -> f64 {
+        if self.vector.is_empty() {
+            return 0.0;
+        }
+        let sentences = sentences(passage.text);
+        let best = match (sentences.as_slice(), lexicon.embedder()) {
+            ([] | [_], _) | (_, None) => dot(passage.vector, &self.vector),
+            (several, Some(embedder)) => {
+                several.iter().map(|one| dot(&embedder.embed(one), &self.vector)).fold(0.0, f32::max)
+            }
+        };
+        f64::from(best.max(0.0))
+    }
+}
+
+/// The up to `reach` neighbours of a passage on either side.
+fn beside<'a>(passages: &'a [Passage<'_>], place: usize, reach: usize) -> impl Iterator<Item = usize> + 'a {
+    let before = std::iter::successors(passages[place].before, |at| passages.get(*at)?.before).take(reach);
+    let after = std::iter::successors(passages[place].after, |at| passages.get(*at)?.after).take(reach);
+    before.chain(after)
+}
+
+/// The sentences of a text: they end with a mark and a blank.
+pub(super) fn sentences(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(end) = rest.char_indices().zip(rest.chars().skip(1)).find_map(|((at, c), next)| {
+        (matches!(c, '.' | '!' | '?' | '…') && next.is_whitespace()).then_some(at + c.len_utf8())
+    }) {
+        found.push(rest[..end].trim());
+        rest = &rest[end..];
+    }
+    found.push(rest.trim());
+    found.retain(|sentence| sentence.len() > 1);
+    found
+}
+
+/// 1 inside the span, less the further away.
+fn closeness(span: &Span, passage: &Passage<'_>) -> f64 {
+    let days = |millis: i64| millis as f64 / 1000.0 / DAY_SECS;
+    let (from, to, at) = (span.from.millis(), span.to.millis(), passage.sent_at.millis());
+    let fades = if days(to - from) <= DATE_DAYS { FADES_DAYS.0 } else { FADES_DAYS.1 };
+    if at < from { (-FADES_BEFORE * days(from - at) / fades).exp() } else { (-days((at - to).max(0)) / fades).exp() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_split_into_its_sentences() {
+        assert_eq!(sentences("We go! At 7.30. ok"), ["We go!", "At 7.30.", "ok"]);
+        assert_eq!(sentences("Hm… вот. "), ["Hm…", "вот."]);
+    }
+}

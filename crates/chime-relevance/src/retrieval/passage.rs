@@ -1,0 +1,173 @@
+//! A message as the engine is given it, and as the engine reads it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::retrieval::languages::Tables;
+use crate::retrieval::lexicon::{Lexicon, WordId, words};
+use crate::retrieval::proposals::AROUND;
+use crate::retrieval::question::Question;
+use chime_core::trigger::calls_bot;
+use chime_core::{Seq, ThreadId, Timestamp, UserId};
+
+/// A message that may answer, or that stands beside one that may.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    pub author: UserId,
+    pub sent_at: Timestamp,
+    pub text: &'a str,
+    /// Of the text alone, of unit length; empty where there is none.
+    pub vector: &'a [f32],
+    /// Written by the bot itself.
+    pub is_own: bool,
+    /// The message before it in its session or strand, as an index into the passages.
+    pub before: Option<usize>,
+    /// The message after it.
+    pub after: Option<usize>,
+    /// The message that it replies to.
+    pub replies_to: Option<usize>,
+}
+
+/// Sets what stands before and after each of `passages`, oldest first, from the thread and the number of each: the next one of
+/// the thread, where it is near and there is no long silence between.
+pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Option<ThreadId>, Seq)>) {
+    let mut last_of: BTreeMap<Option<ThreadId>, (usize, Seq)> = BTreeMap::new();
+    for (place, (thread, seq)) in places.enumerate() {
+        let Some((before, known)) = last_of.insert(thread, (place, seq)) else { continue };
+        let silence = passages[place].sent_at.since(passages[before].sent_at);
+        if seq.0 - known.0 <= AROUND && silence <= SESSION_SILENCE {
+            passages[place].before = Some(before);
+            passages[before].after = Some(place);
+        }
+    }
+}
+
+/// Silence that ends a session where none is stored.
+pub const SESSION_SILENCE: Duration = Duration::from_secs(60 * 60);
+
+/// Numbers of the sessions of messages sent at `times`, oldest first: they end where it is silent for longer than `silence`.
+pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
+    let mut session = 0;
+    let mut last = times.first().copied();
+    (times.iter())
+        .map(|at| {
+            session += usize::from(last.is_some_and(|last| at.since(last) > silence));
+            last = Some(*at);
+            session
+        })
+        .collect()
+}
+
+/// What is read off a passage.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// What tells something, each once.
+    pub words: Vec<WordId>,
+    pub is_question: bool,
+    /// It calls a bot: a question to it, or a command.
+    pub calls_bot: bool,
+    pub names_time: bool,
+    pub names_number: bool,
+}
+
+impl Reading {
+    /// Times and numbers are looked for where the question asks for them.
+    pub fn of(passage: &Passage<'_>, question: &Question, lexicon: &mut Lexicon<'_>) -> Self {
+        let mut ids = lexicon.telling(passage.text);
+        ids.sort_unstable();
+        ids.dedup();
+        let said = if question.asks_when || question.asks_number { words(passage.text) } else { Vec::new() };
+        Self {
+            words: ids,
+            is_question: is_question(passage.text),
+            calls_bot: calls_bot(passage.text),
+            names_time: question.asks_when && names_time(&said, passage.text, question.tables),
+            names_number: question.asks_number && names_number(&said, question.tables),
+        }
+    }
+}
+
+fn is_question(text: &str) -> bool {
+    let said = text.split("[photo").next().unwrap_or(text);
+    said.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?' && c != '？').ends_with(['?', '？'])
+}
+
+fn names_time(said: &[String], text: &str, tables: Tables) -> bool {
+    let is_unit = |place: usize| {
+        tables.iter().any(|table| {
+            let units = &table.units;
+            [&units.day, &units.week, &units.month, &units.year].iter().any(|unit| unit.at(said, place).is_some())
+        })
+    };
+    let named = tables.iter().any(|table| {
+        table.time.any_in(said)
+            || table.weekdays.iter().any(|day| day.any_in(said))
+            || table.months.iter().any(|month| {
+                (0..said.len()).any(|at| month.at(said, at).is_some() && table.ambiguous.at(said, at).is_none())
+            })
+    });
+    let counted = |(place, word): (usize, &String)| {
+        let digits = word.chars().filter(char::is_ascii_digit).count();
+        let is_year = digits == 4 && word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+        // "7.30", "12.05.", "3rd"
+        let is_clock = digits >= 2 && digits < word.len() && word.contains('.') && word.len() <= 8;
+        let is_ordinal = digits > 0 && ["st", "nd", "rd", "th"].iter().any(|end| word.ends_with(end));
+        let is_span = (digits > 0 || tables.iter().any(|table| table.counts.contains_key(word))) && is_unit(place + 1);
+        is_year || is_clock || is_ordinal || is_span
+    };
+    named || said.iter().enumerate().any(counted) || has_clock_time(text)
+}
+
+/// "18:30".
+fn has_clock_time(text: &str) -> bool {
+    text.as_bytes()
+        .windows(4)
+        .any(|of| of[0].is_ascii_digit() && of[1] == b':' && of[2].is_ascii_digit() && of[3].is_ascii_digit())
+}
+
+fn names_number(said: &[String], tables: Tables) -> bool {
+    said.iter().any(|word| word.contains(|c: char| c.is_ascii_digit()))
+        || tables.iter().any(|table| table.numbers.any_in(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::question::Asked;
+    use chime_core::Language;
+
+    #[track_caller]
+    fn read(code: &str, text: &str) -> (bool, bool, bool, bool) {
+        let language = Language::from_code(code);
+        let passage = Passage {
+            author: UserId(1),
+            sent_at: Timestamp::from_secs(0),
+            text,
+            vector: &[],
+            is_own: false,
+            before: None,
+            after: None,
+            replies_to: None,
+        };
+        let asked = Asked { language, now: Timestamp::from_secs(0), utc_offset: 0, by: None, people: &[] };
+        let question = Question { asks_when: true, asks_number: true, ..Question::read("", &asked) };
+        let reading = Reading::of(&passage, &question, &mut Lexicon::new(language, None));
+        (reading.is_question, reading.names_time, reading.names_number, reading.calls_bot)
+    }
+
+    #[test]
+    fn what_a_text_holds_is_read_in_its_language() {
+        assert_eq!(read("eng", "shall we go on friday?"), (true, true, false, false));
+        assert_eq!(read("rus", "в субботу в 18:30"), (false, true, true, false));
+        assert_eq!(read("deu", "das kostet zwanzig, drei davon sind weg :)"), (false, false, true, false));
+        assert_eq!(read("eng", "@chime_bot what was it? 🙂"), (true, false, false, true));
+        assert_eq!(read("eng", "we may march on"), (false, false, false, false));
+    }
+
+    #[test]
+    fn sessions_end_with_a_silence() {
+        let times = [0, 10, 20, 4_000, 4_001].map(Timestamp::from_secs);
+        assert_eq!(in_sessions(&times, SESSION_SILENCE), [0, 0, 0, 1, 1]);
+        assert_eq!(in_sessions(&[], SESSION_SILENCE), [] as [usize; 0]);
+    }
+}

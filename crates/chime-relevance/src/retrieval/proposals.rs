@@ -1,0 +1,150 @@
+//! Which of a chat's messages are worth reading for a question, by the posting lists of its words and by what other legs say
+//! of them. No text is read for it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chime_core::Seq;
+
+/// A word of the question with the messages that hold it.
+#[derive(Debug, Clone, Default)]
+pub struct WordPostings {
+    pub idf: f64,
+    pub seqs: Vec<Seq>,
+}
+
+/// A message that is proposed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Proposal {
+    pub seq: Seq,
+    pub score: f64,
+    /// Share of the question, by idf, that it says itself.
+    pub own: f64,
+}
+
+/// Words of a question that are told apart; no question has more that tell something.
+const MOST_WORDS: usize = 64;
+/// Messages on either side whose words count, and what they weigh: like the features of the same reach.
+const NEAR: u32 = 2;
+const WIDE: u32 = 5;
+const OF_NEAR: f64 = 0.3;
+const OF_WIDE: f64 = 1.0;
+const OF_OWN: f64 = 0.85;
+/// Messages on either side of a proposal that are read with it.
+pub const AROUND: u32 = 5;
+/// Of the best proposals all that bears on them is read; of the others what stands next to them.
+const BEST: usize = 12;
+const NEXT: u32 = 2;
+
+/// Proposes messages, best first; of equals the later one. `others` is what other legs add to the score of a message.
+pub fn proposals(words: &[WordPostings], others: &HashMap<Seq, f64>) -> Vec<Proposal> {
+    let words = &words[..words.len().min(MOST_WORDS)];
+    let total = words.iter().map(|word| word.idf).sum::<f64>().max(1e-6);
+    let share = |said: u64| {
+        let idf: f64 = words.iter().enumerate().filter(|(bit, _)| said >> bit & 1 == 1).map(|(_, word)| word.idf).sum();
+        idf / total
+    };
+    let said = said(words, others.keys());
+    let mut proposals = Vec::with_capacity(said.len());
+    let mut first = 0;
+    for (place, (seq, own)) in said.iter().enumerate() {
+        while said[first].0 + WIDE < *seq {
+            first += 1;
+        }
+        let (mut near, mut wide) = (*own, *own);
+        for (other, words) in said[first..].iter().take_while(|(other, _)| *other <= seq.saturating_add(WIDE)) {
+            wide |= words;
+            near |= if other.abs_diff(*seq) <= NEAR { *words } else { 0 };
+        }
+        let other = others.get(&Seq(said[place].0)).copied().unwrap_or(0.0);
+        let own = share(*own);
+        let score = OF_WIDE * share(wide) + OF_NEAR * share(near) + OF_OWN * own + other;
+        proposals.push(Proposal { seq: Seq(*seq), score, own });
+    }
+    proposals.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.seq.cmp(&a.seq)));
+    proposals
+}
+
+/// Every message of a list, once, in order, with the words that it holds: a bit each.
+fn said<'a>(words: &[WordPostings], others: impl Iterator<Item = &'a Seq>) -> Vec<(u32, u64)> {
+    let of_words = words.iter().enumerate().flat_map(|(bit, word)| word.seqs.iter().map(move |seq| (seq.0, 1 << bit)));
+    let mut all: Vec<(u32, u64)> = of_words.chain(others.map(|seq| (seq.0, 0))).collect();
+    all.sort_unstable();
+    all.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.1 |= if is_same { next.1 } else { 0 };
+        is_same
+    });
+    all
+}
+
+/// Numbers of what is read around `proposals`, best first, as ranges that do not touch, until there are `most` messages; nothing
+/// from `before` on.
+pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> Vec<(Seq, Seq)> {
+    let (mut ranges, mut read): (BTreeMap<u32, u32>, u32) = (BTreeMap::new(), 0);
+    for (place, seq) in proposals.filter(|seq| *seq < before).enumerate() {
+        if read >= most {
+            break;
+        }
+        let reach = if place < BEST { AROUND } else { NEXT };
+        let (mut from, mut to) = (seq.0.saturating_sub(reach), seq.0.saturating_add(reach).min(before.0 - 1));
+        // Swallows the ranges that it meets.
+        while let Some((known_from, known_to)) = ranges.range(..=to + 1).next_back().map(|(from, to)| (*from, *to)) {
+            if known_to + 1 < from {
+                break;
+            }
+            ranges.remove(&known_from);
+            read -= known_to - known_from + 1;
+            (from, to) = (from.min(known_from), to.max(known_to));
+        }
+        ranges.insert(from, to);
+        read += to - from + 1;
+    }
+    ranges.into_iter().map(|(from, to)| (Seq(from), Seq(to))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(words: &[(f64, &[u32])], others: &[(u32, f64)]) -> Vec<u32> {
+        let words: Vec<WordPostings> = (words.iter())
+            .map(|(idf, seqs)| WordPostings { idf: *idf, seqs: seqs.iter().copied().map(Seq).collect() })
+            .collect();
+        let others = others.iter().map(|(seq, score)| (Seq(*seq), *score)).collect();
+        proposals(&words, &others).iter().map(|one| one.seq.0).collect()
+    }
+
+    #[test]
+    fn who_says_most_is_first_and_neighbours_help() {
+        assert_eq!(best(&[(1.0, &[1, 40, 90]), (1.0, &[43, 90])], &[]), [90, 43, 40, 1]);
+        assert_eq!(best(&[(3.0, &[7]), (1.0, &[20])], &[]), [7, 20], "a rare word says more");
+    }
+
+    #[test]
+    fn what_other_legs_say_counts_with_the_words_and_without() {
+        assert_eq!(best(&[(1.0, &[1, 20])], &[(20, 0.1), (30, 5.0)]), [30, 20, 1]);
+        assert_eq!(best(&[], &[]), [] as [u32; 0]);
+    }
+
+    const READ: u32 = 220;
+
+    fn read(proposals: &[u32], before: u32) -> Vec<(u32, u32)> {
+        ranges(proposals.iter().copied().map(Seq), Seq(before), READ)
+            .into_iter()
+            .map(|(from, to)| (from.0, to.0))
+            .collect()
+    }
+
+    #[test]
+    fn ranges_that_meet_become_one_and_end_before_the_trigger() {
+        assert_eq!(read(&[20, 100, 31, 102], 104), [(15, 36), (95, 103)]);
+        assert_eq!(read(&[3, 50, 60], 55), [(0, 8), (45, 54)]);
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit_and_one_range() {
+        let many: Vec<u32> = (1..200).map(|place| place * 1_000).collect();
+        let count: u32 = read(&many, 1_000_000).iter().map(|(from, to)| to - from + 1).sum();
+        assert!((READ..READ + 2 * AROUND + 1).contains(&count), "{count}");
+    }
+}

@@ -1,0 +1,280 @@
+//! A question as the engine reads it.
+
+use crate::retrieval::dates::{Span, spans_named};
+use crate::retrieval::languages::Tables;
+use crate::retrieval::lexicon::words;
+use chime_core::{Language, Timestamp, UserId};
+
+/// A member whom a question may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Person<'a> {
+    pub id: UserId,
+    pub name: &'a str,
+    pub username: Option<&'a str>,
+}
+
+/// What is known about a question beside its words.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub language: Language,
+    pub now: Timestamp,
+    /// Seconds that the chat's clock is ahead of UTC.
+    pub utc_offset: i32,
+    pub by: Option<UserId>,
+    /// Who wrote in the chat.
+    pub people: &'a [Person<'a>],
+}
+
+/// What a question asks for.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub tables: Tables,
+    pub language: Language,
+    /// What tells something, each once: no function words; names of members last.
+    pub words: Vec<String>,
+    /// The question without the names of members: what is embedded.
+    pub bare: String,
+    /// The words by which it names members, each once.
+    pub names: Vec<String>,
+    /// The members it names, and the asker where it asks about what they said themselves.
+    pub named: Vec<UserId>,
+    pub spans: Vec<Span>,
+    pub asks_when: bool,
+    pub asks_number: bool,
+    /// It asks what a member said, or what was said at a time, and names nothing else.
+    pub asks_talk: bool,
+    /// It names the last talk of its kind ("the last meeting") and no time.
+    pub last_talk: bool,
+    /// It asks for whatever was said lately.
+    pub asks_news: bool,
+    /// Words of another form count, and none that only mean the same.
+    pub is_literal: bool,
+}
+
+/// Whether a text asks for a number or a time.
+pub fn asks_number_or_time(text: &str) -> bool {
+    let said = words(text);
+    let tables = Tables::of(Language::DEFAULT, text);
+    tables.iter().any(|table| table.asks_number.any_in(&said) || table.asks_when.any_in(&said))
+}
+
+/// A name in another case form ends otherwise; shorter names must be met whole.
+const MIN_INFLECTED_CHARS: usize = 4;
+/// Characters that an ending may have.
+const MAX_ENDING_CHARS: usize = 3;
+
+impl Question {
+    /// Of words that were picked elsewhere. It asks for nothing else.
+    pub fn of_words(words: Vec<String>, language: Language) -> Self {
+        Self {
+            tables: Tables::of(language, ""),
+            language,
+            bare: String::new(),
+            words,
+            names: Vec::new(),
+            named: Vec::new(),
+            spans: Vec::new(),
+            asks_when: false,
+            asks_number: false,
+            asks_talk: false,
+            last_talk: false,
+            asks_news: false,
+            is_literal: true,
+        }
+    }
+
+    /// Reads `text`, which is without the bot's own name.
+    pub fn read(text: &str, asked: &Asked<'_>) -> Self {
+        let tables = Tables::of(asked.language, text);
+        let said = words(text);
+        let names: Vec<(String, UserId)> = (asked.people.iter())
+            .flat_map(|person| {
+                let called = words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
+                called.map(|name| (name, person.id))
+            })
+            .filter(|(name, _)| !tables.is_stop_word(name))
+            .collect();
+        let is_name = |word: &str| names.iter().any(|(name, _)| is_form_of(word, name));
+        let mut named: Vec<UserId> = Vec::new();
+        for (_, id) in names.iter().filter(|(name, _)| said.iter().any(|word| is_form_of(word, name))) {
+            if !named.contains(id) {
+                named.push(*id);
+            }
+        }
+        let asks = |of: fn(&super::languages::Table) -> &super::languages::Phrases| {
+            tables.iter().any(|table| of(table).any_in(&said))
+        };
+        if asks(|table| &table.asks_oneself) {
+            named.extend(asked.by.filter(|by| !named.contains(by)));
+        }
+        let mut telling: Vec<String> = Vec::new();
+        for word in said.iter().filter(|word| !tables.is_stop_word(word) && !is_name(word)) {
+            if !telling.contains(word) {
+                telling.push(word.clone());
+            }
+        }
+        let mut called: Vec<String> = Vec::new();
+        for word in said.iter().filter(|word| !tables.is_stop_word(word) && is_name(word)) {
+            if !called.contains(word) {
+                called.push(word.clone());
+            }
+        }
+        let bare: Vec<&str> =
+            text.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
+        let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
+        let last_talk = spans.is_empty() && names_last_talk(&said, tables);
+        let asks_news = tables.of_question().is_some_and(|table| table.asks_news.any_in(&said));
+        let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
+        Self {
+            asks_talk: names_any && asks_talk_alone(&said, tables, named.is_empty(), is_name),
+            last_talk,
+            asks_news,
+            words: telling.iter().chain(&called).cloned().collect(),
+            names: called,
+            bare: if bare.is_empty() { text.to_owned() } else { bare.join(" ") },
+            named,
+            spans,
+            asks_when: asks(|table| &table.asks_when),
+            asks_number: asks(|table| &table.asks_number),
+            tables,
+            language: asked.language,
+            is_literal: false,
+        }
+    }
+}
+
+/// Whether a talk is named that was the last of its kind: "the last meeting".
+fn names_last_talk(said: &[String], tables: Tables) -> bool {
+    let Some(table) = tables.of_question() else { return false };
+    let is_last = |place: usize| table.last.at(said, place).is_some();
+    let talks = (0..said.len()).filter(|place| table.talks.at(said, *place).is_some());
+    talks
+        .into_iter()
+        .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
+}
+
+/// Returns whether there is a word of talking among `said`, and beside such words only names, times, function words and, if
+/// `may_name_talk`, kinds of talk.
+fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name: impl Fn(&str) -> bool) -> bool {
+    let Some(table) = tables.of_question() else { return false };
+    // "When was the meeting on Monday?" asks for one fact.
+    if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
+        return false;
+    }
+    // "qu'est", "cos'ha": what stands before an apostrophe is a function word.
+    let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
+    let said: Vec<String> =
+        said.iter().map(|word| if tables.is_stop_word(word) { word.clone() } else { behind(word) }).collect();
+    let is_letter = |word: &str| word.chars().count() == 1;
+    let (mut place, mut asks) = (0, false);
+    while let Some(word) = said.get(place) {
+        let talk = table.asks_news.at(&said, place).or_else(|| table.asks_talk.at(&said, place));
+        asks |= talk.is_some();
+        // "What did Ann say about the game?" asks for the game, and "what happened in the game on friday?" for all of it.
+        let talks = Some(&table.talks).filter(|_| may_name_talk);
+        let when = || {
+            [Some(&table.last), Some(&table.since), talks].into_iter().flatten().find_map(|one| one.at(&said, place))
+        };
+        place += match talk.or_else(|| table.time_at(&said, place)).or_else(when) {
+            Some(length) => length,
+            None if is_name(word) || tables.is_stop_word(word) || is_letter(word) => 1,
+            None => return false,
+        };
+    }
+    asks
+}
+
+/// Whether `word` is `name`, or one of its forms: "Annas", "Катей".
+fn is_form_of(word: &str, name: &str) -> bool {
+    if word == name {
+        return true;
+    }
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    let (word_chars, name_chars) = (word.chars().count(), name.chars().count());
+    if word == name || name_chars < MIN_INFLECTED_CHARS || word_chars < MIN_INFLECTED_CHARS {
+        return word == name;
+    }
+    // The last letter may give way to the ending.
+    let shared = word.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    shared + 1 >= name_chars && word_chars <= shared + MAX_ENDING_CHARS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(code: &str, text: &str) -> Question {
+        let people = [
+            Person { id: UserId(1), name: "Caroline", username: Some("caro") },
+            Person { id: UserId(2), name: "Катя", username: None },
+            Person { id: UserId(3), name: "Will B.", username: None },
+        ];
+        Question::read(
+            text,
+            &Asked {
+                language: Language::from_code(code),
+                now: Timestamp::from_secs(1_715_774_400),
+                utc_offset: 0,
+                by: Some(UserId(9)),
+                people: &people,
+            },
+        )
+    }
+
+    #[test]
+    fn function_words_leave_the_question_and_names_come_last() {
+        let question = read("eng", "When did Caroline's dog eat the cake, and the cake tin?");
+        assert_eq!(question.words, ["dog", "eat", "cake", "tin", "caroline's"], "names last");
+        assert_eq!(
+            (question.named.as_slice(), question.bare.as_str()),
+            (&[UserId(1)][..], "When did dog eat the cake, and the cake tin?")
+        );
+        assert!(question.asks_when && !question.asks_number);
+    }
+
+    #[test]
+    fn names_are_met_in_their_forms_and_a_function_word_is_no_name() {
+        assert_eq!(read("rus", "Сколько Кате заплатили?").named, [UserId(2)]);
+        assert_eq!(read("eng", "will it rain?").named, []);
+        assert_eq!(read("eng", "what did i promise?").named, [UserId(9)]);
+    }
+
+    #[test]
+    fn a_name_or_a_day_alone_asks_for_all_that_was_said() {
+        let asks = |code: &str, text: &str| read(code, text).asks_talk;
+        assert!(asks("eng", "what did Caroline say?") && asks("eng", "what was said yesterday"));
+        assert!(asks("eng", "what did I write last week?") && asks("eng", "what happened on 3 May?"));
+        assert!(asks("deu", "Was hat Caroline gestern geschrieben?") && asks("rus", "что сказала Катя вчера?"));
+        assert!(asks("tur", "Dün ne konuştuk?") && asks("est", "millest eile räägiti?"));
+        assert!(asks("fra", "Qu'est-ce que Caroline a dit hier ?") && asks("ita", "Cos'ha detto Caroline?"));
+        assert!(asks("rus", "что обсуждали на этой неделе?") && asks("pol", "co ustaliliśmy w tym tygodniu?"));
+        assert!(!asks("eng", "what did Caroline say about the boat?"), "the boat is what it is about");
+        assert!(
+            !asks("eng", "shall we meet on friday?") && !asks("eng", "is friday ok?") && !asks("eng", "what was said?")
+        );
+    }
+
+    #[test]
+    fn a_talk_may_be_named_by_its_kind() {
+        let asks = |code: &str, text: &str| read(code, text).asks_talk;
+        assert!(
+            asks("eng", "what was decided at the last meeting?") && asks("eng", "what happened in the April meeting?")
+        );
+        assert!(
+            asks("deu", "Was wurde beim letzten Treffen beschlossen?")
+                && asks("rus", "что решили на последней встрече?")
+        );
+        assert!(asks("eng", "what's new?") && asks("eng", "what's been happening this week?"));
+        assert!(!asks("eng", "what did Caroline say about the game?"), "the game is what it is about");
+        assert!(!asks("eng", "when was the last meeting?") && !asks("eng", "is there a meeting on friday?"));
+        assert!(!asks("eng", "what did Caroline say about the results?"));
+    }
+
+    #[test]
+    fn it_is_told_what_kind_of_answer_is_wanted() {
+        assert!(read("eng", "How many chairs did we order?").asks_number);
+        assert!(read("deu", "Wann fährt der Zug?").asks_when);
+        assert!(read("rus", "Сколько человек придёт?").asks_number);
+        assert!(!read("tur", "Kim geliyor?").asks_when);
+    }
+}

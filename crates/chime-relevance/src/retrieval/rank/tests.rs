@@ -1,0 +1,83 @@
+use super::*;
+use crate::retrieval::question::{Asked, Person};
+use chime_core::embed::Embedder;
+use chime_core::{Language, Timestamp, UserId};
+
+const ANN: UserId = UserId(1);
+const BEN: UserId = UserId(2);
+
+/// Messages of Ann and Ben in turn, a minute apart, each beside the next.
+fn passages<'a>(texts: &'a [&'a str], vectors: &'a [Vec<f32>]) -> Vec<Passage<'a>> {
+    (texts.iter().enumerate())
+        .map(|(place, text)| Passage {
+            author: if place % 2 == 0 { ANN } else { BEN },
+            sent_at: Timestamp::from_secs(1_700_000_000 + 60 * place as i64),
+            text,
+            vector: &vectors[place],
+            is_own: false,
+            before: place.checked_sub(1),
+            after: (place + 1 < texts.len()).then_some(place + 1),
+            replies_to: None,
+        })
+        .collect()
+}
+
+#[track_caller]
+fn best(question: &str, texts: &[&str], profile: Profile) -> Vec<usize> {
+    let embedder = Embedder::shipped().unwrap();
+    let vectors: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed(text)).collect();
+    let people = [Person { id: ANN, name: "Ann", username: None }, Person { id: BEN, name: "Ben", username: None }];
+    let now = Timestamp::from_secs(1_700_100_000);
+    let asked = Asked { language: Language::DEFAULT, now, utc_offset: 0, by: None, people: &people };
+    let question = Question::read(question, &asked);
+    let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
+    let ranked = rank(&question, &passages(texts, &vectors), None, &mut lexicon, profile);
+    ranked.iter().map(|one| one.index).collect()
+}
+
+const CHAT: [&str; 8] = [
+    "shall we book the thai place for friday?",
+    "the one on 10th ave has room for eight",
+    "my bike was stolen again",
+    "oh no. where was it?",
+    "in front of the office, lock and all",
+    "what does the new projector cost?",
+    "two hundred with the screen",
+    "we should paint the kitchen",
+];
+
+#[test]
+fn the_message_that_says_it_is_first() {
+    assert_eq!(best("which restaurant did we book?", &CHAT, Profile::Fitted)[0], 0);
+    assert_eq!(best("kitchen colour", &CHAT, Profile::Fitted)[0], 7);
+}
+
+#[test]
+fn an_answer_is_found_by_the_question_before_it() {
+    let ranked = best("how much is the projector", &CHAT, Profile::Fitted);
+    assert_eq!(
+        {
+            let mut first = ranked[..2].to_vec();
+            first.sort_unstable();
+            first
+        },
+        [5, 6]
+    );
+}
+
+#[test]
+fn every_profile_ranks_everything_once() {
+    for profile in
+        [Profile::Fitted, Profile::Lexical, Profile::Vectors, Profile::SeedBlend, Profile::Bm25, Profile::Tags]
+    {
+        let mut ranked = best("where was the bicycle of Ann stolen?", &CHAT, profile);
+        ranked.sort_unstable();
+        assert_eq!(ranked, (0..CHAT.len()).collect::<Vec<_>>(), "{profile:?}");
+    }
+}
+
+#[test]
+fn nothing_to_rank_and_nothing_asked() {
+    assert_eq!(best("anything?", &[], Profile::Fitted), [] as [usize; 0]);
+    assert_eq!(best("", &CHAT, Profile::Fitted).len(), CHAT.len());
+}

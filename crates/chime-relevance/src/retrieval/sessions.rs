@@ -1,0 +1,98 @@
+//! Ranking sessions: by their best messages, and by what their summaries say.
+
+use crate::retrieval::features::sentences;
+use crate::retrieval::lexicon::{Lexicon, WordId};
+use crate::retrieval::profile::Weights;
+use crate::retrieval::question::Question;
+use crate::retrieval::rank::{Frequencies, Ranked};
+use crate::retrieval::similarity::Similarities;
+use chime_core::dot;
+
+/// A session to rank.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionText<'a> {
+    /// Empty where there is none.
+    pub summary: &'a str,
+}
+
+/// A session with its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SessionScore {
+    /// Its place among the sessions.
+    pub index: usize,
+    pub score: f64,
+    /// How much of the question its summary says, by idf.
+    pub summary_coverage: f64,
+    /// The best cosine of a sentence of its summary.
+    pub summary_cosine: f64,
+}
+
+/// Messages of a session that count.
+const BEST: usize = 3;
+
+/// Ranks sessions, best first. `ranked` are messages, best first, and `session_of` tells the session of each.
+pub fn rank_sessions(
+    question: &Question,
+    (ranked, session_of): (&[Ranked], impl Fn(usize) -> Option<usize>),
+    sessions: &[SessionText<'_>],
+    frequencies: &Frequencies,
+    lexicon: &mut Lexicon<'_>,
+) -> Vec<SessionScore> {
+    let weights = Weights::shipped().session;
+    // What a session lacks counts as the worst that was found.
+    let least = ranked.last().map_or(0.0, |one| one.score);
+    let mut best = vec![[least; BEST]; sessions.len()];
+    let mut count = vec![0; sessions.len()];
+    for one in ranked {
+        if let Some(session) =
+            session_of(one.index).filter(|session| *session < sessions.len() && count[*session] < BEST)
+        {
+            best[session][count[session]] = one.score;
+            count[session] += 1;
+        }
+    }
+    let mut reader = SummaryReader::new(question, frequencies, lexicon);
+    let mut scored: Vec<SessionScore> = (sessions.iter().enumerate())
+        .map(|(index, session)| {
+            let (summary_coverage, summary_cosine) = reader.read(session.summary, lexicon);
+            let score = weights.best * best[index][0]
+                + weights.mean_of_three * best[index].iter().sum::<f64>() / BEST as f64
+                + weights.summary_coverage * summary_coverage
+                + weights.summary_cosine * summary_cosine;
+            SessionScore { index, score, summary_coverage, summary_cosine }
+        })
+        .collect();
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+    scored
+}
+
+/// Compares summaries, or lines of them, with a question.
+pub struct SummaryReader {
+    similar: Similarities,
+    idf: Vec<f64>,
+    total_idf: f64,
+    vector: Vec<f32>,
+}
+
+impl SummaryReader {
+    pub fn new(question: &Question, frequencies: &Frequencies, lexicon: &mut Lexicon<'_>) -> Self {
+        let ids: Vec<WordId> = question.words.iter().map(|word| lexicon.id(word)).collect();
+        let idf: Vec<f64> = ids.iter().map(|id| frequencies.idf(&lexicon.word(*id).stem)).collect();
+        let vector = lexicon.embedder().map_or_else(Vec::new, |embedder| embedder.embed(&question.bare));
+        let similar = Similarities::new(ids, true);
+        Self { similar, total_idf: idf.iter().sum::<f64>().max(1e-6), idf, vector }
+    }
+
+    /// How much of the question `summary` says, by idf, and the best cosine of one of its sentences.
+    pub fn read(&mut self, summary: &str, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
+        let said = lexicon.telling(summary);
+        let hits = self.similar.best(&said, lexicon);
+        let coverage =
+            hits.into_iter().zip(&self.idf).map(|(hit, idf)| f64::from(hit) * idf).sum::<f64>() / self.total_idf;
+        let cosine = lexicon.embedder().filter(|_| !self.vector.is_empty()).map_or(0.0, |embedder| {
+            let of = |sentence: &&str| dot(&embedder.embed(sentence), &self.vector);
+            sentences(summary).iter().map(of).fold(0.0, f32::max)
+        });
+        (coverage, f64::from(cosine))
+    }
+}

@@ -1,0 +1,112 @@
+//! Similarity of two words by their letters and, where there are vectors, by meaning: from 0 to 1.
+
+use crate::retrieval::lexicon::{Lexicon, WordId};
+use chime_core::dot;
+
+/// Words whose trigrams overlap less are unlike. Above it they are misspelt or inflected forms.
+const MIN_DICE: f64 = 0.45;
+
+/// The words of a question against every word of a lexicon, each worked out when it is first asked for.
+pub(super) struct Similarities {
+    of: Vec<WordId>,
+    by_meaning: bool,
+    /// Where the row of a word begins, by its number.
+    places: Vec<u32>,
+    /// The similarities of a word to those of the question, one row after the other.
+    rows: Vec<f32>,
+}
+
+/// No row yet.
+const NOWHERE: u32 = u32::MAX;
+
+impl Similarities {
+    /// By meaning too, or by the forms of words alone.
+    pub fn new(of: Vec<WordId>, by_meaning: bool) -> Self {
+        Self { of, by_meaning, places: Vec::new(), rows: Vec::new() }
+    }
+
+    /// For each word of the question how similar the most similar of `words` is.
+    pub fn best(&mut self, words: &[WordId], lexicon: &Lexicon<'_>) -> Vec<f32> {
+        let mut best = vec![0.0_f32; self.of.len()];
+        for word in words {
+            best.iter_mut().zip(self.row(*word, lexicon)).for_each(|(best, one)| *best = best.max(*one));
+        }
+        best
+    }
+
+    fn row(&mut self, word: WordId, lexicon: &Lexicon<'_>) -> &[f32] {
+        let id = word as usize;
+        if self.places.len() <= id {
+            self.places.resize(lexicon.count().max(id + 1), NOWHERE);
+        }
+        if self.places[id] == NOWHERE {
+            self.places[id] = u32::try_from(self.rows.len()).unwrap_or(NOWHERE);
+            let by_meaning = self.by_meaning;
+            self.rows.extend(self.of.iter().map(|one| similarity(lexicon, *one, word, by_meaning)));
+        }
+        let begin = self.places[id] as usize;
+        &self.rows[begin..begin + self.of.len()]
+    }
+}
+
+/// 1 for the same stem; otherwise by meaning where the model knows both, or by their letters.
+fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: bool) -> f32 {
+    let (a, b) = (|| lexicon.word(one), || lexicon.word(other));
+    let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
+    if of_a.may_share_stem(of_b) && a().stem == b().stem {
+        return 1.0;
+    }
+    let by_letters = if of_a.most_in_common(of_b) < MIN_DICE { 0.0 } else { dice(a().trigrams(), b().trigrams()) };
+    let by_letters = if by_letters >= MIN_DICE { by_letters as f32 } else { 0.0 };
+    let meaning = if by_meaning { dot(lexicon.vector(one), lexicon.vector(other)) } else { 0.0 };
+    meaning.max(by_letters).clamp(0.0, 1.0)
+}
+
+/// Share of trigrams in common. Both ascend.
+fn dice(a: &[u64], b: &[u64]) -> f64 {
+    let all = a.len() + b.len();
+    // Too unlike in length to reach the least.
+    if 2.0 * a.len().min(b.len()) as f64 / (all as f64) < MIN_DICE {
+        return 0.0;
+    }
+    let (mut i, mut j, mut shared) = (0, 0, 0_u32);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        shared += u32::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    2.0 * f64::from(shared) / all as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::Language;
+
+    #[test]
+    fn words_are_alike_by_stem_and_by_letters() {
+        let mut lexicon = Lexicon::new(Language::DEFAULT, None);
+        let ids: Vec<WordId> =
+            ["booking", "booked", "restaurant", "restuarant", "cat"].map(|word| lexicon.id(word)).to_vec();
+        let mut similar = Similarities::new(vec![ids[0], ids[2]], false);
+        assert_eq!(similar.best(&[ids[1]], &lexicon)[0], 1.0);
+        assert_eq!(similar.best(&[ids[4]], &lexicon), [0.0, 0.0]);
+        let misspelt = similar.best(&[ids[3], ids[4]], &lexicon)[1];
+        assert!((0.45..1.0).contains(&misspelt), "{misspelt}");
+    }
+
+    #[test]
+    fn no_words_have_more_in_common_than_their_outlines_say() {
+        let mut lexicon = Lexicon::new(Language::DEFAULT, None);
+        let said = "a an as banana bananas anna nana hannah restaurant restuarant restaurants комната комнаты ναι \
+                    aaaaaaaa aaaa mississippi missing kalokalokalo kalomiraten tenmiralo qu quqfista stafista";
+        let ids: Vec<WordId> = said.split_whitespace().map(|word| lexicon.id(word)).collect();
+        for (one, other) in ids.iter().flat_map(|one| ids.iter().map(move |other| (*one, *other))) {
+            let (a, b) = (lexicon.word(one), lexicon.word(other));
+            let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
+            let (most, shared) = (of_a.most_in_common(of_b), dice(a.trigrams(), b.trigrams()));
+            assert!(most >= shared, "{} and {}: {shared}, at most {most}", a.stem, b.stem);
+            assert!(a.stem != b.stem || of_a.may_share_stem(of_b));
+        }
+    }
+}

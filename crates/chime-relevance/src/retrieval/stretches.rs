@@ -1,0 +1,195 @@
+//! Finds the stretches of a conversation in which something was spoken about: runs of neighboring messages that together hold its
+//! words. In a chat the question stands in one message, its subject in the next, and the answer three further on.
+
+use std::collections::BTreeMap;
+
+use crate::retrieval::by_words::Archive;
+use crate::retrieval::dates::Span;
+use crate::retrieval::lexicon::Lexicon;
+use crate::retrieval::passage::SESSION_SILENCE;
+use chime_core::trigger::{Languages, calls_bot, is_small_talk};
+use chime_core::{Role, Seq, StoredMessage, dot};
+
+/// Messages of a stretch, and how many of them stand before the one that a word or a vector led to.
+const LENGTH: u32 = 10;
+const LEAD: u32 = 2;
+/// Stretches that are read, best first by their words alone.
+const READ: usize = 30;
+/// Messages with the nearest vectors around which stretches are tried too.
+pub const NEAREST: usize = 20;
+/// Weight of the cosine of the question and the stretch beside the share of the words, and of a time that the question names.
+const COSINE: f64 = 1.6;
+const THEN: f64 = 0.6;
+
+/// A question as it is searched for.
+#[derive(Debug, Clone, Copy)]
+pub struct Sought<'a> {
+    /// SoughtWords that tell something.
+    pub words: &'a [String],
+    /// SoughtWords that name members.
+    pub names: &'a [String],
+    /// The text that is embedded.
+    pub text: &'a str,
+    pub spans: &'a [Span],
+    /// Only messages before this one are searched.
+    pub before: Seq,
+}
+
+/// Neighboring messages of members, oldest first, without small talk and questions to a bot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stretch {
+    pub messages: Vec<StoredMessage>,
+    /// The first and the last message that hold a word of what is sought; none where vectors alone led here.
+    pub words_in: Option<(Seq, Seq)>,
+    /// The share of the words that it holds, by idf, from 0 to 2, and what else speaks for it: about 0.5 for what only shares a
+    /// word by accident, above 1 for what is about the same.
+    pub score: f64,
+}
+
+/// Returns the stretches of `archive` that fit what is `sought`, best first. They do not overlap.
+pub fn stretches<A: Archive>(
+    archive: &A,
+    sought: &Sought<'_>,
+    lexicon: &mut Lexicon<'_>,
+) -> Result<Vec<Stretch>, A::Error> {
+    let mut words = SoughtWords::find(archive, sought, lexicon)?;
+    let embedder = lexicon.embedder();
+    let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+    let asked = embed(sought.text);
+    for near in archive.nearest(sought, &asked)? {
+        words.held.entry(near.0).or_default();
+    }
+    let is_then =
+        |it: &StoredMessage| sought.spans.iter().any(|span| (span.from..span.to).contains(&it.message.sent_at));
+    let mut found = Vec::new();
+    for begun in words.best() {
+        let (from, to) = (begun.saturating_sub(LEAD), (begun + LENGTH - LEAD).min(sought.before.0));
+        for messages in unbroken(archive.between((Seq(from), Seq(to - 1)))?) {
+            let (first, last) = (messages[0].seq.0, messages[messages.len() - 1].seq.0);
+            let mut holding = words.held.range(first..=last).map(|(seq, _)| Seq(*seq)).peekable();
+            let Some(first_word) = holding.peek().copied() else { continue };
+            let words_in = words.worth(first, last + 1) > 0.0;
+            let last_word = holding.last().unwrap_or(first_word);
+            let messages: Vec<StoredMessage> = messages.into_iter().filter(says_something).collect();
+            let text: Vec<&str> = messages.iter().map(|it| it.message.text.as_str()).collect();
+            let vector = embed(&text.join("\n"));
+            let cosine = if vector.is_empty() || asked.is_empty() { 0.0 } else { f64::from(dot(&vector, &asked)) };
+            let then = if messages.iter().any(is_then) { THEN } else { 0.0 };
+            let score = words.worth(first, last + 1) / words.total() + COSINE * cosine + then;
+            found.push(Stretch { messages, words_in: words_in.then_some((first_word, last_word)), score });
+        }
+    }
+    found.retain(|stretch| !stretch.messages.is_empty());
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(found)
+}
+
+/// The words that are sought, and who holds them.
+struct SoughtWords {
+    /// By message the words that it holds, as indices; of messages that only vectors led to none.
+    held: BTreeMap<u32, Vec<usize>>,
+    idfs: Vec<f64>,
+}
+
+impl SoughtWords {
+    fn find<A: Archive>(archive: &A, sought: &Sought<'_>, lexicon: &mut Lexicon<'_>) -> Result<Self, A::Error> {
+        let all = archive.count()?;
+        let mut words = Self { held: BTreeMap::new(), idfs: Vec::new() };
+        let called = sought.words.iter().map(|word| (word, false)).chain(sought.names.iter().map(|name| (name, true)));
+        for (word, is_name) in called {
+            let id = lexicon.id(word);
+            let stem = &lexicon.word(id).stem;
+            let (seqs, held) =
+                if is_name { archive.naming(stem, sought.before)? } else { archive.holding(stem, sought.before)? };
+            for seq in seqs {
+                words.held.entry(seq.0).or_default().push(words.idfs.len());
+            }
+            words.idfs.push((all / (held + 1.0)).ln_1p());
+        }
+        Ok(words)
+    }
+
+    fn total(&self) -> f64 {
+        self.idfs.iter().sum::<f64>().max(1e-6)
+    }
+
+    /// Returns what the words are worth that messages hold from one number to before another. A word that is said again tells more, but
+    /// ever less.
+    fn worth(&self, from: u32, before: u32) -> f64 {
+        let mut times = vec![0.0; self.idfs.len()];
+        self.held.range(from..before).flat_map(|(_, words)| words).for_each(|word| times[*word] += 1.0);
+        times.iter().zip(&self.idfs).map(|(times, idf)| idf * 2.0 * times / (times + 1.0)).sum()
+    }
+
+    /// The messages around which most words are, best first and the newest of equals.
+    fn best(&self) -> Vec<u32> {
+        let around = |begun: u32| self.worth(begun.saturating_sub(LEAD), begun.saturating_add(LENGTH - LEAD));
+        let mut ranked: Vec<(f64, u32)> = self.held.keys().map(|begun| (around(*begun), *begun)).collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let mut taken: Vec<u32> = Vec::new();
+        for (_, begun) in ranked {
+            if taken.len() < READ && taken.iter().all(|other| other.abs_diff(begun) >= LENGTH) {
+                taken.push(begun);
+            }
+        }
+        taken
+    }
+}
+
+/// The messages, cut where it is silent for long.
+fn unbroken(messages: Vec<StoredMessage>) -> Vec<Vec<StoredMessage>> {
+    let mut parts: Vec<Vec<StoredMessage>> = Vec::new();
+    for stored in messages {
+        let is_near = |last: &StoredMessage| stored.message.sent_at.since(last.message.sent_at) <= SESSION_SILENCE;
+        match parts.last_mut() {
+            Some(part) if part.last().is_some_and(is_near) => part.push(stored),
+            Some(_) | None => parts.push(vec![stored]),
+        }
+    }
+    parts
+}
+
+fn says_something(stored: &StoredMessage) -> bool {
+    let text = &stored.message.text;
+    stored.message.role == Role::User
+        && !calls_bot(text)
+        && !is_small_talk(&stored.message.rendered(), Languages::shipped())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::by_words::tests::Said;
+    use chime_core::Language;
+    use chime_core::testkit::transcript;
+
+    fn found(chat: &str, words: &[&str], names: &[&str]) -> Vec<Vec<u32>> {
+        let said = Said(transcript(chat));
+        let own = |of: &[&str]| of.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let (words, names) = (own(words), own(names));
+        let sought = Sought { words: &words, names: &names, text: "", spans: &[], before: Seq(1_000) };
+        let found = stretches(&said, &sought, &mut Lexicon::new(Language::DEFAULT, None)).unwrap();
+        found.iter().map(|stretch| stretch.messages.iter().map(|it| it.seq.0).collect()).collect()
+    }
+
+    const CHAT: &str = "
+        08:00 ann#1 the boat leaves at nine
+        08:01 ben#2 thanks!
+        11:00 ann#3 does anybody know a plumber?
+        11:01 cat#4 mine is good, he came on a sunday
+        11:02 cat#5 haha
+        11:03 ben#6 ask for Aldo, 60 an hour
+        15:00 cat#7 the plumber will be on the boat too";
+
+    #[test]
+    fn a_stretch_has_what_stands_beside_the_words_and_no_small_talk() {
+        assert_eq!(found(CHAT, &["plumber"], &[]), [vec![3, 4, 6], vec![7]]);
+        assert_eq!(found(CHAT, &["plumber"], &["cat"])[0], [3, 4, 6]);
+    }
+
+    #[test]
+    fn a_silence_ends_a_stretch_and_nothing_is_found_without_a_word() {
+        assert_eq!(found(CHAT, &["boat"], &[]), [vec![1], vec![7]]);
+        assert_eq!(found(CHAT, &["roof"], &[]), [] as [Vec<u32>; 0]);
+    }
+}

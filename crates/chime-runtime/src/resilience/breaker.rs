@@ -1,0 +1,328 @@
+//! When to stop asking somebody who keeps failing, and when to try again.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::Duration;
+
+use chime_core::Timestamp;
+
+/// Failures in a row that open a breaker.
+const THRESHOLD: usize = 5;
+/// They count together only when they lie this close: five failures in a week are five accidents.
+const WINDOW: Duration = Duration::from_secs(120);
+/// How long an open breaker keeps everybody away before it lets one probe through.
+const COOL_DOWN: Duration = Duration::from_secs(30);
+/// A probe that reports nothing for this long may have been lost, and another may go.
+const PROBE_PATIENCE: Duration = Duration::from_secs(120);
+
+/// A circuit breaker: a value that changes with what is asked of it and reported to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Breaker {
+    /// All may pass. Holds the failures since the last success, oldest first.
+    Closed { failures: Vec<Timestamp> },
+    /// Nobody may pass before `until`.
+    Open { until: Timestamp },
+    /// One probe is under way and decides.
+    HalfOpen { probe_sent: Timestamp },
+}
+
+/// How a call ended, as far as the breaker cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Succeeded,
+    Failed,
+}
+
+/// May the call be made?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    Go,
+    /// Not now. Asking again makes sense after this long.
+    Wait(Duration),
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self::Closed { failures: Vec::new() }
+    }
+}
+
+impl Breaker {
+    /// Asks to make a call. Whoever is told to go must [`settle`](Self::settle) how it ended.
+    #[must_use]
+    pub fn admit(self, now: Timestamp) -> (Self, Admission) {
+        match self {
+            Self::Closed { .. } => (self, Admission::Go),
+            // Farther away than it ever was: the clock was set back, and nobody knows how long it has been.
+            Self::Open { until } if now < until && until.since(now) <= COOL_DOWN => {
+                (self, Admission::Wait(until.since(now)))
+            }
+            Self::Open { .. } => (Self::HalfOpen { probe_sent: now }, Admission::Go),
+            Self::HalfOpen { probe_sent } => {
+                let lost_at = probe_sent.plus(PROBE_PATIENCE);
+                if now < lost_at && lost_at.since(now) <= PROBE_PATIENCE {
+                    (self, Admission::Wait(lost_at.since(now)))
+                } else {
+                    (Self::HalfOpen { probe_sent: now }, Admission::Go)
+                }
+            }
+        }
+    }
+
+    /// Takes in how a call ended. A success closes the breaker from any state: even a late one shows that it works.
+    #[must_use]
+    pub fn settle(self, outcome: Outcome, now: Timestamp) -> Self {
+        match (self, outcome) {
+            (_, Outcome::Succeeded) => Self::default(),
+            (Self::Closed { mut failures }, Outcome::Failed) => {
+                failures.retain(|failed_at| now.since(*failed_at) <= WINDOW);
+                failures.push(now);
+                if failures.len() < THRESHOLD { Self::Closed { failures } } else { Self::opened(now) }
+            }
+            // A call from before it opened: it tells nothing new, and must not keep the breaker open for longer.
+            (open @ Self::Open { .. }, Outcome::Failed) => open,
+            (Self::HalfOpen { .. }, Outcome::Failed) => Self::opened(now),
+        }
+    }
+
+    /// Returns how long no call may be made, without making one.
+    pub fn wait(&self, now: Timestamp) -> Option<Duration> {
+        match self.clone().admit(now).1 {
+            Admission::Go => None,
+            Admission::Wait(span) => Some(span),
+        }
+    }
+
+    /// Leaves the duration of a call out of the time that failures count together in. A silent server fails one call at a
+    /// time, minutes apart, and these are failures in a row all the same.
+    #[must_use]
+    pub fn without_time_of_call(self, took: Duration, now: Timestamp) -> Self {
+        match self {
+            Self::Closed { failures } => {
+                Self::Closed { failures: failures.into_iter().map(|at| at.plus(took).min(now)).collect() }
+            }
+            other @ (Self::Open { .. } | Self::HalfOpen { .. }) => other,
+        }
+    }
+
+    /// Takes back a [`Go`](Admission::Go) that was not used: the probe of a half-open breaker is free again.
+    #[must_use]
+    pub fn withdraw(self, now: Timestamp) -> Self {
+        match self {
+            Self::HalfOpen { .. } => Self::Open { until: now },
+            other @ (Self::Closed { .. } | Self::Open { .. }) => other,
+        }
+    }
+
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
+    fn opened(now: Timestamp) -> Self {
+        Self::Open { until: now.plus(COOL_DOWN) }
+    }
+}
+
+/// A breaker for each of many, such as conversations. Holds those that have failed lately, and never more than
+/// its capacity.
+#[derive(Debug)]
+pub struct Breakers<K> {
+    kept: HashMap<K, Kept>,
+    capacity: usize,
+}
+
+#[derive(Debug)]
+struct Kept {
+    breaker: Breaker,
+    touched: Timestamp,
+}
+
+impl<K: Eq + Hash + Clone> Breakers<K> {
+    pub fn new(capacity: usize) -> Self {
+        Self { kept: HashMap::new(), capacity }
+    }
+
+    /// As [`Breaker::admit`], for `key`.
+    pub fn admit(&mut self, key: &K, now: Timestamp) -> Admission {
+        let (breaker, admission) = self.take(key).admit(now);
+        self.put(key, breaker, now);
+        admission
+    }
+
+    /// As [`Breaker::settle`], for `key`.
+    pub fn settle(&mut self, key: &K, outcome: Outcome, now: Timestamp) {
+        let breaker = self.take(key).settle(outcome, now);
+        self.put(key, breaker, now);
+    }
+
+    /// As [`Breaker::withdraw`], for `key`.
+    pub fn withdraw(&mut self, key: &K, now: Timestamp) {
+        let breaker = self.take(key).withdraw(now);
+        self.put(key, breaker, now);
+    }
+
+    /// How many are open or being probed.
+    pub fn open_count(&self) -> usize {
+        self.kept.values().filter(|kept| !kept.breaker.is_closed()).count()
+    }
+
+    fn take(&mut self, key: &K) -> Breaker {
+        self.kept.remove(key).map(|kept| kept.breaker).unwrap_or_default()
+    }
+
+    fn put(&mut self, key: &K, breaker: Breaker, now: Timestamp) {
+        if breaker == Breaker::default() {
+            return;
+        }
+        if self.kept.len() >= self.capacity {
+            self.forget_stalest();
+        }
+        self.kept.insert(key.clone(), Kept { breaker, touched: now });
+    }
+
+    fn forget_stalest(&mut self) {
+        let stalest = self.kept.iter().min_by_key(|(_, kept)| kept.touched).map(|(key, _)| key.clone());
+        if let Some(key) = stalest {
+            self.kept.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn at(secs: i64) -> Timestamp {
+        Timestamp::from_secs(secs)
+    }
+
+    /// A line of the script is a second and what happens then: `ask`, `ok` or `fail`.
+    #[track_caller]
+    fn check(script: &str, expected: Expect) {
+        let mut breaker = Breaker::default();
+        let mut seen = String::new();
+        for step in script.split(',').map(str::trim) {
+            let (secs, event) = step.split_once(' ').expect("a second and an event");
+            let now = at(secs.parse().expect("seconds"));
+            let admission;
+            (breaker, admission) = match event {
+                "ask" => breaker.admit(now),
+                "ok" => (breaker.settle(Outcome::Succeeded, now), Admission::Go),
+                "fail" => (breaker.settle(Outcome::Failed, now), Admission::Go),
+                other => panic!("no such event: {other}"),
+            };
+            let state = match &breaker {
+                Breaker::Closed { failures } => format!("closed, {} failures", failures.len()),
+                Breaker::Open { until } => format!("open until {}", until.secs()),
+                Breaker::HalfOpen { probe_sent } => format!("half-open, probe sent at {}", probe_sent.secs()),
+            };
+            let refused = match admission {
+                Admission::Go => String::new(),
+                Admission::Wait(span) => format!(", wait {}", span.as_secs()),
+            };
+            seen.push_str(&format!("{step}: {state}{refused}\n"));
+        }
+        expected.assert_eq(&seen);
+    }
+
+    #[test]
+    fn five_failures_in_a_row_open_it_and_a_good_probe_closes_it() {
+        check(
+            "0 fail, 1 fail, 2 fail, 3 fail, 4 fail, 5 ask, 33 ask, 34 ask, 35 ask, 36 ok, 37 ask",
+            expect![[r#"
+                0 fail: closed, 1 failures
+                1 fail: closed, 2 failures
+                2 fail: closed, 3 failures
+                3 fail: closed, 4 failures
+                4 fail: open until 34
+                5 ask: open until 34, wait 29
+                33 ask: open until 34, wait 1
+                34 ask: half-open, probe sent at 34
+                35 ask: half-open, probe sent at 34, wait 119
+                36 ok: closed, 0 failures
+                37 ask: closed, 0 failures
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_success_in_between_starts_the_count_anew() {
+        check(
+            "0 fail, 1 fail, 2 fail, 3 fail, 4 ok, 5 fail",
+            expect![[r#"
+                0 fail: closed, 1 failures
+                1 fail: closed, 2 failures
+                2 fail: closed, 3 failures
+                3 fail: closed, 4 failures
+                4 ok: closed, 0 failures
+                5 fail: closed, 1 failures
+            "#]],
+        );
+    }
+
+    #[test]
+    fn failures_far_apart_do_not_add_up() {
+        check(
+            "0 fail, 40 fail, 80 fail, 120 fail, 121 fail, 160 fail, 161 fail",
+            expect![[r#"
+                0 fail: closed, 1 failures
+                40 fail: closed, 2 failures
+                80 fail: closed, 3 failures
+                120 fail: closed, 4 failures
+                121 fail: closed, 4 failures
+                160 fail: open until 190
+                161 fail: open until 190
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_bad_probe_opens_it_again_and_a_lost_one_is_followed_by_another() {
+        check(
+            "0 fail, 0 fail, 0 fail, 0 fail, 0 fail, 30 ask, 31 fail, 60 ask, 61 ask, 180 ask, 181 ask",
+            expect![[r#"
+                0 fail: closed, 1 failures
+                0 fail: closed, 2 failures
+                0 fail: closed, 3 failures
+                0 fail: closed, 4 failures
+                0 fail: open until 30
+                30 ask: half-open, probe sent at 30
+                31 fail: open until 61
+                60 ask: open until 61, wait 1
+                61 ask: half-open, probe sent at 61
+                180 ask: half-open, probe sent at 61, wait 1
+                181 ask: half-open, probe sent at 181
+            "#]],
+        );
+    }
+
+    #[test]
+    fn one_conversation_that_fails_leaves_the_others_alone() {
+        let mut breakers = Breakers::new(8);
+        for secs in 0..5 {
+            assert_eq!(breakers.admit(&"bad", at(secs)), Admission::Go);
+            breakers.settle(&"bad", Outcome::Failed, at(secs));
+        }
+        assert_eq!(breakers.admit(&"bad", at(5)), Admission::Wait(Duration::from_secs(29)));
+        assert_eq!(breakers.admit(&"good", at(5)), Admission::Go);
+        assert_eq!(breakers.open_count(), 1);
+    }
+
+    #[test]
+    fn only_the_failing_are_remembered_and_the_stalest_is_forgotten_first() {
+        let mut breakers = Breakers::new(2);
+        for key in 0..100 {
+            breakers.admit(&key, at(0));
+            breakers.settle(&key, Outcome::Succeeded, at(0));
+        }
+        assert!(breakers.kept.is_empty());
+        for (secs, key) in [(1, 1), (2, 2), (3, 1), (4, 3)] {
+            breakers.settle(&key, Outcome::Failed, at(secs));
+        }
+        let mut keys: Vec<i32> = breakers.kept.keys().copied().collect();
+        keys.sort_unstable();
+        assert_eq!(keys, [1, 3]);
+    }
+}

@@ -1,0 +1,46 @@
+//! What Telegram takes out of a text before it looks at it.
+
+use chime_core::{Entity, FormattedText, utf16_len};
+
+/// Whether Telegram removes a character: carriage returns, marks that turn the direction, lines above and below letters.
+fn is_removed(c: char) -> bool {
+    matches!(c, '\r' | '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')
+}
+
+/// `text` as Telegram keeps it, with its marks moved along. Other control characters become blanks.
+pub fn cleaned(text: &str, entities: Vec<Entity>) -> FormattedText {
+    let mut kept = String::with_capacity(text.len());
+    // Where each removed character was, in UTF-16 units.
+    let mut removed: Vec<usize> = Vec::new();
+    let mut units = 0;
+    for c in text.chars() {
+        match c {
+            c if is_removed(c) => removed.push(units),
+            '\n' => kept.push(c),
+            c if c.is_ascii_control() => kept.push(' '),
+            c => kept.push(c),
+        }
+        units += utf16_len(c.encode_utf8(&mut [0; 4]));
+    }
+    let moved = |at: usize| at - removed.iter().take_while(|gone| **gone < at).count();
+    let entities = entities.into_iter().filter_map(|entity| {
+        let (start, end) = (moved(entity.offset), moved(entity.offset + entity.length));
+        (end > start).then_some(Entity { offset: start, length: end - start, kind: entity.kind })
+    });
+    let entities = entities.collect();
+    FormattedText { text: kept, entities }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::EntityKind;
+
+    #[test]
+    fn what_stood_around_a_removed_mark_stands_together() {
+        let bold = |offset, length| Entity { offset, length, kind: EntityKind::Bold };
+        let cleaned = cleaned("@\u{30A}bob\t\u{202E}🎉\u{333}!", vec![bold(0, 5), bold(7, 3), bold(1, 1)]);
+        let expected = FormattedText { text: "@bob 🎉!".to_owned(), entities: vec![bold(0, 4), bold(5, 2)] };
+        assert_eq!(cleaned, expected);
+    }
+}

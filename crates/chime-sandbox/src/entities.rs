@@ -1,0 +1,395 @@
+//! What Telegram marks in a text by itself, and which marks of others it accepts.
+//!
+//! Near enough to the real server for what a group says: names, commands, addresses, tags. Offsets count UTF-16 units.
+
+use chime_core::{Entity, EntityKind, FormattedText, utf16_len};
+
+/// What follows a dot in an address without `https://`. The real list is that of all top-level domains.
+const TOP_LEVEL: [&str; 12] = ["com", "org", "net", "io", "dev", "me", "app", "eu", "ee", "de", "fr", "es"];
+
+/// Reads backticks as Telegram's apps do: three around a block, one around code in a line.
+pub fn marked_up(source: &str) -> FormattedText {
+    let mut marked = FormattedText::default();
+    let mut rest = source;
+    while let Some(start) = rest.find('`') {
+        let (before, from_fence) = rest.split_at(start);
+        marked.text.push_str(before);
+        let fence = if from_fence.starts_with("```") { "```" } else { "`" };
+        let inside = from_fence.get(fence.len()..).unwrap_or_default();
+        let Some((code, after)) = inside.split_once(fence).filter(|(code, _)| !code.is_empty()) else {
+            marked.text.push_str(fence);
+            rest = inside;
+            continue;
+        };
+        let kind = if fence.len() == 3 { EntityKind::Pre { language: None } } else { EntityKind::Code };
+        marked.entities.push(Entity { offset: utf16_len(&marked.text), length: utf16_len(code), kind });
+        marked.text.push_str(code);
+        rest = after;
+    }
+    marked.text.push_str(rest);
+    marked.entities = complete(&marked.text, marked.entities);
+    marked
+}
+
+/// The marks that are `given` and those that Telegram finds beside them, in order.
+pub(super) fn complete(text: &str, given: Vec<Entity>) -> Vec<Entity> {
+    let mut found = find(text);
+    found.retain(|new| !given.iter().any(|old| overlap(old, new) && (is_whole(&old.kind) || cross(old, new))));
+    let mut all = given;
+    all.append(&mut found);
+    sort(&mut all);
+    all
+}
+
+/// Why Telegram would refuse these marks on `text`, in its own words where it has some.
+///
+/// The real server mends marks that cross or nest where they must not; a bot that relies on that does not know what
+/// it sends, so here they are refused.
+pub(super) fn check(text: &str, entities: &[Entity]) -> Result<(), String> {
+    let end = utf16_len(text);
+    let mut boundaries: Vec<usize> = Vec::with_capacity(end + 1);
+    boundaries.push(0);
+    for c in text.chars() {
+        boundaries.push(boundaries.last().map_or(0, |last| last + c.len_utf16()));
+    }
+    for Entity { offset, length, .. } in entities {
+        let stop = offset.saturating_add(*length);
+        if *offset > end {
+            return Err(format!("entity begins after the end of the text at UTF-16 offset {offset}"));
+        }
+        if stop > end {
+            return Err(format!(
+                "entity beginning at UTF-16 offset {offset} ends after the end of the text at UTF-16 offset {stop}"
+            ));
+        }
+        if boundaries.binary_search(offset).is_err() || boundaries.binary_search(&stop).is_err() {
+            return Err(format!("entity beginning at UTF-16 offset {offset} ends in a middle of a UTF-16 symbol"));
+        }
+    }
+    check_nesting(entities)
+}
+
+/// Drops white space around `text`, as the real server does, and moves the marks along.
+pub(super) fn trimmed(text: &str, entities: Vec<Entity>) -> FormattedText {
+    let kept = text.trim();
+    let skipped = utf16_len(text) - utf16_len(text.trim_start());
+    let length = utf16_len(kept);
+    let moved = entities.into_iter().filter_map(|entity| {
+        let start = entity.offset.saturating_sub(skipped).min(length);
+        let stop = (entity.offset + entity.length).saturating_sub(skipped).min(length);
+        (stop > start).then(|| Entity { offset: start, length: stop - start, kind: entity.kind })
+    });
+    let mut entities: Vec<Entity> = moved.collect();
+    sort(&mut entities);
+    FormattedText { text: kept.to_owned(), entities }
+}
+
+fn check_nesting(entities: &[Entity]) -> Result<(), String> {
+    for (index, one) in entities.iter().enumerate() {
+        for other in entities.iter().skip(index + 1) {
+            if !overlap(one, other) {
+                continue;
+            }
+            let both_quotes = is_quote(&one.kind) && is_quote(&other.kind);
+            if cross(one, other) || is_code(&one.kind) || is_code(&other.kind) || both_quotes {
+                return Err(format!(
+                    "entity beginning at UTF-16 offset {} overlaps the one at UTF-16 offset {}",
+                    other.offset, one.offset
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sort(entities: &mut [Entity]) {
+    entities.sort_by_key(|entity| (entity.offset, std::cmp::Reverse(entity.length)));
+}
+
+fn overlap(one: &Entity, other: &Entity) -> bool {
+    one.offset < other.offset + other.length && other.offset < one.offset + one.length
+}
+
+/// Whether the two overlap and neither holds the other.
+fn cross(one: &Entity, other: &Entity) -> bool {
+    let holds = |outer: &Entity, inner: &Entity| {
+        outer.offset <= inner.offset && inner.offset + inner.length <= outer.offset + outer.length
+    };
+    overlap(one, other) && !holds(one, other) && !holds(other, one)
+}
+
+fn is_code(kind: &EntityKind) -> bool {
+    matches!(kind, EntityKind::Code | EntityKind::Pre { .. })
+}
+
+fn is_quote(kind: &EntityKind) -> bool {
+    matches!(kind, EntityKind::Blockquote | EntityKind::ExpandableBlockquote)
+}
+
+/// Whether a mark of this kind leaves no room for others that Telegram finds by itself.
+fn is_whole(kind: &EntityKind) -> bool {
+    let is_style = matches!(
+        kind,
+        EntityKind::Bold
+            | EntityKind::Italic
+            | EntityKind::Underline
+            | EntityKind::Strikethrough
+            | EntityKind::Spoiler
+            | EntityKind::Blockquote
+            | EntityKind::ExpandableBlockquote
+    );
+    !is_style
+}
+
+/// Marks that need no author: names, commands, addresses, tags.
+fn find(text: &str) -> Vec<Entity> {
+    if !text.contains(['@', '/', '#', '.', ':']) {
+        return Vec::new();
+    }
+    let scan = Scan { chars: text.chars().collect() };
+    let mut found = Vec::new();
+    let (mut at, mut offset) = (0, 0);
+    while at < scan.chars.len() {
+        let marked = scan.entity_at(at);
+        let end = marked.as_ref().map_or_else(|| scan.next_start(at), |(_, end)| *end);
+        let length = scan.units(at, end);
+        if let Some((kind, _)) = marked {
+            found.push(Entity { offset, length, kind });
+        }
+        offset += length;
+        at = end;
+    }
+    found
+}
+
+/// A text by characters. Positions are indexes of characters.
+struct Scan {
+    chars: Vec<char>,
+}
+
+impl Scan {
+    /// The mark that begins at `at`, and where it ends.
+    fn entity_at(&self, at: usize) -> Option<(EntityKind, usize)> {
+        let before = at.checked_sub(1).and_then(|before| self.get(before));
+        if before.is_some_and(is_word) {
+            return None;
+        }
+        match self.get(at)? {
+            '@' => self.name_after(at).map(|end| (EntityKind::Mention, end)),
+            '/' if !matches!(before, Some('/' | '<' | '>')) => {
+                self.command(at).map(|end| (EntityKind::BotCommand, end))
+            }
+            '#' => self.hashtag(at).map(|end| (EntityKind::Hashtag, end)),
+            c if c.is_alphanumeric() => {
+                self.email(at).map(|end| (EntityKind::Email, end)).or(self.url(at).map(|end| (EntityKind::Url, end)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where to look next when nothing begins at `at`: words are left whole.
+    fn next_start(&self, at: usize) -> usize {
+        self.run(at, is_word).max(at + 1)
+    }
+
+    /// `@name`, 3 to 32 characters, and not the beginning of something longer.
+    fn name_after(&self, at: usize) -> Option<usize> {
+        let end = self.run(at + 1, is_ascii_word);
+        ((3..=32).contains(&(end - at - 1)) && !self.is(end, is_word)).then_some(end)
+    }
+
+    /// `/command` or `/command@bot`.
+    fn command(&self, at: usize) -> Option<usize> {
+        let end = self.run(at + 1, is_ascii_word);
+        let named = self.is(end, |c| c == '@').then(|| self.name_after(end)).flatten();
+        let stop = named.unwrap_or(end);
+        let ends_well = !self.is(stop, |c| is_word(c) || matches!(c, '/' | '<' | '>'));
+        ((1..=64).contains(&(end - at - 1)) && ends_well).then_some(stop)
+    }
+
+    fn hashtag(&self, at: usize) -> Option<usize> {
+        let end = self.run(at + 1, is_word);
+        let has_letter = self.chars.get(at + 1..end)?.iter().any(|c| !c.is_numeric());
+        has_letter.then_some(end)
+    }
+
+    fn email(&self, at: usize) -> Option<usize> {
+        let local = self.run(at, |c| is_ascii_word(c) || matches!(c, '.' | '+' | '-' | '%'));
+        (local > at && self.is(local, |c| c == '@')).then(|| self.host(local + 1)).flatten()
+    }
+
+    fn url(&self, at: usize) -> Option<usize> {
+        let head: String = self.chars.iter().skip(at).take(8).collect();
+        let scheme = ["https://", "http://"].into_iter().find(|scheme| head.to_lowercase().starts_with(scheme));
+        let path_from = match scheme {
+            Some(scheme) => at + scheme.len(),
+            None => self.host(at)?,
+        };
+        let has_path = scheme.is_some() || self.is(path_from, |c| matches!(c, '/' | '?' | '#' | ':'));
+        let end = if has_path { self.run(path_from, |c| !c.is_whitespace()) } else { path_from };
+        let end = self.without_punctuation(path_from, end);
+        (scheme.is_none() || end > path_from).then_some(end)
+    }
+
+    /// A host name with a known ending.
+    fn host(&self, at: usize) -> Option<usize> {
+        let end = self.run(at, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+        let end = self.without_punctuation(at, end);
+        let name: String = self.chars.get(at..end)?.iter().collect();
+        let (before, ending) = name.rsplit_once('.')?;
+        let known = TOP_LEVEL.contains(&ending.to_lowercase().as_str());
+        (known && !before.is_empty() && !self.is(end, |c| is_word(c) || c == '@')).then_some(end)
+    }
+
+    fn without_punctuation(&self, from: usize, mut end: usize) -> usize {
+        let closing =
+            |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '}' | '\'' | '"' | '>' | '-');
+        while end > from && self.is(end - 1, closing) {
+            end -= 1;
+        }
+        end
+    }
+
+    fn run(&self, from: usize, belongs: impl Fn(char) -> bool) -> usize {
+        from + self.chars.iter().skip(from).take_while(|c| belongs(**c)).count()
+    }
+
+    fn is(&self, at: usize, matches: impl Fn(char) -> bool) -> bool {
+        self.get(at).is_some_and(matches)
+    }
+
+    fn get(&self, at: usize) -> Option<char> {
+        self.chars.get(at).copied()
+    }
+
+    fn units(&self, from: usize, to: usize) -> usize {
+        self.chars.iter().take(to).skip(from).map(|c| c.len_utf16()).sum()
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn is_ascii_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::entities::{check, marked_up, trimmed};
+    use chime_core::{Entity, EntityKind, FormattedText, utf16_slice};
+
+    #[track_caller]
+    fn finds(source: &str, expected: Expect) {
+        expected.assert_eq(&shown(&marked_up(source)));
+    }
+
+    fn shown(marked: &FormattedText) -> String {
+        let lines = marked.entities.iter().map(|entity| {
+            let kind = format!("{:?}", entity.kind);
+            let kind = kind.split([' ', '{']).next().unwrap_or_default();
+            format!("{kind} `{}`", utf16_slice(&marked.text, entity.offset, entity.length))
+        });
+        lines.collect::<Vec<_>>().join(", ")
+    }
+
+    fn bold(offset: usize, length: usize) -> Entity {
+        Entity { offset, length, kind: EntityKind::Bold }
+    }
+
+    fn code(offset: usize, length: usize) -> Entity {
+        Entity { offset, length, kind: EntityKind::Code }
+    }
+
+    #[test]
+    fn a_mention_is_a_whole_name() {
+        finds("@bot, @bot_extra or @bot.", expect!["Mention `@bot`, Mention `@bot_extra`, Mention `@bot`"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_mention_is_none() {
+        finds("a@bot @ab @ @botä 1@bot @@", expect![""]);
+    }
+
+    #[test]
+    fn a_name_inside_code_is_code() {
+        finds(
+            "`@bot` and ```\n@bot``` and @bot",
+            expect![[r#"
+            Code `@bot`, Pre `
+            @bot`, Mention `@bot`"#]],
+        );
+    }
+
+    #[test]
+    fn an_unpaired_backtick_is_a_backtick() {
+        finds("it`s @bot", expect!["Mention `@bot`"]);
+        finds("`` @bot", expect!["Mention `@bot`"]);
+    }
+
+    #[test]
+    fn an_e_mail_address_is_no_mention() {
+        finds("write to ann.lee@bot.com", expect!["Email `ann.lee@bot.com`"]);
+    }
+
+    #[test]
+    fn a_command_stands_at_the_beginning_of_a_word() {
+        finds(
+            "/why /ask@bot 1/2 a/b /x/y https://a.org/why",
+            expect!["BotCommand `/why`, BotCommand `/ask@bot`, Url `https://a.org/why`"],
+        );
+    }
+
+    #[test]
+    fn an_address_ends_before_the_punctuation() {
+        finds(
+            "see (https://a.org/x?y=1), t.me/c/1/2 or example.com. Not e.g. or 1.5",
+            expect!["Url `https://a.org/x?y=1`, Url `t.me/c/1/2`, Url `example.com`"],
+        );
+    }
+
+    #[test]
+    fn a_tag_has_a_letter() {
+        finds("#release #2024 #v2", expect!["Hashtag `#release`, Hashtag `#v2`"]);
+    }
+
+    #[test]
+    fn offsets_count_utf_16_units() {
+        finds("👩‍👩‍👧 🎉 @bot 🎉 /why", expect!["Mention `@bot`, BotCommand `/why`"]);
+    }
+
+    #[test]
+    fn marks_beyond_the_text_are_refused() {
+        expect![[r#"
+            Err(
+                "entity beginning at UTF-16 offset 0 ends after the end of the text at UTF-16 offset 6",
+            )
+        "#]]
+        .assert_debug_eq(&check("hello", &[bold(0, 6)]));
+        assert!(check("hello", &[bold(9, 1)]).is_err());
+        assert_eq!(check("hello", &[bold(0, 5)]), Ok(()));
+    }
+
+    #[test]
+    fn a_mark_through_an_emoji_is_refused() {
+        assert!(check("🎉", &[bold(0, 1)]).is_err());
+        assert!(check("🎉", &[bold(1, 1)]).is_err());
+        assert_eq!(check("🎉", &[bold(0, 2)]), Ok(()));
+    }
+
+    #[test]
+    fn marks_may_nest_but_neither_cross_nor_enter_code() {
+        assert_eq!(check("hello world", &[bold(0, 11), bold(0, 5)]), Ok(()));
+        assert!(check("hello world", &[bold(0, 6), bold(3, 8)]).is_err());
+        assert!(check("hello world", &[code(0, 11), bold(0, 5)]).is_err());
+    }
+
+    #[test]
+    fn trimming_moves_the_marks() {
+        let tidy = trimmed("  \n hi there \n", vec![bold(4, 2), code(10, 4)]);
+        assert_eq!(tidy, FormattedText { text: "hi there".to_owned(), entities: vec![bold(0, 2), code(6, 2)] });
+    }
+}

@@ -1,0 +1,298 @@
+//! Faults on request, and the record of every call.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::connect_info::Connected;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::response::Response;
+use axum::serve::IncomingStream;
+use futures::stream::{self, StreamExt};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::Sandbox;
+use crate::line::Exchange;
+use crate::params::Params;
+use crate::server::json_response;
+use chime_core::Timestamp;
+use chime_runtime::clock::Clock;
+
+/// For a fault that does not pass by itself.
+pub const FOREVER: usize = usize::MAX;
+
+/// What goes wrong with a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing is done; the answer is this status with this body.
+    Status(u16, String),
+    /// Nothing is done; 429, to be tried again after this many seconds.
+    Throttle(u64),
+    /// Nothing is done; a proxy's page says 502.
+    Html502,
+    /// Nothing is done; the connection is closed.
+    DropBefore,
+    /// The call is served; the connection is closed without an answer.
+    DropAfter,
+    /// Nothing is done; the connection is held until `Sandbox::release`, then closed.
+    Hang,
+    /// The call is served; the answer is held until `Sandbox::release`.
+    HangAfter,
+    /// The call is served; the answer is a 200 that is no JSON.
+    Garbage,
+    /// The call is served; half of the answer comes, then the connection is closed.
+    Truncated,
+    /// The call is served after this span of the sandbox's clock.
+    Delay(Duration),
+}
+
+/// A call as it came in, whatever became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// As the client spells it.
+    pub method: String,
+    pub params: Value,
+    pub at: Timestamp,
+}
+
+impl Call {
+    /// Whether this is a call of `method`, without regard to case.
+    pub fn is(&self, method: &str) -> bool {
+        self.method.eq_ignore_ascii_case(method)
+    }
+}
+
+impl Sandbox {
+    /// Lets the next `times` calls of `method` (`*` is any) go wrong. Faults of one method come in the order given.
+    pub fn fault(&self, method: &str, fault: Fault, times: usize) {
+        self.world.faults.lock().rules.push_back(Rule { method: method.to_owned(), fault, times });
+    }
+
+    /// From now on takes no more than `most` messages and edits a minute in a group, as Telegram does.
+    pub fn limit_floods(&self, most: usize) {
+        self.world.faults.lock().flood = Some(Flood { most, ..Flood::default() });
+    }
+
+    /// How many calls came in although a 429 had asked to wait.
+    pub fn ignored_waits(&self) -> usize {
+        self.world.faults.lock().flood.as_ref().map_or(0, |flood| flood.ignored)
+    }
+
+    /// Takes back the faults that have not happened yet. What hangs goes on hanging.
+    pub fn clear_faults(&self) {
+        self.world.faults.lock().rules.clear();
+    }
+
+    /// Ends every hang of this moment.
+    pub fn release(&self) {
+        self.world.faults.released.send_replace(());
+    }
+
+    /// Every call so far, oldest first.
+    pub fn calls(&self) -> Vec<Call> {
+        self.world.faults.lock().calls.clone()
+    }
+
+    /// Waits until `method` has been called `times` times since the start; faults count.
+    pub async fn called(&self, method: &str, times: usize) {
+        let faults = &self.world.faults;
+        let mut recorded = faults.recorded.subscribe();
+        while faults.lock().calls.iter().filter(|call| call.is(method)).count() < times {
+            recorded.changed().await.ok();
+        }
+    }
+}
+
+/// The connection that a call came on.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    cut: CancellationToken,
+}
+
+impl Connected<IncomingStream<'_, Exchange>> for Caller {
+    fn connect_info(stream: IncomingStream<'_, Exchange>) -> Self {
+        Self { cut: stream.io().cut.clone() }
+    }
+}
+
+impl Caller {
+    /// Closes the connection: whatever is answered never leaves.
+    fn hang_up(&self) -> Response {
+        self.cut.cancel();
+        Response::new(Body::empty())
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    book: Mutex<Book>,
+    released: watch::Sender<()>,
+    recorded: watch::Sender<()>,
+}
+
+/// Limits on what a group is sent.
+#[derive(Debug, Default)]
+struct Flood {
+    most: usize,
+    /// By chat: what was taken within the last minute, and until when the bot was asked to wait.
+    taken: HashMap<i64, Lane>,
+    ignored: usize,
+}
+
+/// One chat.
+#[derive(Debug, Default)]
+struct Lane {
+    taken: VecDeque<Timestamp>,
+    /// When the bot was asked to wait, and until when.
+    told: Option<(Timestamp, Timestamp)>,
+}
+
+impl Flood {
+    /// How many seconds the caller has to wait; none where the call is taken.
+    fn wait(&mut self, call: &Call) -> Option<u64> {
+        const MINUTE: Duration = Duration::from_secs(60);
+        const ON_ITS_WAY: Duration = Duration::from_secs(1);
+        let chat = call.params.get("chat_id").and_then(Value::as_i64).filter(|chat| *chat < 0)?;
+        if !call.is("sendMessage") && !call.is("editMessageText") {
+            return None;
+        }
+        let lane = self.taken.entry(chat).or_default();
+        // What was on its way cannot have known of it.
+        let knew = |(at, until): (Timestamp, Timestamp)| call.at.since(at) > ON_ITS_WAY && call.at < until;
+        self.ignored += usize::from(lane.told.is_some_and(knew));
+        while lane.taken.front().is_some_and(|at| call.at.since(*at) >= MINUTE) {
+            lane.taken.pop_front();
+        }
+        if lane.taken.len() < self.most {
+            lane.taken.push_back(call.at);
+            return None;
+        }
+        let oldest = lane.taken.front().copied().unwrap_or(call.at);
+        let wait = MINUTE.saturating_sub(call.at.since(oldest)).as_secs() + 1;
+        lane.told = Some((call.at, call.at.plus(Duration::from_secs(wait))));
+        Some(wait)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    flood: Option<Flood>,
+    rules: VecDeque<Rule>,
+    calls: Vec<Call>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    method: String,
+    fault: Fault,
+    times: usize,
+}
+
+impl Faults {
+    /// Serves a call, or lets it go wrong. `serving` does nothing before it is awaited.
+    pub(crate) async fn around(
+        &self,
+        clock: &Clock,
+        caller: &Caller,
+        (method, params): (&str, &Params),
+        serving: impl Future<Output = Response>,
+    ) -> Response {
+        let mut released = self.released.subscribe();
+        let fault = self.meet(Call { method: method.to_owned(), params: params.to_json(), at: clock.now() });
+        match fault {
+            None => serving.await,
+            Some(Fault::Status(code, body)) => json_response(code, body),
+            Some(Fault::Throttle(seconds)) => throttled(seconds),
+            Some(Fault::Html502) => html_502(),
+            Some(Fault::DropBefore) => caller.hang_up(),
+            Some(Fault::DropAfter) => {
+                serving.await;
+                caller.hang_up()
+            }
+            Some(Fault::Hang) => {
+                released.changed().await.ok();
+                caller.hang_up()
+            }
+            Some(Fault::HangAfter) => {
+                let answer = serving.await;
+                released.changed().await.ok();
+                answer
+            }
+            Some(Fault::Garbage) => {
+                serving.await;
+                json_response(200, "\u{0}\u{fffd}{\"ok\":tru")
+            }
+            Some(Fault::Truncated) => truncated(serving.await).await,
+            Some(Fault::Delay(span)) => {
+                clock.sleep(span).await;
+                serving.await
+            }
+        }
+    }
+
+    /// Records the call and finds out what goes wrong with it.
+    fn meet(&self, call: Call) -> Option<Fault> {
+        let mut book = self.lock();
+        let wait = book.flood.as_mut().and_then(|flood| flood.wait(&call));
+        if let Some(seconds) = wait {
+            book.calls.push(call);
+            self.recorded.send_replace(());
+            return Some(Fault::Throttle(seconds));
+        }
+        let hit = book.rules.iter().position(|rule| rule.method == "*" || call.is(&rule.method));
+        book.calls.push(call);
+        self.recorded.send_replace(());
+        let hit = hit?;
+        let rule = book.rules.get_mut(hit)?;
+        let fault = rule.fault.clone();
+        match rule.times {
+            0 | 1 => {
+                book.rules.remove(hit);
+            }
+            FOREVER => {}
+            _ => rule.times -= 1,
+        }
+        Some(fault)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn throttled(seconds: u64) -> Response {
+    let body = json!({
+        "ok": false,
+        "error_code": 429,
+        "description": format!("Too Many Requests: retry after {seconds}"),
+        "parameters": {"retry_after": seconds},
+    });
+    let mut response = json_response(429, body.to_string());
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+fn html_502() -> Response {
+    let mut response = json_response(502, "<html><head><title>502 Bad Gateway</title></head></html>");
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    response
+}
+
+/// The first half of `whole` under the length of all of it.
+async fn truncated(whole: Response) -> Response {
+    let (mut head, body) = whole.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let half = bytes.slice(..bytes.len() / 2);
+    head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    let end = stream::once(async {
+        // One more turn of the loop, in which the half goes out before the line breaks.
+        tokio::task::yield_now().await;
+        Err::<Bytes, io::Error>(io::ErrorKind::ConnectionReset.into())
+    });
+    let broken = stream::iter([Ok(half)]).chain(end);
+    Response::from_parts(head, Body::from_stream(broken))
+}

@@ -1,0 +1,77 @@
+//! What happens to a chat: the bot comes and goes, a group becomes a supergroup, topics open and close.
+
+use crate::state::{ANONYMOUS_ADMIN, BOT, State, Topic};
+use crate::{Content, NewChat, Post, Standing, wire};
+use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
+
+impl State {
+    /// Changes where the bot stands, and tells it so.
+    pub(super) fn move_bot(&mut self, chat: ChatId, to: Standing, by: UserId, at: Timestamp) {
+        let Some(target) = self.chats.get_mut(&chat) else {
+            return self.note_unexpected(format!("the bot's standing in chat {chat}, which does not exist"));
+        };
+        let from = target.members.insert(BOT, to).unwrap_or(Standing::Left);
+        let is_group = matches!(target.kind, ChatKind::Group | ChatKind::Supergroup);
+        if let Some(chat) = self.chats.get(&chat) {
+            let payload = wire::own_membership(self, chat, by, &wire::Change { old: from, new: to, at });
+            self.queue.push("my_chat_member", &payload.to_string());
+        }
+        if is_group && !from.is_present() && to.is_present() {
+            self.say(chat, Post::new(by, "", at).with(Content::Joined(vec![BOT])));
+        }
+    }
+
+    /// Somebody who may do such things in the chat; the hidden admin if there is nobody else.
+    pub(super) fn someone_in_charge(&self, chat: ChatId) -> UserId {
+        let members = self.chats.get(&chat).into_iter().flat_map(|chat| &chat.members);
+        let people = members.filter(|(user, _)| **user != BOT);
+        people.max_by_key(|(_, standing)| standing.is_admin()).map_or(ANONYMOUS_ADMIN, |(user, _)| *user)
+    }
+
+    /// Turns a basic group into a supergroup: another id, message ids from 1, a service message on either side.
+    pub(super) fn migrate(&mut self, old: ChatId, at: Timestamp) -> ChatId {
+        let Some(group) = self.chats.get(&old).filter(|chat| chat.kind == ChatKind::Group) else {
+            self.note_unexpected(format!("a migration of chat {old}, which is not a basic group"));
+            return old;
+        };
+        let members = group.members.clone();
+        let new = NewChat::supergroup(group.title.as_str());
+        let by = self.someone_in_charge(old);
+        let new = self.add_chat(new);
+        if let Some(supergroup) = self.chats.get_mut(&new) {
+            supergroup.members = members;
+        }
+        self.say(old, Post::new(by, "", at).with(Content::MigratedTo(new)));
+        self.say(new, Post::new(by, "", at).with(Content::MigratedFrom(old)));
+        if let Some(group) = self.chats.get_mut(&old) {
+            group.migrated_to = Some(new);
+        }
+        new
+    }
+
+    pub(super) fn create_topic(&mut self, chat: ChatId, name: &str, by: UserId, at: Timestamp) -> ThreadId {
+        let MessageId(id) = self.say(chat, Post::new(by, "", at).with(Content::TopicCreated { name: name.to_owned() }));
+        let topic = ThreadId(id);
+        if let Some(chat) = self.chats.get_mut(&chat) {
+            chat.topics.insert(topic, Topic { closed: false });
+        }
+        topic
+    }
+
+    pub(super) fn close_topic(&mut self, chat: ChatId, topic: ThreadId, at: Timestamp) {
+        match self.chats.get_mut(&chat).and_then(|chat| chat.topics.get_mut(&topic)) {
+            Some(open) => open.closed = true,
+            None => return self.note_unexpected(format!("topic {topic} of chat {chat}, which does not exist")),
+        }
+        let by = self.someone_in_charge(chat);
+        self.say(chat, Post::new(by, "", at).with(Content::TopicClosed).in_thread(topic));
+    }
+
+    /// Deletes a topic and what was said in it.
+    pub(super) fn delete_topic(&mut self, chat: ChatId, topic: ThreadId) {
+        if let Some(chat) = self.chats.get_mut(&chat) {
+            chat.topics.remove(&topic);
+            chat.messages.retain(|id, message| message.thread != Some(topic) && id.0 != topic.0);
+        }
+    }
+}

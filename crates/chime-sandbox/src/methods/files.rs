@@ -1,0 +1,43 @@
+//! Files that members sent.
+
+use serde_json::json;
+
+use crate::Content;
+use crate::methods::table::Answer;
+use crate::params::{ApiError, Params};
+use crate::state::State;
+use chime_core::{ChatId, MessageId, Timestamp};
+
+/// Before the name of a file in its path.
+const FOLDER: &str = "documents/";
+
+/// What every photo is called, every voice message and every video note.
+const PHOTO: &str = "photo.jpg";
+const VOICE: &str = "voice.oga";
+const VIDEO_NOTE: &str = "video_note.mp4";
+
+pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let id = params.text("file_id").unwrap_or_default();
+    let Some(name) = name_of(state, id) else { return Err(ApiError::bad_request("invalid file_id")) };
+    let Some(bytes) = state.files.get(&name) else {
+        return Err(ApiError::bad_request("file is temporarily unavailable"));
+    };
+    Ok(json!({"file_id": id, "file_unique_id": id, "file_size": bytes.len(), "file_path": format!("{FOLDER}{name}")}))
+}
+
+/// What stands in the file at `path`.
+pub(crate) fn content(state: &State, path: &str) -> Option<Vec<u8>> {
+    state.files.get(path.strip_prefix(FOLDER)?).cloned()
+}
+
+fn name_of(state: &State, id: &str) -> Option<String> {
+    let (chat, message) = id.strip_prefix("file-")?.rsplit_once('-')?;
+    let (chat, message) = (ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?));
+    match &state.chats.get(&chat)?.messages.get(&message)?.content {
+        Content::Document { file_name } => Some(file_name.clone()),
+        Content::Photo => Some(PHOTO.to_owned()),
+        Content::Voice { .. } => Some(VOICE.to_owned()),
+        Content::VideoNote { .. } => Some(VIDEO_NOTE.to_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Where a message may go.
+
+use serde::Deserialize;
+
+use crate::Standing;
+use crate::params::{ApiError, Params};
+use crate::state::{BOT, Chat, State};
+use chime_core::{ChatId, ChatKind, MessageId, ThreadId};
+
+/// A place that the bot may write to.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) chat: ChatId,
+    pub(super) thread: Option<ThreadId>,
+    pub(super) reply_to: Option<MessageId>,
+    pub(super) quote: Option<String>,
+}
+
+/// `ReplyParameters`, as far as a correct bot here sends them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    message_id: MessageId,
+    #[serde(default)]
+    chat_id: Option<ChatId>,
+    #[serde(default)]
+    allow_sending_without_reply: Option<bool>,
+    #[serde(default)]
+    quote: Option<String>,
+    #[serde(default, rename = "quote_position")]
+    _quote_position: Option<usize>,
+}
+
+impl Place {
+    pub(super) fn read(state: &mut State, params: &Params) -> Result<Self, ApiError> {
+        let chat = chat_to_write(state, params)?;
+        let asked = topic(state, chat, params)?;
+        let reply = params.parsed::<Reply>("reply_parameters").inspect_err(|_| {
+            state.note_unexpected("reply_parameters that do not parse");
+        })?;
+        let mut place = Self { chat, thread: asked, reply_to: None, quote: None };
+        if let Some(reply) = reply {
+            place.attach(state, reply)?;
+        }
+        if place.is_closed(state) {
+            return Err(ApiError::bad_request("TOPIC_CLOSED"));
+        }
+        Ok(place)
+    }
+
+    /// Makes this a reply, if the message is still there and in the same topic.
+    fn attach(&mut self, state: &mut State, reply: Reply) -> Result<(), ApiError> {
+        if reply.chat_id.is_some_and(|chat| chat != self.chat) {
+            state.note_unexpected("a reply to another chat");
+        }
+        let target = state.message(self.chat, reply.message_id);
+        if target.is_some_and(|target| self.thread.is_some() && target.thread != self.thread) {
+            state.note_unexpected("a reply to another topic");
+            return Err(ApiError::bad_request("message to be replied not found"));
+        }
+        match target {
+            Some(target) => {
+                if reply.quote.as_ref().is_some_and(|quote| !target.text.contains(quote)) {
+                    return Err(ApiError::bad_request("QUOTE_TEXT_INVALID"));
+                }
+                self.thread = self.thread.or(target.thread);
+                self.reply_to = Some(reply.message_id);
+                self.quote = reply.quote;
+                Ok(())
+            }
+            None if reply.allow_sending_without_reply == Some(true) => Ok(()),
+            None => Err(ApiError::bad_request("message to be replied not found")),
+        }
+    }
+
+    fn is_closed(&self, state: &State) -> bool {
+        let Some(chat) = state.chats.get(&self.chat) else { return false };
+        let topic = self.thread.and_then(|topic| chat.topics.get(&topic));
+        topic.is_some_and(|topic| topic.closed) && !chat.standing(BOT).is_admin()
+    }
+}
+
+/// The chat that `chat_id` names, if the bot is in it.
+pub(super) fn chat_to_see(state: &State, params: &Params) -> Result<ChatId, ApiError> {
+    let chat = named(state, params)?;
+    if let Some(to) = chat.migrated_to {
+        return Err(ApiError::upgraded(to));
+    }
+    let noun = match chat.kind {
+        ChatKind::Private => "private",
+        ChatKind::Group => "group",
+        ChatKind::Supergroup => "supergroup",
+        ChatKind::Channel => "channel",
+    };
+    match (chat.standing(BOT), chat.kind) {
+        (Standing::Kicked | Standing::Left, ChatKind::Private) => {
+            Err(ApiError::forbidden("bot was blocked by the user"))
+        }
+        (Standing::Kicked, _) => Err(ApiError::forbidden(format!("bot was kicked from the {noun} chat"))),
+        (Standing::Left, _) => Err(ApiError::forbidden(format!("bot is not a member of the {noun} chat"))),
+        (Standing::Creator | Standing::Administrator | Standing::Member | Standing::Restricted, _) => Ok(chat.id),
+    }
+}
+
+/// The chat that `chat_id` names, if the bot may write in it.
+pub(super) fn chat_to_write(state: &State, params: &Params) -> Result<ChatId, ApiError> {
+    let id = chat_to_see(state, params)?;
+    let standing = state.chats.get(&id).map(|chat| chat.standing(BOT));
+    match standing {
+        Some(Standing::Restricted) => Err(ApiError::bad_request("not enough rights to send text messages to the chat")),
+        _ => Ok(id),
+    }
+}
+
+/// The topic that `message_thread_id` names. General is no topic, and neither is a thread of replies.
+pub(super) fn topic(state: &mut State, chat: ChatId, params: &Params) -> Result<Option<ThreadId>, ApiError> {
+    let Some(asked) = params.integer("message_thread_id").map(ThreadId) else { return Ok(None) };
+    let (is_forum, is_known) = match state.chats.get(&chat) {
+        Some(chat) => (chat.forum, chat.topics.contains_key(&asked)),
+        None => (false, false),
+    };
+    match (is_forum, is_known) {
+        (true, true) => Ok(Some(asked)),
+        (true, false) => Err(ApiError::bad_request("message thread not found")),
+        (false, _) => {
+            // The real server ignores it; a bot that sends it has taken a thread of replies for a topic.
+            state.note_unexpected("message_thread_id in a chat without topics");
+            Ok(None)
+        }
+    }
+}
+
+/// The message that `message_id` names in `chat`.
+pub(super) fn message_id(params: &Params) -> Result<MessageId, ApiError> {
+    let unnamed = || ApiError::bad_request("message identifier is not specified");
+    params.integer("message_id").map(MessageId).ok_or_else(unnamed)
+}
+
+fn named<'a>(state: &'a State, params: &Params) -> Result<&'a Chat, ApiError> {
+    if !params.has("chat_id") {
+        return Err(ApiError::bad_request("chat_id is empty"));
+    }
+    let by_id = params.integer("chat_id").and_then(|id| state.chats.get(&ChatId(id)));
+    let by_name = || {
+        let name = params.text("chat_id")?.strip_prefix('@')?;
+        let is_called = |chat: &&Chat| chat.username.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
+        state.chats.values().find(is_called)
+    };
+    by_id.or_else(by_name).ok_or_else(|| ApiError::bad_request("chat not found"))
+}

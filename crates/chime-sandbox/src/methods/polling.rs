@@ -1,0 +1,75 @@
+//! `getUpdates`, as far as it does not wait.
+
+use std::time::Duration;
+
+use crate::methods::table::note_foreign_params;
+use crate::params::{ApiError, Params};
+use crate::state::State;
+
+/// The server ends a poll after this, whatever the bot asks for.
+const LONGEST_POLL_SECONDS: i64 = 50;
+/// The most updates in one answer, and the default.
+const LARGEST_BATCH: i64 = 100;
+
+const PARAMS: [&str; 4] = ["offset", "limit", "timeout", "allowed_updates"];
+
+/// Every kind of update up to Bot API 10.1.
+const UPDATE_KINDS: [&str; 25] = [
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "business_connection",
+    "business_message",
+    "edited_business_message",
+    "deleted_business_messages",
+    "guest_message",
+    "message_reaction",
+    "message_reaction_count",
+    "inline_query",
+    "chosen_inline_result",
+    "callback_query",
+    "shipping_query",
+    "pre_checkout_query",
+    "purchased_paid_media",
+    "poll",
+    "poll_answer",
+    "my_chat_member",
+    "chat_member",
+    "chat_join_request",
+    "chat_boost",
+    "removed_chat_boost",
+    "managed_bot",
+];
+
+/// What a poll asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PollRequest {
+    pub(crate) offset: i64,
+    pub(crate) limit: usize,
+    pub(crate) timeout: Duration,
+}
+
+impl PollRequest {
+    /// Reads the parameters. The kinds of updates are remembered until another poll names others.
+    pub(crate) fn read(state: &mut State, params: &Params) -> Result<Self, ApiError> {
+        note_foreign_params(state, "getUpdates", &PARAMS, params);
+        if let Some(kinds) = params.parsed::<Vec<String>>("allowed_updates")? {
+            for kind in kinds.iter().filter(|kind| !UPDATE_KINDS.contains(&kind.as_str())) {
+                state.note_unexpected(format!("update kind {kind} in allowed_updates"));
+            }
+            state.queue.allow(kinds);
+        }
+        let within = |name, default, range: std::ops::RangeInclusive<i64>| {
+            let asked = params.integer(name).unwrap_or(default).clamp(*range.start(), *range.end());
+            asked.unsigned_abs()
+        };
+        let limit = within("limit", LARGEST_BATCH, 1..=LARGEST_BATCH);
+        let timeout = within("timeout", 0, 0..=LONGEST_POLL_SECONDS);
+        Ok(Self {
+            offset: params.integer("offset").unwrap_or(0),
+            limit: usize::try_from(limit).unwrap_or(1),
+            timeout: Duration::from_secs(timeout),
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! The bot itself: who it is, which commands it has, how its updates come.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::methods::table::Answer;
+use crate::params::{ApiError, Params};
+use crate::state::State;
+use crate::wire;
+use chime_core::Timestamp;
+
+/// The most commands in one scope.
+const MOST_COMMANDS: usize = 100;
+
+#[derive(Serialize, Deserialize)]
+struct BotCommand {
+    command: String,
+    description: String,
+}
+
+pub(super) fn get_me(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+    Ok(wire::own_account(state))
+}
+
+pub(super) fn get_webhook_info(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+    Ok(json!({ "url": "", "has_custom_certificate": false, "pending_update_count": state.queue.len() }))
+}
+
+/// There never is a webhook here; deleting it twice is fine with the real server too.
+pub(super) fn delete_webhook(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    if params.flag("drop_pending_updates") {
+        state.queue.clear();
+    }
+    Ok(true.into())
+}
+
+pub(super) fn get_my_short_description(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+    Ok(json!({ "short_description": state.short_description }))
+}
+
+pub(super) fn set_my_short_description(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    const MOST: usize = 120;
+    let line = params.text("short_description").unwrap_or_default();
+    if line.chars().count() > MOST {
+        return Err(ApiError::bad_request("BOT_SHORT_DESCRIPTION_TOO_LONG"));
+    }
+    state.short_description = line.to_owned();
+    Ok(true.into())
+}
+
+pub(super) fn set_my_commands(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let commands = params.parsed::<Vec<BotCommand>>("commands")?.unwrap_or_default();
+    if commands.len() > MOST_COMMANDS {
+        return Err(ApiError::bad_request("BOT_COMMANDS_TOO_MUCH"));
+    }
+    for BotCommand { command, description } in &commands {
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if !(1..=32).contains(&command.len()) || !command.chars().all(is_name) {
+            return Err(ApiError::bad_request("BOT_COMMAND_INVALID"));
+        }
+        if !(1..=256).contains(&description.chars().count()) {
+            return Err(ApiError::bad_request("BOT_COMMAND_DESCRIPTION_INVALID"));
+        }
+    }
+    let scope = params.parsed::<Value>("scope")?.unwrap_or_else(|| json!({"type": "default"}));
+    let language = params.text("language_code").unwrap_or_default();
+    state.commands.insert(format!("{scope}{language}"), json!(commands));
+    Ok(true.into())
+}

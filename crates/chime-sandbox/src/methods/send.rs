@@ -1,0 +1,164 @@
+//! Sending: messages, and the signs that one is on its way.
+
+use serde_json::Value;
+
+use crate::cleaning::cleaned;
+use crate::entities::{check, trimmed};
+use crate::message::{BotAction, SandboxMessage};
+use crate::methods::place::{Place, chat_to_write, topic};
+use crate::methods::table::Answer;
+use crate::params::{ApiError, Params};
+use crate::state::{BOT, State};
+use crate::{Content, Post, wire};
+use chime_core::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_len};
+
+/// UTF-16 units in one message.
+const LONGEST_TEXT: usize = 4096;
+/// Marks beyond these are dropped by the real server.
+const MOST_ENTITIES: usize = 100;
+/// Bytes that a button can carry.
+const LONGEST_BUTTON_DATA: usize = 64;
+
+const ACTIONS: [&str; 11] = [
+    "typing",
+    "upload_photo",
+    "record_video",
+    "upload_video",
+    "record_voice",
+    "upload_voice",
+    "upload_document",
+    "choose_sticker",
+    "find_location",
+    "record_video_note",
+    "upload_video_note",
+];
+
+pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+    let place = Place::read(state, params)?;
+    let FormattedText { text, entities } = text(state, params)?;
+    let buttons = buttons(state, params)?;
+    let post = Post {
+        thread: place.thread,
+        reply_to: place.reply_to,
+        quote: place.quote,
+        entities: Some(entities),
+        ..Post::new(BOT, text, now)
+    };
+    let id = state.keep(SandboxMessage { buttons, ..SandboxMessage::from_post(place.chat, post) });
+    let chat = state.chats.get(&place.chat);
+    let (Some(chat), Some(id)) = (chat, id) else { return Err(ApiError::bad_request("chat not found")) };
+    let Some(message) = chat.messages.get(&id) else { return Err(ApiError::bad_request("chat not found")) };
+    let answer = wire::message(state, chat, message);
+    let sent = BotAction::Sent(Box::new(message.clone()));
+    state.actions.push(sent);
+    Ok(answer)
+}
+
+pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+    let chat = chat_to_write(state, params)?;
+    let Some((file_name, text)) = params.file("document") else {
+        return Err(ApiError::bad_request("there is no document in the request"));
+    };
+    let (file_name, text) = (file_name.to_owned(), text.to_owned());
+    let content = Content::Document { file_name: file_name.clone() };
+    let post = Post::new(BOT, params.text("caption").unwrap_or_default(), now).with(content);
+    let id = state.keep(SandboxMessage::from_post(chat, post));
+    let kept = state.chats.get(&chat).zip(id);
+    let Some((chat, message)) = kept.and_then(|(chat, id)| Some((chat, chat.messages.get(&id)?))) else {
+        return Err(ApiError::bad_request("chat not found"));
+    };
+    let answer = wire::message(state, chat, message);
+    let actions =
+        [BotAction::Sent(Box::new(message.clone())), BotAction::Uploaded { chat: message.chat, file_name, text }];
+    state.actions.extend(actions);
+    Ok(answer)
+}
+
+/// A preview that is no message and goes away by itself.
+pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let chat = chat_to_write(state, params)?;
+    if state.chats.get(&chat).is_some_and(|chat| chat.kind != ChatKind::Private) {
+        return Err(ApiError::bad_request("TEXTDRAFT_PEER_INVALID"));
+    }
+    if params.integer("draft_id").unwrap_or_default() == 0 {
+        return Err(ApiError::bad_request("draft_id must be non-zero"));
+    }
+    let FormattedText { text, .. } = text(state, params)?;
+    state.actions.push(BotAction::Drafted { chat, text });
+    Ok(true.into())
+}
+
+pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let chat = chat_to_write(state, params)?;
+    let thread = topic(state, chat, params)?;
+    let Some(action) = params.text("action").filter(|action| ACTIONS.contains(action)) else {
+        state.note_unexpected("a chat action that does not exist");
+        return Err(ApiError::bad_request("wrong parameter action in request"));
+    };
+    state.actions.push(BotAction::Acting { chat, thread, action: action.to_owned() });
+    Ok(true.into())
+}
+
+/// The text of a message with its marks, as it will be shown.
+pub(super) fn text(state: &mut State, params: &Params) -> Result<FormattedText, ApiError> {
+    if params.has("parse_mode") {
+        state.note_unexpected("parse_mode: only entities are understood here");
+        return Err(ApiError::bad_request("unsupported parse_mode"));
+    }
+    let raw = params.text("text").unwrap_or_default();
+    let given = params.parsed::<Vec<Entity>>("entities")?.unwrap_or_default();
+    if given.len() > MOST_ENTITIES {
+        state.note_unexpected("more entities than a message can have");
+    }
+    check(raw, &given).map_err(ApiError::bad_request)?;
+    given.iter().try_for_each(|entity| check_target(state, &entity.kind))?;
+    let FormattedText { text, entities } = cleaned(raw, given);
+    let shown = trimmed(&text, entities);
+    if shown.text.is_empty() {
+        return Err(ApiError::bad_request("message text is empty"));
+    }
+    if utf16_len(&shown.text) > LONGEST_TEXT {
+        return Err(ApiError::bad_request("message is too long"));
+    }
+    let entities = State::entities(&shown.text, shown.entities);
+    Ok(FormattedText { text: shown.text, entities })
+}
+
+/// `reply_markup`: inline buttons, or nothing.
+pub(super) fn buttons(state: &mut State, params: &Params) -> Result<Option<Value>, ApiError> {
+    let Some(markup) = params.parsed::<Value>("reply_markup")? else { return Ok(None) };
+    let Some(rows) = markup.get("inline_keyboard").and_then(Value::as_array) else {
+        state.note_unexpected("a reply_markup without inline buttons");
+        return Ok(None);
+    };
+    for button in rows.iter().filter_map(Value::as_array).flatten() {
+        if button.get("text").and_then(Value::as_str).is_none_or(str::is_empty) {
+            return Err(ApiError::bad_request("text buttons are unallowed in the inline keyboard"));
+        }
+        let data = button.get("callback_data").and_then(Value::as_str);
+        if data.is_some_and(|data| data.is_empty() || data.len() > LONGEST_BUTTON_DATA) {
+            return Err(ApiError::bad_request("BUTTON_DATA_INVALID"));
+        }
+    }
+    Ok(if rows.is_empty() { None } else { Some(markup) })
+}
+
+/// Refuses marks that point to nowhere.
+fn check_target(state: &State, kind: &EntityKind) -> Result<(), ApiError> {
+    match kind {
+        EntityKind::Other => Err(ApiError::bad_request("can't parse MessageEntity: Unsupported type specified")),
+        EntityKind::TextMention { user } if !state.people.contains_key(&user.id) => {
+            Err(ApiError::bad_request("user not found"))
+        }
+        EntityKind::TextLink { url } if !url.starts_with("tg://") && !is_address(url) => {
+            Err(ApiError::bad_request("entity URL is invalid: Wrong HTTP URL"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_address(url: &str) -> bool {
+    let rest = url.strip_prefix("https://").or(url.strip_prefix("http://")).unwrap_or(url);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    host.contains('.') && !rest.contains(char::is_whitespace)
+}

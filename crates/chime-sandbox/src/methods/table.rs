@@ -1,0 +1,97 @@
+//! Which methods there are.
+
+use serde_json::Value;
+
+use crate::methods::{chats, edits, files, profile, send};
+use crate::params::{ApiError, Params};
+use crate::state::State;
+use chime_core::Timestamp;
+
+/// What a method answers with: `result`, or a refusal.
+pub(super) type Answer = Result<Value, ApiError>;
+
+type Run = fn(&mut State, &Params, Timestamp) -> Answer;
+
+struct Method {
+    name: &'static str,
+    params: &'static [&'static str],
+    run: Run,
+}
+
+const METHODS: [Method; 18] = [
+    Method { name: "getMe", params: &[], run: profile::get_me },
+    Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
+    Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
+    Method { name: "setMyCommands", params: &["commands", "scope", "language_code"], run: profile::set_my_commands },
+    Method { name: "getMyShortDescription", params: &["language_code"], run: profile::get_my_short_description },
+    Method {
+        name: "setMyShortDescription",
+        params: &["short_description", "language_code"],
+        run: profile::set_my_short_description,
+    },
+    Method {
+        name: "sendMessage",
+        params: &[
+            "chat_id",
+            "message_thread_id",
+            "text",
+            "parse_mode",
+            "entities",
+            "link_preview_options",
+            "disable_notification",
+            "protect_content",
+            "reply_parameters",
+            "reply_markup",
+        ],
+        run: send::send_message,
+    },
+    Method { name: "sendDocument", params: &["chat_id", "document", "caption"], run: send::send_document },
+    Method {
+        name: "sendMessageDraft",
+        params: &["chat_id", "message_thread_id", "draft_id", "text", "parse_mode", "entities"],
+        run: send::send_message_draft,
+    },
+    Method { name: "sendChatAction", params: &["chat_id", "message_thread_id", "action"], run: send::send_chat_action },
+    Method {
+        name: "editMessageText",
+        params: &["chat_id", "message_id", "text", "parse_mode", "entities", "link_preview_options", "reply_markup"],
+        run: edits::edit_message_text,
+    },
+    Method { name: "deleteMessage", params: &["chat_id", "message_id"], run: edits::delete_message },
+    Method {
+        name: "setMessageReaction",
+        params: &["chat_id", "message_id", "reaction", "is_big"],
+        run: edits::set_message_reaction,
+    },
+    Method {
+        name: "answerCallbackQuery",
+        params: &["callback_query_id", "text", "show_alert", "url", "cache_time"],
+        run: edits::answer_callback_query,
+    },
+    Method { name: "getFile", params: &["file_id"], run: files::get_file },
+    Method { name: "getChat", params: &["chat_id"], run: chats::get_chat },
+    Method { name: "getChatMember", params: &["chat_id", "user_id"], run: chats::get_chat_member },
+    Method { name: "leaveChat", params: &["chat_id"], run: chats::leave_chat },
+];
+
+/// Whether `name` is the one method that waits, which the server drives. Names are compared without regard to case.
+pub(crate) fn is_polling(name: &str) -> bool {
+    name.eq_ignore_ascii_case("getUpdates")
+}
+
+/// Calls a method that does not wait, and notes whatever no correct bot does.
+pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestamp) -> Answer {
+    let Some(method) = METHODS.iter().find(|method| method.name.eq_ignore_ascii_case(name)) else {
+        state.note_unexpected(format!("method {name}"));
+        return Err(ApiError::not_found());
+    };
+    note_foreign_params(state, method.name, method.params, params);
+    (method.run)(state, params, now)
+}
+
+/// The real server ignores parameters that it does not know. A correct bot sends none.
+pub(super) fn note_foreign_params(state: &mut State, method: &str, known: &[&str], params: &Params) {
+    for name in params.names().filter(|name| !known.contains(name)) {
+        state.note_unexpected(format!("parameter {name} of {method}"));
+    }
+}

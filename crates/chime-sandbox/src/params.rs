@@ -1,0 +1,154 @@
+//! A request's parameters, in whichever form they come, and the server's refusals.
+
+use axum::extract::Query;
+use axum::http::Uri;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use chime_core::ChatId;
+
+/// A refusal, as the real server words it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ApiError {
+    pub(super) code: u16,
+    pub(super) description: String,
+    pub(super) migrate_to: Option<ChatId>,
+}
+
+impl ApiError {
+    pub(super) fn bad_request(what: impl AsRef<str>) -> Self {
+        Self { code: 400, description: format!("Bad Request: {}", what.as_ref()), migrate_to: None }
+    }
+
+    pub(super) fn forbidden(what: impl AsRef<str>) -> Self {
+        Self { code: 403, description: format!("Forbidden: {}", what.as_ref()), migrate_to: None }
+    }
+
+    pub(super) fn conflict() -> Self {
+        let description =
+            "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
+        Self { code: 409, description: description.to_owned(), migrate_to: None }
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self { code: 404, description: "Not Found".to_owned(), migrate_to: None }
+    }
+
+    pub(super) fn unauthorized() -> Self {
+        Self { code: 401, description: "Unauthorized".to_owned(), migrate_to: None }
+    }
+
+    pub(super) fn upgraded(to: ChatId) -> Self {
+        let error = Self::bad_request("group chat was upgraded to a supergroup chat");
+        Self { migrate_to: Some(to), ..error }
+    }
+
+    /// The `parameters` of the answer, where it has some.
+    pub(super) fn parameters(&self) -> Option<Value> {
+        self.migrate_to.map(|chat| serde_json::json!({"migrate_to_chat_id": chat}))
+    }
+}
+
+/// Named values. In a form or a query every value is a string, and whatever is not a string is JSON inside it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Params(Map<String, Value>);
+
+impl Params {
+    /// Reads the query and the body; the body wins. Errors: what the real server says about JSON it cannot read.
+    pub(super) fn decode(query: &str, content_type: &str, body: &[u8]) -> Result<Self, ApiError> {
+        let mut all = form(query)?;
+        if content_type.starts_with("application/json") && !body.is_empty() {
+            let unreadable = |_| ApiError::bad_request("can't parse JSON object");
+            all.extend(serde_json::from_slice::<Map<String, Value>>(body).map_err(unreadable)?);
+        } else if let Some(boundary) = content_type.strip_prefix("multipart/form-data; boundary=") {
+            all.extend(multipart(boundary, body));
+        } else if !body.is_empty() {
+            let text =
+                std::str::from_utf8(body).map_err(|_| ApiError::bad_request("strings must be encoded in UTF-8"))?;
+            all.extend(form(text)?);
+        }
+        all.retain(|_, value| !value.is_null());
+        Ok(Self(all))
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    #[cfg(feature = "testkit")]
+    pub(super) fn to_json(&self) -> Value {
+        // A file is one of the types that the schema knows.
+        let is_file = |value: &Value| value.get("file_name").is_some();
+        let shown = |(name, value): (&String, &Value)| {
+            let value = if is_file(value) { "attach://file".into() } else { value.clone() };
+            (name.clone(), value)
+        };
+        Value::Object(self.0.iter().map(shown).collect())
+    }
+
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        match self.0.get(name)? {
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// What a file was called, and what is in it.
+    pub(super) fn file(&self, name: &str) -> Option<(&str, &str)> {
+        let file = self.0.get(name)?;
+        Some((file.get("file_name")?.as_str()?, file.get("text")?.as_str()?))
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    pub(super) fn flag(&self, name: &str) -> bool {
+        match self.0.get(name) {
+            Some(Value::Bool(flag)) => *flag,
+            Some(Value::String(text)) => matches!(text.to_lowercase().as_str(), "true" | "yes" | "1"),
+            _ => false,
+        }
+    }
+
+    /// An object or array, or the string that holds one.
+    pub(super) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ApiError> {
+        let value = match self.0.get(name) {
+            None => return Ok(None),
+            Some(Value::String(text)) => serde_json::from_str(text),
+            Some(value) => serde_json::from_value(value.clone()),
+        };
+        value.map(Some).map_err(|_| ApiError::bad_request(format!("can't parse {name}")))
+    }
+}
+
+/// Reads the parts of a form with files, whose contents are taken for text.
+fn multipart(boundary: &str, body: &[u8]) -> Map<String, Value> {
+    let body = String::from_utf8_lossy(body);
+    let mut all = Map::new();
+    for part in body.split(&format!("--{boundary}")) {
+        let Some((head, text)) = part.split_once("\r\n\r\n") else { continue };
+        let quoted = |name: &str| Some(head.split_once(&format!(" {name}=\""))?.1.split('"').next()?.to_owned());
+        let Some(name) = quoted("name") else { continue };
+        let text = text.strip_suffix("\r\n").unwrap_or(text);
+        let value = match quoted("filename") {
+            Some(file_name) => serde_json::json!({"file_name": file_name, "text": text}),
+            None => text.into(),
+        };
+        all.insert(name, value);
+    }
+    all
+}
+
+/// Reads `a=1&b=2`. The URI is only the way to axum's decoder.
+fn form(encoded: &str) -> Result<Map<String, Value>, ApiError> {
+    let unreadable = || ApiError::bad_request("can't parse the parameters");
+    let uri: Uri = format!("/?{encoded}").parse().map_err(|_| unreadable())?;
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&uri).map_err(|_| unreadable())?;
+    Ok(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect())
+}

@@ -1,0 +1,93 @@
+//! What people do: say, edit, delete, react, press a button.
+
+use crate::message::SandboxMessage;
+use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, News, State};
+use crate::{NewMember, Post, wire};
+use chime_core::{ChatId, MessageId, Timestamp, UserId};
+
+impl State {
+    pub(super) fn add_member(&mut self, chat: ChatId, member: &NewMember) -> UserId {
+        let user = self.person(member);
+        match self.chats.get_mut(&chat) {
+            Some(chat) => {
+                chat.members.insert(user, member.standing);
+            }
+            None => self.note_unexpected(format!("a member for chat {chat}, which does not exist")),
+        }
+        user
+    }
+
+    /// The id of the message; 0, and a note, where the chat does not exist.
+    pub(super) fn say(&mut self, chat: ChatId, post: Post) -> MessageId {
+        let silent = post.silent;
+        let as_sent = post.entities.is_some();
+        let mut message = SandboxMessage::from_post(chat, post);
+        if !as_sent {
+            message.entities = Self::entities(&message.text, Vec::new());
+        }
+        match message.sender_chat {
+            None if message.from == ANONYMOUS_ADMIN => message.sender_chat = Some(chat),
+            Some(own) if own == chat => message.from = ANONYMOUS_ADMIN,
+            Some(_) => message.from = CHANNEL_BOT,
+            None => {}
+        }
+        let Some(id) = self.keep(message) else { return MessageId(0) };
+        if !silent {
+            self.announce(chat, id, News::Said);
+        }
+        id
+    }
+
+    /// Changes the text or caption. The same text again is what an invisible change looks like.
+    pub(super) fn edit(&mut self, chat: ChatId, id: MessageId, text: &str, at: Timestamp) {
+        let Some(message) = self.message_mut(chat, id) else { return };
+        message.entities = Self::entities(text, Vec::new());
+        text.clone_into(&mut message.text);
+        message.edited_at = Some(at);
+        self.announce(chat, id, News::Edited);
+    }
+
+    /// Deletions are not told to bots.
+    pub(super) fn delete(&mut self, chat: ChatId, id: MessageId) {
+        if self.message_mut(chat, id).is_some()
+            && let Some(chat) = self.chats.get_mut(&chat)
+        {
+            chat.messages.remove(&id);
+        }
+    }
+
+    /// Sets the reactions of `by`. Told only to admins that ask for `message_reaction`.
+    pub(super) fn react(&mut self, chat: ChatId, id: MessageId, by: UserId, emoji: &[&str], at: Timestamp) {
+        let new: Vec<String> = emoji.iter().map(|&emoji| emoji.to_owned()).collect();
+        let Some(message) = self.message_mut(chat, id) else { return };
+        let old = message.reactions.insert(by, new.clone()).unwrap_or_default();
+        if let Some(chat) = self.chats.get(&chat)
+            && chat.standing(BOT).is_admin()
+        {
+            let payload = wire::reaction(self, chat, id, by, &wire::Change { old: &old, new: &new, at });
+            self.queue.push("message_reaction", &payload.to_string());
+        }
+    }
+
+    /// Presses a button of a message of the bot, and returns the id of the press.
+    pub(super) fn press(&mut self, chat: ChatId, id: MessageId, by: UserId, data: &str) -> String {
+        self.presses += 1;
+        let press = format!("press-{}", self.presses);
+        if self.message_mut(chat, id).is_some()
+            && let Some(chat) = self.chats.get(&chat)
+            && let Some(message) = chat.messages.get(&id)
+        {
+            let payload = wire::press(self, chat, message, by, &press, data);
+            self.queue.push("callback_query", &payload.to_string());
+            self.open_presses.push(press.clone());
+        }
+        press
+    }
+
+    fn message_mut(&mut self, chat: ChatId, id: MessageId) -> Option<&mut SandboxMessage> {
+        if self.message(chat, id).is_none() {
+            self.note_unexpected(format!("something done to message {id} of chat {chat}, which does not exist"));
+        }
+        self.chats.get_mut(&chat)?.messages.get_mut(&id)
+    }
+}

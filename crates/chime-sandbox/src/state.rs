@@ -1,0 +1,249 @@
+//! Everything together: who there is, which chats, what was said, and who hears what.
+
+use std::collections::BTreeMap;
+
+use crate::message::{BotAction, SandboxMessage};
+use crate::queue::Queue;
+use crate::{Content, NewChat, NewMember, Standing, entities, wire};
+use chime_core::{ChatId, ChatKind, Entity, EntityKind, MessageId, ThreadId, UserId, utf16_slice};
+
+/// The bot's own id: the number in front of its token.
+pub(super) const BOT: UserId = UserId(900_001);
+/// `@GroupAnonymousBot`, in whose name an admin writes who hides behind the group.
+pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
+/// `@Channel_Bot`, in whose name a channel writes in a group.
+pub(super) const CHANNEL_BOT: UserId = UserId(136_817_688);
+
+/// Somebody with an account.
+#[derive(Debug, Clone)]
+pub(super) struct Person {
+    pub(super) id: UserId,
+    pub(super) name: String,
+    pub(super) username: Option<String>,
+    pub(super) is_bot: bool,
+    pub(super) language: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Topic {
+    pub(super) closed: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Chat {
+    pub(super) id: ChatId,
+    pub(super) kind: ChatKind,
+    pub(super) title: String,
+    pub(super) username: Option<String>,
+    pub(super) forum: bool,
+    /// The bot included.
+    pub(super) members: BTreeMap<UserId, Standing>,
+    pub(super) messages: BTreeMap<MessageId, SandboxMessage>,
+    pub(super) topics: BTreeMap<ThreadId, Topic>,
+    pub(super) migrated_to: Option<ChatId>,
+    next_message: i64,
+}
+
+impl Chat {
+    pub(super) fn standing(&self, user: UserId) -> Standing {
+        self.members.get(&user).copied().unwrap_or(Standing::Left)
+    }
+}
+
+/// One pretended Telegram, as far as one bot can tell.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) reads_all: bool,
+    pub(super) people: BTreeMap<UserId, Person>,
+    pub(super) chats: BTreeMap<ChatId, Chat>,
+    pub(super) queue: Queue,
+    pub(super) actions: Vec<BotAction>,
+    /// The commands that are set, as JSON, by the JSON of their scope.
+    pub(super) commands: BTreeMap<String, serde_json::Value>,
+    /// The line under the bot's name.
+    pub(super) short_description: String,
+    /// What stands in the files that members send, by their names.
+    pub(super) files: BTreeMap<String, Vec<u8>>,
+    /// Presses on buttons that wait for an answer.
+    pub(super) open_presses: Vec<String>,
+    pub(super) presses: u64,
+    unexpected: Vec<String>,
+}
+
+impl State {
+    pub(super) fn new(bot_name: &str, bot_username: &str, reads_all: bool) -> Self {
+        let account = |id, name: &str, username: &str| Person {
+            id,
+            name: name.to_owned(),
+            username: Some(username.to_owned()),
+            is_bot: true,
+            language: None,
+        };
+        let people = [
+            account(BOT, bot_name, bot_username),
+            account(ANONYMOUS_ADMIN, "Group", "GroupAnonymousBot"),
+            account(CHANNEL_BOT, "Channel", "Channel_Bot"),
+        ];
+        Self {
+            reads_all,
+            people: people.into_iter().map(|person| (person.id, person)).collect(),
+            chats: BTreeMap::new(),
+            queue: Queue::new(),
+            actions: Vec::new(),
+            commands: BTreeMap::new(),
+            short_description: String::new(),
+            open_presses: Vec::new(),
+            presses: 0,
+            files: BTreeMap::new(),
+            unexpected: Vec::new(),
+        }
+    }
+
+    /// Notes something that no correct bot or test does. Never holds message text.
+    pub(super) fn note_unexpected(&mut self, what: impl Into<String>) {
+        self.unexpected.push(what.into());
+    }
+
+    pub(super) fn unexpected(&self) -> &[String] {
+        &self.unexpected
+    }
+
+    pub(super) fn person(&mut self, new: &NewMember) -> UserId {
+        const FIRST_USER: i64 = 101;
+        if let Some(known) = self.people.values_mut().find(|person| person.id != BOT && person.name == new.name) {
+            known.username = new.username.clone().or(known.username.take());
+            return known.id;
+        }
+        let mut id = UserId(FIRST_USER);
+        while self.people.contains_key(&id) {
+            id.0 += 1;
+        }
+        let NewMember { name, username, is_bot, language, .. } = new.clone();
+        let person = Person { id, name, username, is_bot, language };
+        self.people.insert(id, person);
+        id
+    }
+
+    pub(super) fn add_chat(&mut self, new: NewChat) -> ChatId {
+        let mut members = BTreeMap::from([(BOT, new.bot)]);
+        let id = match new.kind {
+            ChatKind::Private => {
+                let person = NewMember { username: new.username.clone(), ..NewMember::named(new.title.as_str()) };
+                let user = self.person(&person);
+                members.insert(user, Standing::Member);
+                ChatId(user.0)
+            }
+            ChatKind::Group => self.free_chat_id(-4_001),
+            ChatKind::Supergroup | ChatKind::Channel => self.free_chat_id(-1_001_000_000_001),
+        };
+        let chat = Chat {
+            id,
+            kind: new.kind,
+            title: new.title,
+            username: new.username,
+            forum: new.forum,
+            members,
+            messages: BTreeMap::new(),
+            topics: BTreeMap::new(),
+            migrated_to: None,
+            next_message: 1,
+        };
+        self.chats.entry(id).or_insert(chat);
+        id
+    }
+
+    pub(super) fn number_messages_from(&mut self, chat: ChatId, first: MessageId) {
+        match self.chats.get_mut(&chat) {
+            Some(chat) => chat.next_message = first.0,
+            None => self.note_unexpected(format!("a number for chat {chat}, which does not exist")),
+        }
+    }
+
+    /// Keeps `message` under the next id of its chat. None where there is no such chat.
+    pub(super) fn keep(&mut self, mut message: SandboxMessage) -> Option<MessageId> {
+        let Some(chat) = self.chats.get_mut(&message.chat) else {
+            self.note_unexpected(format!("a message for chat {}, which does not exist", message.chat));
+            return None;
+        };
+        let id = MessageId(chat.next_message);
+        chat.next_message += 1;
+        if let Some(parent) = message.reply_to.and_then(|parent| chat.messages.get(&parent)) {
+            message.thread = message.thread.or(parent.thread);
+            let in_chain = chat.kind == ChatKind::Supergroup && message.thread.is_none();
+            message.reply_thread = in_chain.then(|| parent.reply_thread.unwrap_or(parent.id));
+        }
+        if matches!(message.content, Content::TopicCreated { .. }) {
+            message.thread = Some(ThreadId(id.0));
+        }
+        message.id = id;
+        chat.messages.insert(id, message);
+        Some(id)
+    }
+
+    /// Queues an update about a message, if the bot gets to hear of it.
+    pub(super) fn announce(&mut self, chat: ChatId, id: MessageId, news: News) {
+        let Some(chat) = self.chats.get(&chat) else { return };
+        let Some(message) = chat.messages.get(&id) else { return };
+        if !self.bot_hears(chat, message) {
+            return;
+        }
+        let kind = match (chat.kind, news) {
+            (ChatKind::Channel, News::Said) => "channel_post",
+            (ChatKind::Channel, News::Edited) => "edited_channel_post",
+            (ChatKind::Private | ChatKind::Group | ChatKind::Supergroup, News::Said) => "message",
+            (ChatKind::Private | ChatKind::Group | ChatKind::Supergroup, News::Edited) => "edited_message",
+        };
+        let payload = wire::message(self, chat, message).to_string();
+        self.queue.push(kind, &payload);
+    }
+
+    pub(super) fn message(&self, chat: ChatId, id: MessageId) -> Option<&SandboxMessage> {
+        self.chats.get(&chat)?.messages.get(&id)
+    }
+
+    /// What Telegram finds in `text`, beside the marks that are `given`.
+    pub(super) fn entities(text: &str, given: Vec<Entity>) -> Vec<Entity> {
+        entities::complete(text, given)
+    }
+
+    /// Whether `message` is delivered to the bot: it is there, nobody else's bot speaks, and privacy mode allows it.
+    fn bot_hears(&self, chat: &Chat, message: &SandboxMessage) -> bool {
+        let standing = chat.standing(BOT);
+        let by_a_bot = message.sender_chat.is_none() && self.people.get(&message.from).is_some_and(|who| who.is_bot);
+        if by_a_bot || !standing.is_present() {
+            return false;
+        }
+        let hears_all = self.reads_all || standing.is_admin();
+        let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
+        hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
+    }
+
+    /// What a bot in privacy mode hears: commands, replies to it, text made through it. Not a plain mention.
+    fn is_for_the_bot(&self, chat: &Chat, message: &SandboxMessage) -> bool {
+        let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();
+        let is_own_command =
+            message.entities.iter().filter(|entity| entity.kind == EntityKind::BotCommand).any(|entity| {
+                match utf16_slice(&message.text, entity.offset, entity.length).split_once('@') {
+                    Some((_, name)) => name.eq_ignore_ascii_case(own_name),
+                    None => true,
+                }
+            });
+        let parent = message.reply_to.and_then(|parent| chat.messages.get(&parent));
+        is_own_command || message.via_bot == Some(BOT) || parent.is_some_and(|parent| parent.from == BOT)
+    }
+
+    fn free_chat_id(&self, first: i64) -> ChatId {
+        let mut id = ChatId(first);
+        while self.chats.contains_key(&id) {
+            id.0 -= 1;
+        }
+        id
+    }
+}
+
+/// What there is to tell about a message.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum News {
+    Said,
+    Edited,
+}

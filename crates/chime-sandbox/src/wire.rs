@@ -1,0 +1,327 @@
+//! The state as Telegram's JSON.
+
+use serde_json::{Map, Value, json};
+
+use crate::message::SandboxMessage;
+use crate::state::{BOT, Chat, Person, State};
+use crate::{Content, Standing};
+use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId, utf16_len};
+
+/// Something that was one way and is another way since.
+pub(super) struct Change<T> {
+    pub(super) old: T,
+    pub(super) new: T,
+    pub(super) at: Timestamp,
+}
+
+/// A message with the one that it replies to.
+pub(super) fn message(state: &State, chat: &Chat, message: &SandboxMessage) -> Value {
+    let mut object = plain_message(state, chat, message);
+    // In a topic, whatever replies to nothing replies to the message that created the topic.
+    let creation = message.thread.map(|ThreadId(topic)| MessageId(topic)).filter(|creation| *creation != message.id);
+    if let Some(parent) = message.reply_to.or(creation).and_then(|parent| chat.messages.get(&parent)) {
+        object.insert("reply_to_message".to_owned(), plain_message(state, chat, parent).into());
+        if let Some(part) = &message.quote {
+            let position =
+                parent.text.find(part.as_str()).and_then(|start| parent.text.get(..start)).map_or(0, utf16_len);
+            object.insert("quote".to_owned(), json!({"text": part, "position": position, "is_manual": true}));
+        }
+    }
+    object.into()
+}
+
+/// `getMe`.
+pub(super) fn own_account(state: &State) -> Value {
+    let mut account = user(state, BOT);
+    let abilities = json!({
+        "can_join_groups": true,
+        "can_read_all_group_messages": state.reads_all,
+        "supports_inline_queries": false,
+        "can_connect_to_business": false,
+        "has_main_web_app": false,
+    });
+    if let (Some(account), Value::Object(abilities)) = (account.as_object_mut(), abilities) {
+        account.extend(abilities);
+    }
+    account
+}
+
+/// `getChat`.
+pub(super) fn full_chat(state: &State, of: &Chat) -> Value {
+    let mut object = chat(state, of);
+    let gifts = ["unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"];
+    let accepted: Map<String, Value> = gifts.into_iter().map(|gift| (gift.to_owned(), false.into())).collect();
+    object.extend([
+        ("accent_color_id".to_owned(), json!(0)),
+        ("max_reaction_count".to_owned(), json!(11)),
+        ("accepted_gift_types".to_owned(), accepted.into()),
+    ]);
+    if let Some(username) = &of.username {
+        object.insert("active_usernames".to_owned(), json!([username]));
+    }
+    object.into()
+}
+
+/// A `ChatMember`.
+pub(super) fn member(state: &State, who: UserId, standing: Standing) -> Value {
+    let rights: &[&str] = match standing {
+        Standing::Creator | Standing::Member | Standing::Left | Standing::Kicked => &[],
+        Standing::Administrator => &ADMIN_RIGHTS,
+        Standing::Restricted => &RESTRICTIONS,
+    };
+    let allowed = standing == Standing::Administrator;
+    let mut object: Map<String, Value> = rights.iter().map(|right| ((*right).to_owned(), allowed.into())).collect();
+    object.insert("status".to_owned(), standing.as_str().into());
+    object.insert("user".to_owned(), user(state, who));
+    match standing {
+        Standing::Creator | Standing::Administrator => object.insert("is_anonymous".to_owned(), false.into()),
+        Standing::Restricted => {
+            object.insert("is_member".to_owned(), true.into());
+            object.insert("until_date".to_owned(), 0.into())
+        }
+        Standing::Kicked => object.insert("until_date".to_owned(), 0.into()),
+        Standing::Member | Standing::Left => None,
+    };
+    object.into()
+}
+
+/// A `my_chat_member` update.
+pub(super) fn own_membership(state: &State, of: &Chat, by: UserId, change: &Change<Standing>) -> Value {
+    json!({
+        "chat": chat(state, of),
+        "from": user(state, by),
+        "date": change.at.secs(),
+        "old_chat_member": member(state, BOT, change.old),
+        "new_chat_member": member(state, BOT, change.new),
+    })
+}
+
+/// A `message_reaction` update.
+pub(super) fn reaction(state: &State, of: &Chat, id: MessageId, by: UserId, change: &Change<&[String]>) -> Value {
+    let shown = |emoji: &[String]| -> Vec<Value> {
+        emoji.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect()
+    };
+    json!({
+        "chat": chat(state, of),
+        "message_id": id,
+        "user": user(state, by),
+        "date": change.at.secs(),
+        "old_reaction": shown(change.old),
+        "new_reaction": shown(change.new),
+    })
+}
+
+/// A `callback_query` update.
+pub(super) fn press(state: &State, of: &Chat, on: &SandboxMessage, by: UserId, id: &str, data: &str) -> Value {
+    json!({
+        "id": id,
+        "from": user(state, by),
+        "chat_instance": of.id.to_string(),
+        "message": message(state, of, on),
+        "data": data,
+    })
+}
+
+const ADMIN_RIGHTS: [&str; 12] = [
+    "can_be_edited",
+    "can_manage_chat",
+    "can_delete_messages",
+    "can_manage_video_chats",
+    "can_restrict_members",
+    "can_promote_members",
+    "can_change_info",
+    "can_invite_users",
+    "can_post_stories",
+    "can_edit_stories",
+    "can_delete_stories",
+    "can_pin_messages",
+];
+
+const RESTRICTIONS: [&str; 16] = [
+    "can_send_messages",
+    "can_send_audios",
+    "can_send_documents",
+    "can_send_photos",
+    "can_send_videos",
+    "can_send_video_notes",
+    "can_send_voice_notes",
+    "can_send_polls",
+    "can_send_other_messages",
+    "can_add_web_page_previews",
+    "can_react_to_messages",
+    "can_edit_tag",
+    "can_change_info",
+    "can_invite_users",
+    "can_pin_messages",
+    "can_manage_topics",
+];
+
+/// A message without its parent: `reply_to_message` never nests.
+fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<String, Value> {
+    let mut object = content(state, message);
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            object.insert(name.to_owned(), value);
+        }
+    };
+    let account = |id: UserId| user(state, id);
+    put("message_id", Some(message.id.0.into()));
+    put("date", Some(message.date.secs().into()));
+    put("chat", Some(chat(state, of).into()));
+    if of.kind == ChatKind::Channel {
+        put("sender_chat", Some(chat(state, of).into()));
+    } else {
+        put("from", Some(account(message.from)));
+        put("sender_chat", message.sender_chat.map(|id| sender_chat(state, id)));
+    }
+    let reply_thread = message.reply_thread.map(|MessageId(first)| ThreadId(first));
+    put("message_thread_id", message.thread.or(reply_thread).map(|thread| thread.0.into()));
+    put("is_topic_message", message.thread.map(|_| true.into()));
+    put("edit_date", message.edited_at.map(|at| at.secs().into()));
+    put("media_group_id", message.album.as_deref().map(Value::from));
+    put("via_bot", message.via_bot.map(account));
+    put("reply_markup", message.buttons.clone());
+    let hidden = message
+        .forwarded_from
+        .as_ref()
+        .map(|name| json!({"type": "hidden_user", "sender_user_name": name, "date": message.date.secs()}));
+    put("forward_origin", message.forward_of.and_then(|place| origin(state, place)).or(hidden));
+    put("external_reply", message.reply_elsewhere.and_then(|place| external_reply(state, place)));
+    put("quote", message.reply_elsewhere.and(message.quote.as_ref()).map(|part| json!({"text": part, "position": 0})));
+    let (text, entities) = match message.content {
+        Content::Text => ("text", "entities"),
+        _ => ("caption", "caption_entities"),
+    };
+    put(text, (!message.text.is_empty()).then(|| message.text.as_str().into()));
+    put(entities, (!message.entities.is_empty()).then(|| json!(message.entities)));
+    object
+}
+
+/// Who wrote a message that is forwarded or replied to elsewhere, and when. Only a channel's post says where it stands.
+fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
+    let of = state.chats.get(&chat)?;
+    let message = of.messages.get(&id)?;
+    let date = message.date.secs();
+    Some(match (of.kind, message.sender_chat) {
+        (ChatKind::Channel, _) => {
+            json!({"type": "channel", "chat": self::chat(state, of), "message_id": id, "date": date})
+        }
+        (_, Some(sender)) => json!({"type": "chat", "sender_chat": sender_chat(state, sender), "date": date}),
+        (_, None) => json!({"type": "user", "sender_user": user(state, message.from), "date": date}),
+    })
+}
+
+fn external_reply(state: &State, place: (ChatId, MessageId)) -> Option<Value> {
+    let of = state.chats.get(&place.0)?;
+    Some(json!({"origin": origin(state, place)?, "chat": chat(state, of), "message_id": place.1}))
+}
+
+/// The fields that say what a message is besides its text.
+fn content(state: &State, message: &SandboxMessage) -> Map<String, Value> {
+    let id = format!("file-{}-{}", message.chat, message.id);
+    let file = |more: Value| {
+        let mut file = json!({"file_id": id, "file_unique_id": id});
+        if let (Some(file), Value::Object(more)) = (file.as_object_mut(), more) {
+            file.extend(more);
+        }
+        file
+    };
+    let picture = || json!({"width": 640, "height": 480});
+    let (name, value) = match &message.content {
+        Content::Text => return Map::new(),
+        Content::Photo => ("photo", json!([file(picture())])),
+        Content::Video { seconds } => ("video", file(json!({"width": 640, "height": 480, "duration": seconds}))),
+        Content::Animation => ("animation", file(json!({"width": 640, "height": 480, "duration": 2}))),
+        Content::Audio { seconds } => ("audio", file(json!({"duration": seconds}))),
+        Content::Voice { seconds } => ("voice", file(json!({"duration": seconds}))),
+        Content::VideoNote { seconds } => ("video_note", file(json!({"length": 240, "duration": seconds}))),
+        Content::Document { file_name } => match state.files.get(file_name) {
+            Some(bytes) => ("document", file(json!({"file_name": file_name, "file_size": bytes.len()}))),
+            None => ("document", file(json!({"file_name": file_name}))),
+        },
+        Content::Sticker { emoji } => {
+            let looks = json!({"type": "regular", "width": 512, "height": 512, "is_animated": false, "is_video": false, "emoji": emoji});
+            ("sticker", file(looks))
+        }
+        Content::Poll { question, options } => ("poll", poll(&id, question, options)),
+        Content::Location => ("location", json!({"latitude": 59.437, "longitude": 24.7536})),
+        Content::Contact { first_name } => ("contact", json!({"phone_number": "0", "first_name": first_name})),
+        Content::Dice { value } => ("dice", json!({"emoji": "🎲", "value": value})),
+        Content::Joined(users) => ("new_chat_members", users.iter().map(|id| user(state, *id)).collect()),
+        Content::LeftChat(id) => ("left_chat_member", user(state, *id)),
+        Content::Titled(title) => ("new_chat_title", json!(title)),
+        Content::Pinned(id) => ("pinned_message", pinned(state, message, *id)),
+        Content::TopicCreated { name } => ("forum_topic_created", json!({"name": name, "icon_color": 7_322_096})),
+        Content::TopicClosed => ("forum_topic_closed", json!({})),
+        Content::TopicReopened => ("forum_topic_reopened", json!({})),
+        Content::MigratedTo(chat) => ("migrate_to_chat_id", json!(chat)),
+        Content::MigratedFrom(chat) => ("migrate_from_chat_id", json!(chat)),
+    };
+    Map::from_iter([(name.to_owned(), value)])
+}
+
+fn poll(id: &str, question: &str, options: &[String]) -> Value {
+    let options: Vec<Value> = options
+        .iter()
+        .zip(1..)
+        .map(|(text, n)| json!({"persistent_id": n.to_string(), "text": text, "voter_count": 0}))
+        .collect();
+    json!({
+        "id": id,
+        "question": question,
+        "options": options,
+        "total_voter_count": 0,
+        "is_closed": false,
+        "is_anonymous": true,
+        "type": "regular",
+        "allows_multiple_answers": false,
+        "allows_revoting": true,
+        "members_only": false,
+    })
+}
+
+/// The pinned message without its parent; what is left of it when it is gone.
+fn pinned(state: &State, by: &SandboxMessage, id: MessageId) -> Value {
+    let Some(of) = state.chats.get(&by.chat) else { return Value::Null };
+    match of.messages.get(&id).filter(|message| !message.content.is_service()) {
+        Some(message) => plain_message(state, of, message).into(),
+        None => json!({"chat": chat(state, of), "message_id": id, "date": 0}),
+    }
+}
+
+fn chat(state: &State, of: &Chat) -> Map<String, Value> {
+    let name = if of.kind == ChatKind::Private { "first_name" } else { "title" };
+    let mut object = Map::from_iter([
+        ("id".to_owned(), of.id.0.into()),
+        ("type".to_owned(), of.kind.as_str().into()),
+        (name.to_owned(), of.title.as_str().into()),
+    ]);
+    let person = state.people.get(&UserId(of.id.0)).and_then(|person| person.username.as_deref());
+    if let Some(username) = of.username.as_deref().or(person) {
+        object.insert("username".to_owned(), username.into());
+    }
+    if of.forum {
+        object.insert("is_forum".to_owned(), true.into());
+    }
+    object
+}
+
+/// The chat in whose name somebody writes. One that is not set up here is some channel.
+fn sender_chat(state: &State, id: ChatId) -> Value {
+    match state.chats.get(&id) {
+        Some(of) => chat(state, of).into(),
+        None => json!({"id": id, "type": "channel", "title": "Some channel"}),
+    }
+}
+
+fn user(state: &State, id: UserId) -> Value {
+    let unknown = || Person { id, name: id.to_string(), username: None, is_bot: false, language: None };
+    let person = state.people.get(&id).cloned().unwrap_or_else(unknown);
+    let mut object = json!({"id": person.id, "is_bot": person.is_bot, "first_name": person.name});
+    for (name, value) in [("username", person.username), ("language_code", person.language)] {
+        if let (Some(object), Some(value)) = (object.as_object_mut(), value) {
+            object.insert(name.to_owned(), value.into());
+        }
+    }
+    object
+}

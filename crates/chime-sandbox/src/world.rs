@@ -1,0 +1,49 @@
+//! The state behind its lock, and whoever waits for it to change.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::faults::Faults;
+use crate::state::State;
+use chime_runtime::clock::Clock;
+
+/// What the server and the handle share. The lock is never held across an await.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) clock: Clock,
+    pub(super) token: String,
+    pub(super) faults: Faults,
+    state: Mutex<State>,
+    changed: watch::Sender<()>,
+}
+
+impl World {
+    pub(super) fn new(state: State, token: String, clock: Clock) -> Self {
+        Self { clock, token, faults: Faults::default(), state: Mutex::new(state), changed: watch::Sender::new(()) }
+    }
+
+    pub(super) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the state and wakes everybody who waits.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let outcome = change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.send_replace(());
+        outcome
+    }
+
+    /// Waits until `look` sees something.
+    pub(super) async fn wait_for<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
+        let mut changed = self.changed.subscribe();
+        loop {
+            let seen = look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+            if let Some(seen) = seen {
+                return seen;
+            }
+            // The sender lives as long as `self`, so this only ever returns for a change.
+            changed.changed().await.ok();
+        }
+    }
+}

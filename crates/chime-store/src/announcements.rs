@@ -1,0 +1,32 @@
+//! What a chat was told of what is kept of it.
+
+use rusqlite::named_params;
+
+use super::{Reader, Result, Writer};
+use chime_core::{Announced, ChatKey, Timestamp};
+
+/// Whether the chat was told what is kept of it.
+pub fn is_told(conn: &Reader, key: ChatKey) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT announced_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
+}
+
+/// Writes down what a chat is told now.
+pub fn write(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET announced_at = :now, memory_told_at = iif(:memory, :now, memory_told_at),
+                         voice_told_at = iif(:voice, :now, voice_told_at) WHERE chat_key = :key",
+    )?
+    .execute(named_params! {
+        ":now": now.millis(), ":memory": announced.memory, ":voice": announced.voice, ":key": key.0,
+    })?;
+    Ok(())
+}
+
+/// Whether the chat was told that voice messages are transcribed.
+pub fn is_told_of_voice(conn: &Reader, key: ChatKey) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT voice_told_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
+}

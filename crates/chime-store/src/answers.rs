@@ -1,0 +1,276 @@
+//! What each answer rested on.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::consent::Scope;
+use super::derived::{Family, Merged};
+use super::{Reader, Result, StoreError, Writer, follow_ups, row, uses};
+use chime_core::{
+    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, Matter, MessageId, Seq, SlotUse,
+    SourceRef, ThreadId, Timestamp, TokenUse, Uncertainty, UserId,
+};
+
+const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id, \
+                       context_window, omitted, slots, sources, alternative, model, prompt_tokens, \
+                       completion_tokens, latency_ms, uncertainty, guard_used";
+
+/// Stores an answer. A trigger has one for each matter that it may mean.
+pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id,
+             context_window, omitted, slots, sources, alternative, model, prompt_tokens, completion_tokens, latency_ms,
+             uncertainty, guard_used)
+         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :matter, :asked_by, :created_at, :status, :text, :anchor_id,
+             :context_window, :omitted, :slots, :sources, :alternative, :model, :prompt_tokens, :completion_tokens,
+             :latency_ms, :uncertainty, :guard_used)",
+    )?
+    .execute(named_params! {
+        ":id": record.id.0.to_string(), ":chat_key": record.chat.0, ":thread_id": record.thread.map(|id| id.0),
+        ":trigger_seq": record.trigger.0, ":matter": number(record.matter), ":asked_by": record.asked_by.0,
+        ":created_at": record.created_at.millis(),
+        ":status": record.status.as_str(), ":text": record.text, ":anchor_id": record.anchor.map(|id| id.0),
+        ":context_window": row::to_json(&record.window, "context_window")?,
+        ":omitted": row::to_json(&record.omitted, "omitted")?, ":slots": row::to_json(&record.slots, "slots")?,
+        ":sources": row::to_json(&record.sources, "sources")?,
+        ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
+        ":model": record.model,
+        ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
+        ":latency_ms": record.latency_ms, ":uncertainty": record.uncertainty.map(Uncertainty::as_str),
+        ":guard_used": record.guard_used,
+    })?;
+    note_uses(tx, record)
+}
+
+fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
+    let given: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).chain([record.trigger]).collect();
+    rest_on(tx, record, &given)
+}
+
+/// Notes messages that an answer rests on beside those of its window.
+pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
+    uses::note(tx, record.chat, record.id, seqs)
+}
+
+/// The messages that an answer rests on, its trigger among them.
+pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT answer_use.block AS block, answer_use.bits AS bits FROM answer
+         JOIN answer_use ON answer_use.chat_key = answer.chat_key AND answer_use.answer_id = answer.id
+         WHERE answer.id = :id ORDER BY answer_use.block",
+    )?;
+    let blocks = statement.query_map(named_params! { ":id": answer.0.to_string() }, uses::block_of_row)?;
+    Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
+}
+
+/// The answers that were given a message, or that answer it.
+pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT answer_id FROM answer_use WHERE chat_key = :chat AND block = :seq >> 6 AND (bits >> (:seq & 63)) & 1",
+    )?;
+    let rows = statement
+        .query_map(named_params! { ":chat": chat.0, ":seq": seq.0 }, |raw| raw.get::<_, String>("answer_id"))?;
+    rows.map(|id| parse_id(&id?)).collect()
+}
+
+pub(super) const FAMILY: Family =
+    // Which answers go with a message depends on what they say: that is for `forget`, which calls `forget` here.
+    Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
+
+/// Answers that were given something of a member are hidden at once; a job takes their words out.
+fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
+             (SELECT outbox.telegram_chat_id, outbox.message_id
+              FROM message_in_answer AS said
+              JOIN outbox ON outbox.answer_id = said.answer_id
+              WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat)
+                  AND outbox.message_id IS NOT NULL)",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    Ok(())
+}
+
+/// Messages of a member on which an answer from before `until` rests, at most `limit`.
+pub fn grounds_of_member(
+    conn: &Reader,
+    chat: Option<ChatKey>,
+    user: UserId,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<(ChatKey, Seq)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT said.chat_key AS chat_key, said.seq AS seq
+         FROM message_in_answer AS said
+         JOIN answer ON answer.id = said.answer_id AND answer.created_at <= :until
+         WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat) LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":user": user.0, ":chat": chat.map(|key| key.0), ":until": until.millis(), ":limit": limit,
+    };
+    let rows = statement.query_map(params, |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An answer names its trigger and its window by number. One whose trigger is gone goes.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached("SELECT id FROM answer WHERE chat_key = :from")?;
+    let ids: Vec<String> = statement
+        .query_map(named_params! { ":from": chats.from.0 }, |raw| raw.get("id"))?
+        .collect::<rusqlite::Result<_>>()?;
+    for id in ids {
+        let id = parse_id(&id)?;
+        let Some(record) = find(tx, id)? else { continue };
+        match renumbered(record, chats) {
+            Some(record) => {
+                tx.prepare_cached(
+                    "UPDATE answer SET chat_key = :chat, trigger_seq = :trigger, context_window = :window,
+                         slots = :slots, sources = :sources, alternative = :alternative WHERE id = :id",
+                )?
+                .execute(named_params! {
+                    ":chat": record.chat.0, ":trigger": record.trigger.0, ":id": id.0.to_string(),
+                    ":window": row::to_json(&record.window, "context_window")?,
+                    ":slots": row::to_json(&record.slots, "slots")?,
+                    ":sources": row::to_json(&record.sources, "sources")?,
+                    ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
+                })?;
+                note_uses(tx, &record)?;
+            }
+            None => forget(tx, id)?,
+        }
+    }
+    uses_merged(tx, chats)
+}
+
+/// What an answer rests on is more than its window, which `note_uses` knows: an earlier suggestion, a summary.
+fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut kept = tx.prepare_cached("SELECT 1 FROM answer WHERE id = :id")?;
+    for (id, seqs) in uses::take_of_chat(tx, chats.from)? {
+        if kept.exists(named_params! { ":id": id.0.to_string() })? {
+            let seqs: Vec<Seq> = seqs.iter().filter_map(|seq| chats.seqs.get(seq).copied()).collect();
+            uses::note(tx, chats.into, id, &seqs)?;
+        }
+    }
+    Ok(())
+}
+
+/// None where the trigger has no new number.
+fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
+    let number = |seq: Seq| chats.seqs.get(&seq).copied();
+    // As the model was shown it: `m17`.
+    let id = |id: String| {
+        let seq = id.strip_prefix('m').and_then(|seq| seq.parse().ok()).map(Seq);
+        seq.and_then(number).map_or(id, |seq| format!("m{seq}"))
+    };
+    let all = |chosen: Vec<Chosen>| -> Vec<Chosen> {
+        chosen.into_iter().filter_map(|it| Some(Chosen { seq: number(it.seq)?, ..it })).collect()
+    };
+    let alternative = record.alternative.map(|it| Alternative {
+        taken: it.taken.into_iter().filter_map(number).collect(),
+        other: all(it.other),
+        ..it
+    });
+    let slots = record.slots.into_iter().map(|slot| SlotUse {
+        sources: slot.sources.into_iter().map(id).collect(),
+        found: slot.found.into_iter().map(|found| FoundSource { id: id(found.id), ..found }).collect(),
+        ..slot
+    });
+    Some(AnswerRecord {
+        chat: chats.into,
+        trigger: number(record.trigger)?,
+        window: all(record.window),
+        alternative,
+        slots: slots.collect(),
+        sources: record.sources.into_iter().map(|it| SourceRef { id: id(it.id), ..it }).collect(),
+        ..record
+    })
+}
+
+/// Takes an answer out, and its words out of the replies that carried it. The replies stay, so that a member who
+/// replies to one still speaks to the bot.
+pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
+    // Concepts go with the row of the answer; follow-ups may have been taken over by later answers.
+    follow_ups::forget(tx, id)?;
+    for sql in [
+        // What is not out yet stays open: whoever delivers it sees that its words are gone.
+        "UPDATE outbox SET text = '', entities = '[]', button = NULL, answer_id = NULL WHERE answer_id = :id",
+        "DELETE FROM answer_use WHERE answer_id = :id",
+        "DELETE FROM answer WHERE id = :id",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":id": id.0.to_string() })?;
+    }
+    Ok(())
+}
+
+/// Says more of the other matter than was known when the answer was stored.
+pub fn set_alternative(tx: &Writer<'_>, id: AnswerId, alternative: &Alternative) -> Result<()> {
+    tx.prepare_cached("UPDATE answer SET alternative = :alternative WHERE id = :id")?.execute(named_params! {
+        ":id": id.0.to_string(), ":alternative": row::to_json(alternative, "alternative")?,
+    })?;
+    Ok(())
+}
+
+pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM answer WHERE id = :id");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":id": id.0.to_string() }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// The answer to a trigger about one of the matters that it may mean.
+pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq, matter: Matter) -> Result<Option<AnswerRecord>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq AND matter = :matter");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0, ":matter": number(matter) }, |raw| {
+            Ok(from_row(raw))
+        })
+        .optional()?
+        .transpose()
+}
+
+fn number(matter: Matter) -> u8 {
+    match matter {
+        Matter::First => 1,
+        Matter::Second => 2,
+    }
+}
+
+pub fn parse_id(raw: &str) -> Result<AnswerId> {
+    raw.parse()
+        .map(AnswerId)
+        .map_err(|_| StoreError::BadValue { column: "answer_id", what: format!("{raw:?} is no ULID") })
+}
+
+fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
+    let id: String = row::get(raw, "id")?;
+    let status: String = row::get(raw, "status")?;
+    let json = |column: &'static str| row::get::<String>(raw, column);
+    Ok(AnswerRecord {
+        id: parse_id(&id)?,
+        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
+        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+        trigger: Seq(row::number(row::get(raw, "trigger_seq")?, "trigger_seq")?),
+        matter: if row::get::<u8>(raw, "matter")? == number(Matter::Second) { Matter::Second } else { Matter::First },
+        asked_by: UserId(row::get(raw, "asked_by")?),
+        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
+        status: row::word(&status, "status", AnswerStatus::parse)?,
+        text: row::get(raw, "text")?,
+        anchor: row::get::<Option<i64>>(raw, "anchor_id")?.map(MessageId),
+        window: row::json(&json("context_window")?, "context_window")?,
+        omitted: row::json(&json("omitted")?, "omitted")?,
+        slots: row::json(&json("slots")?, "slots")?,
+        sources: row::json(&json("sources")?, "sources")?,
+        alternative: match row::get::<Option<String>>(raw, "alternative")? {
+            Some(json) => Some(row::json(&json, "alternative")?),
+            None => None,
+        },
+        model: row::get(raw, "model")?,
+        tokens: TokenUse { prompt: row::get(raw, "prompt_tokens")?, completion: row::get(raw, "completion_tokens")? },
+        latency_ms: row::get(raw, "latency_ms")?,
+        uncertainty: row::get::<Option<String>>(raw, "uncertainty")?
+            .map(|word| row::word(&word, "uncertainty", Uncertainty::parse))
+            .transpose()?,
+        guard_used: row::get(raw, "guard_used")?,
+    })
+}

@@ -1,0 +1,141 @@
+//! What messages carry of others beside their own words: marked parts of the parent, forwards, quotes from other chats,
+//! names of members who were added or removed.
+
+use rusqlite::{Row, named_params};
+
+use super::consent::Scope;
+use super::derived::{Cause, Family, Merged};
+use super::messages::{self, row_id};
+use super::{Reader, Result, Writer};
+use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, UserId};
+
+pub(super) const FAMILY: Family =
+    Family { tables: &["message_name"], words_gone, opted_out, merged, ..Family::UNTOUCHED };
+
+/// Notes whom a service message names beside its sender.
+pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) -> Result<()> {
+    for user in named {
+        tx.prepare_cached("INSERT OR IGNORE INTO message_name (user_id, id) VALUES (:user, :id)")?
+            .execute(named_params! { ":user": user.0, ":id": row_id(chat, seq) })?;
+    }
+    Ok(())
+}
+
+fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    if cause == Cause::Edited {
+        // Whoever marked a part of it did so when it said that.
+        return Ok(());
+    }
+    tx.prepare_cached(
+        "UPDATE message SET quote_text = NULL
+         WHERE telegram_chat_id = :chat AND reply_to_id = :id AND quote_text IS NOT NULL",
+    )?
+    .execute(named_params! { ":chat": stored.message.chat.0, ":id": stored.message.id.0 })?;
+    tx.prepare_cached("DELETE FROM message_name WHERE id = :id")?
+        .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
+    Ok(())
+}
+
+/// Quotes of a member's words go for good: those in the chat that they opted out of, and those of what they said there.
+/// Forwards are hidden by what makes a message visible.
+fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    for sql in [
+        "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL, origin_message_id = NULL,
+             origin_user_id = NULL, origin_ts = NULL
+         WHERE origin_user_id = :user AND context_snapshot IS NOT NULL AND forward_origin IS NULL
+             AND (:chat IS NULL OR chat_key = :chat
+                  OR origin_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat))",
+        "UPDATE message SET quote_text = NULL
+         WHERE quote_text IS NOT NULL AND (:chat IS NULL OR chat_key = :chat)
+             AND EXISTS (SELECT 1 FROM message AS parent
+                         WHERE parent.telegram_chat_id = message.telegram_chat_id
+                             AND parent.message_id = message.reply_to_id AND parent.user_id = :user)",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    }
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached("UPDATE message_name SET id = :to WHERE id = :was")?;
+    for (was, now) in &chats.seqs {
+        statement.execute(named_params! { ":to": row_id(chats.into, *now), ":was": row_id(chats.from, *was) })?;
+    }
+    Ok(())
+}
+
+/// Messages anywhere that carry the words of `of` as a forward or as a quote from another chat. Known by where the words
+/// stood first, and never by what they say.
+pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>> {
+    let message = &of.message;
+    let params = named_params! {
+        ":chat": message.chat.0, ":id": message.id.0, ":user": message.sender.id.0, ":ts": message.sent_at.secs(),
+    };
+    let mut found = places(
+        conn,
+        "SELECT telegram_chat_id, message_id FROM message WHERE origin_chat_id = :chat AND origin_message_id = :id
+         UNION
+         SELECT telegram_chat_id, message_id FROM message
+         WHERE origin_user_id = :user AND origin_ts = :ts AND origin_message_id IS NULL",
+        params,
+    )?;
+    // Who hides their account in forwards is a name in them. A name proves nothing by itself: the second must be the same,
+    // and the chat one that the author writes in.
+    found.extend(places(
+        conn,
+        "SELECT telegram_chat_id, message_id FROM message
+         WHERE origin_ts = :ts AND origin_user_id IS NULL AND forward_origin = :name
+             AND (chat_key = :key OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = message.chat_key
+                                                 AND member.user_id = :user))",
+        named_params! {
+            ":ts": message.sent_at.secs(), ":name": message.sender.name, ":key": of.chat.0, ":user": message.sender.id.0,
+        },
+    )?);
+    let stored: Result<Vec<_>> = found.into_iter().map(|(chat, id)| messages::find_any(conn, chat, id)).collect();
+    Ok(stored?.into_iter().flatten().filter(|copy| (copy.chat, copy.seq) != (of.chat, of.seq)).collect())
+}
+
+/// Messages of others that forward what `user` wrote elsewhere, or that name them: theirs to have forgotten, in `chat` or
+/// everywhere. Written from `since` to `until`; of names it is when they were named.
+pub fn about_member(
+    conn: &Reader,
+    chat: Option<ChatKey>,
+    user: UserId,
+    (since, until): (Timestamp, Timestamp),
+    limit: u32,
+) -> Result<Vec<(ChatKey, Seq)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key, seq FROM message
+         WHERE origin_user_id = :user AND coalesce(origin_ts, ts) BETWEEN :since AND :until AND forward_origin IS NOT NULL
+             AND is_stub = 0 AND (:chat IS NULL OR chat_key = :chat)
+         UNION
+         SELECT chat_key, seq FROM message_name JOIN message USING (id)
+         WHERE message_name.user_id = :user AND ts BETWEEN :since AND :until AND is_stub = 0
+             AND (:chat IS NULL OR chat_key = :chat)
+         LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":user": user.0, ":since": since.secs(), ":until": until.secs(), ":chat": chat.map(|key| key.0), ":limit": limit,
+    };
+    let rows = statement.query_map(params, |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes out what a message carries of others. A forward is nothing else, and becomes a stub; a reply keeps its own words.
+pub fn give_back(tx: &Writer<'_>, copy: &StoredMessage) -> Result<bool> {
+    let is_reply = copy.message.forward_origin.is_none() && copy.message.snapshot.is_some();
+    if is_reply {
+        tx.prepare_cached(
+            "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL,
+                 origin_message_id = NULL, origin_user_id = NULL, origin_ts = NULL WHERE id = :id",
+        )?
+        .execute(named_params! { ":id": row_id(copy.chat, copy.seq) })?;
+    }
+    Ok(is_reply)
+}
+
+fn places(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(ChatId, MessageId)>> {
+    let place = |raw: &Row<'_>| Ok((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)));
+    let mut statement = conn.prepare_cached(sql)?;
+    Ok(statement.query_map(params, place)?.collect::<rusqlite::Result<_>>()?)
+}

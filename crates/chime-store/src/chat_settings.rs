@@ -1,0 +1,77 @@
+//! What a chat has set for itself. A column of `chat` each; NULL is as the operator has it.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::{Language, Reader, Result, Writer, row};
+use chime_core::{Askers, ChatKey, Grounding};
+
+/// What the admins of a chat have set. None: as the operator has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChatSettings {
+    pub grounding: Option<Grounding>,
+    /// Whether answers are shown while they are written.
+    pub streaming: Option<bool>,
+    pub memory: Option<bool>,
+    /// The silence that ends a session.
+    pub session_idle: Option<Duration>,
+    /// Tokens that it may take in a day.
+    pub daily_tokens: Option<u64>,
+}
+
+pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
+    let found = conn
+        .prepare_cached(
+            "SELECT grounding, streaming, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| {
+            let grounding: Option<String> = raw.get("grounding")?;
+            let idle: Option<i64> = raw.get("session_idle")?;
+            let tokens: Option<i64> = raw.get("daily_tokens")?;
+            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle, tokens))
+        })
+        .optional()?;
+    let Some((grounding, streaming, memory, idle, tokens)) = found else { return Ok(ChatSettings::default()) };
+    Ok(ChatSettings {
+        grounding: grounding.map(|word| row::word(&word, "grounding", Grounding::parse)).transpose()?,
+        streaming,
+        memory,
+        session_idle: idle.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()?,
+        daily_tokens: tokens.map(|tokens| row::number(tokens, "daily_tokens")).transpose()?,
+    })
+}
+
+/// Chooses the language of what the bot says of itself. None: that of the chat's messages. Read with the chat, since everything
+/// that is said needs it.
+pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET own_language = :language WHERE chat_key = :chat")?
+        .execute(named_params! { ":language": language.map(Language::code), ":chat": chat.0 })?;
+    Ok(())
+}
+
+pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET grounding = :grounding WHERE chat_key = :chat")?
+        .execute(named_params! { ":grounding": grounding.as_str(), ":chat": chat.0 })?;
+    Ok(())
+}
+
+pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET streaming = :on WHERE chat_key = :chat")?
+        .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Caps what the chat may take in a day. None: as the operator has it.
+pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat")?
+        .execute(named_params! { ":tokens": tokens, ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Read with the chat, as its language is.
+pub fn set_askers(tx: &Writer<'_>, chat: ChatKey, askers: Askers) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET askers = :askers WHERE chat_key = :chat")?
+        .execute(named_params! { ":askers": askers.as_str(), ":chat": chat.0 })?;
+    Ok(())
+}

@@ -1,0 +1,414 @@
+//! Chats, their aliases and their members.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::consent::Scope;
+use super::derived::{self, Family, Merged};
+use super::search::Indexed;
+use super::{Reader, Result, Writer, messages, row, search, sessions};
+use chime_core::config::retention;
+use chime_core::{
+    Askers, Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp, UserId, Zone,
+};
+
+/// A chat as kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatRow {
+    pub key: ChatKey,
+    pub chat: Chat,
+    /// Of its messages.
+    pub language: Language,
+    /// The one that its admins chose for what the bot says of itself.
+    pub own_language: Option<Language>,
+    /// Its own time zone, where it named one.
+    pub time_zone: Option<Zone>,
+    /// Who may tag the bot in it.
+    pub askers: Askers,
+    /// Whether the bot is in it, as far as it was told.
+    pub is_present: bool,
+}
+
+impl ChatRow {
+    /// The language of what the bot says of itself here.
+    pub fn speaks(&self) -> Language {
+        self.own_language.unwrap_or(self.language)
+    }
+
+    /// The zone in which this chat is told times: its own, or the one that the operator chose.
+    pub fn zone(&self, operators: Zone) -> Zone {
+        self.time_zone.unwrap_or(operators)
+    }
+}
+
+const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
+                       chat.own_language, chat.time_zone, chat.askers, chat.is_member";
+
+fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
+    Ok((
+        row::get(raw, "chat_key")?,
+        row::get(raw, "telegram_chat_id")?,
+        row::get(raw, "kind")?,
+        row::get(raw, "title")?,
+        row::get(raw, "username")?,
+        row::get(raw, "language")?,
+        row::get(raw, "own_language")?,
+        row::get(raw, "time_zone")?,
+        row::get(raw, "askers")?,
+        row::get(raw, "is_member")?,
+    ))
+}
+
+/// The columns of a chat before they are checked.
+type RawChat =
+    (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
+
+/// Finds a chat by any of Telegram's ids for it, present or former.
+pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id");
+    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":id": id.0 }, from_row).optional()?;
+    raw.map(to_chat).transpose()
+}
+
+pub fn by_key(conn: &Reader, key: ChatKey) -> Result<Option<ChatRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM chat WHERE chat_key = :key");
+    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":key": key.0 }, from_row).optional()?;
+    raw.map(to_chat).transpose()
+}
+
+/// Groups that the bot is in, newest first.
+pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM chat WHERE is_member = 1 AND kind IN ('group', 'supergroup')
+         ORDER BY chat_key DESC LIMIT :limit"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(named_params! { ":limit": limit }, from_row)?;
+    rows.map(|raw| to_chat(raw?)).collect()
+}
+
+/// Finds a chat by its public name, without `@`.
+pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM chat WHERE username = :username COLLATE NOCASE");
+    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":username": username }, from_row).optional()?;
+    raw.map(to_chat).transpose()
+}
+
+fn to_chat(raw: RawChat) -> Result<ChatRow> {
+    let (key, id, kind, title, username, language, own_language, time_zone, askers, is_present) = raw;
+    Ok(ChatRow {
+        key: ChatKey(row::number(key, "chat_key")?),
+        chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
+        language: Language::from_code(&language),
+        own_language: own_language.as_deref().map(Language::from_code),
+        time_zone: time_zone.as_deref().and_then(Zone::parse),
+        askers: askers.map_or(Ok(Askers::default()), |word| row::word(&word, "askers", Askers::parse))?,
+        is_present,
+    })
+}
+
+/// Finds or creates the chat and keeps its title and public name up to date.
+pub fn upsert(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
+    let Some(known) = find(tx, chat.id)? else {
+        return create(tx, chat);
+    };
+    let current = known.chat.id == chat.id;
+    if current && known.chat != *chat {
+        tx.prepare_cached("UPDATE chat SET kind = :kind, title = :title, username = :username WHERE chat_key = :key")?
+            .execute(named_params! {
+                ":kind": chat.kind.as_str(), ":title": chat.title, ":username": chat.username, ":key": known.key.0,
+            })?;
+        return Ok(ChatRow { chat: chat.clone(), ..known });
+    }
+    Ok(known)
+}
+
+fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
+    tx.prepare_cached(
+        "INSERT INTO chat (telegram_chat_id, kind, title, username) VALUES (:id, :kind, :title, :username)",
+    )?
+    .execute(named_params! {
+        ":id": chat.id.0, ":kind": chat.kind.as_str(), ":title": chat.title, ":username": chat.username,
+    })?;
+    let key = ChatKey(row::number(tx.last_insert_rowid(), "chat_key")?);
+    set_alias(tx, chat.id, key)?;
+    Ok(ChatRow {
+        key,
+        chat: chat.clone(),
+        language: Language::DEFAULT,
+        own_language: None,
+        time_zone: None,
+        askers: Askers::default(),
+        is_present: true,
+    })
+}
+
+fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO chat_alias (telegram_chat_id, chat_key) VALUES (:id, :key)
+         ON CONFLICT (telegram_chat_id) DO UPDATE SET chat_key = excluded.chat_key",
+    )?
+    .execute(named_params! { ":id": id.0, ":key": key.0 })?;
+    Ok(())
+}
+
+/// A basic group goes on as a supergroup. Both service messages tell the same, in either order; the second changes
+/// nothing. Where the supergroup already got rows of its own, those few move over to the older chat.
+pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
+    match (find(tx, migration.from)?, find(tx, migration.to)?) {
+        (Some(old), Some(new)) if old.key == new.key => {}
+        (Some(old), Some(new)) => merge(tx, &old, &new)?,
+        (Some(old), None) => adopt(tx, old.key, migration.to)?,
+        (None, Some(new)) => set_alias(tx, migration.from, new.key)?,
+        (None, None) => {
+            let chat = Chat { id: migration.to, kind: ChatKind::Supergroup, title: None, username: None };
+            let created = create(tx, &chat)?;
+            set_alias(tx, migration.from, created.key)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes `to` the present id of the chat.
+fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
+    set_alias(tx, to, key)?;
+    tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?
+        .execute(named_params! { ":to": to.0, ":key": key.0 })?;
+    Ok(())
+}
+
+fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
+    let mut merged = Merged { into: old.key, from: new.key, seqs: BTreeMap::new() };
+    for stored in messages::all_of(tx, new.key)? {
+        let language = messages::stem_language(tx, stored.chat, stored.seq)?;
+        let author = stored.message.sender.name.clone();
+        let entry = |chat, seq| Indexed { chat, seq, text: &stored.message.text, author: &author, language };
+        search::remove(tx, &entry(stored.chat, stored.seq))?;
+        let seq = next_seq(tx, old.key)?;
+        tx.prepare_cached(
+            "UPDATE message SET id = :id, chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was",
+        )?
+        .execute(named_params! {
+            ":id": messages::row_id(old.key, seq), ":chat": old.key.0, ":seq": seq.0,
+            ":from": new.key.0, ":was": stored.seq.0,
+        })?;
+        search::insert(tx, &entry(old.key, seq))?;
+        let conversation = Conversation { chat: old.key, thread: stored.message.thread };
+        sessions::note(tx, conversation, stored.message.sent_at)?;
+        merged.seqs.insert(stored.seq, seq);
+    }
+    derived::merged(tx, &merged)?;
+    tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
+    adopt(tx, old.key, new.chat.id)
+}
+
+pub(super) const FAMILY: Family = Family {
+    tables: &["chat", "chat_alias", "member"],
+    opted_out: drop_names_of,
+    chat_gone: forget_names,
+    merged: merge_names,
+    ..Family::UNTOUCHED
+};
+
+/// Somebody who opted out is called by no name of which only the opt-out tells.
+fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
+             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
+                                 AND message.user_id = member.user_id AND is_stub = 0 AND role <> 'system')",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    match scope {
+        Scope::EveryChat => forget_private_name(tx, user),
+        Scope::Chat(_) => Ok(()),
+    }
+}
+
+/// A private chat is called by the name of its member, whose id it has.
+pub(super) fn forget_private_name(tx: &Writer<'_>, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET title = NULL, username = NULL WHERE telegram_chat_id = :user AND kind = 'private'",
+    )?
+    .execute(named_params! { ":user": user.0 })?;
+    Ok(())
+}
+
+fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
+    for sql in [
+        "DELETE FROM member WHERE chat_key = :chat",
+        "UPDATE chat SET title = NULL, username = NULL WHERE chat_key = :chat",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
+    }
+    Ok(())
+}
+
+/// The row of the chat that ends goes last.
+fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
+             SELECT :into, user_id, name, username FROM member WHERE chat_key = :from",
+            "DELETE FROM member WHERE chat_key = :from AND :into <> :from",
+            "UPDATE chat_alias SET chat_key = :into WHERE chat_key = :from",
+        ],
+    )
+}
+
+/// Tells states of a chat's messages apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revision {
+    /// Another number: messages that were there have changed, or may be read no more, or again.
+    pub number: i64,
+    /// The newest message.
+    pub last: Seq,
+}
+
+pub fn revision(conn: &Reader, key: ChatKey) -> Result<Option<Revision>> {
+    let found = conn
+        .prepare_cached("SELECT revision, next_seq - 1 AS last FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| {
+            Ok(Revision { number: raw.get("revision")?, last: Seq(raw.get("last")?) })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// Takes the chat's next message number.
+pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
+    let key = named_params! { ":key": key.0 };
+    let seq = tx
+        .prepare_cached("SELECT next_seq FROM chat WHERE chat_key = :key")?
+        .query_row(key, |raw| raw.get("next_seq").map(Seq))?;
+    // Not with RETURNING, which sets up a table for its one row: a tenth of what storing a message takes.
+    tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key")?.execute(key)?;
+    Ok(seq)
+}
+
+pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET language = :language WHERE chat_key = :key")?
+        .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
+    Ok(())
+}
+
+/// The bot is in the chat.
+pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key")?
+        .execute(named_params! { ":key": key.0 })?;
+    Ok(())
+}
+
+/// The language to begin with in a chat of which nothing is known yet: of whoever added the bot. Among the first
+/// messages that are still here are those that say something, unless the chat has only just begun.
+pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET language = :language WHERE chat_key = :key
+             AND NOT EXISTS (SELECT 1 FROM (SELECT is_stub FROM message
+                 WHERE id BETWEEN :key << 32 AND (:key << 32) | 4294967295 ORDER BY id LIMIT 64) WHERE is_stub = 0)",
+    )?
+    .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
+    Ok(())
+}
+
+/// The bot is out of the chat, since `now` unless it was before.
+pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET is_member = 0, removed_at = coalesce(removed_at, :now) WHERE chat_key = :key")?
+        .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
+    Ok(())
+}
+
+/// How long the chat itself wants its messages kept, where it said so: outside none, inside none for good.
+pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
+    let days: Option<i64> = conn
+        .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("retention_days"))?;
+    days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
+}
+
+/// Remembers who writes in a chat, by their present name.
+pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)
+         ON CONFLICT (chat_key, user_id) DO UPDATE SET name = excluded.name, username = excluded.username
+         -- Most messages change nothing: leave the page clean.
+         WHERE member.name IS NOT excluded.name OR member.username IS NOT excluded.username",
+    )?
+    .execute(named_params! {
+        ":key": key.0, ":user": sender.id.0, ":name": sender.name, ":username": sender.username,
+    })?;
+    Ok(())
+}
+
+/// Remembers somebody who wrote long ago, unless their present name is known.
+pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)",
+    )?
+    .execute(named_params! {
+        ":key": key.0, ":user": sender.id.0, ":name": sender.name, ":username": sender.username,
+    })?;
+    Ok(())
+}
+
+/// Somebody who writes in a chat, by their present name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub id: UserId,
+    pub name: String,
+    pub username: Option<String>,
+}
+
+/// Who writes in a chat, without those who opted out.
+pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT user_id, name, username FROM member WHERE chat_key = :key AND name <> ''
+             AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = member.user_id
+                                 AND +opt_out.chat_key IN (0, :key)) ORDER BY user_id",
+    )?;
+    let rows = statement.query_map(named_params! { ":key": key.0 }, |raw| {
+        Ok(Member { id: UserId(raw.get("user_id")?), name: raw.get("name")?, username: raw.get("username")? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether `user` has written in a group that the bot is in.
+pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)
+                            WHERE user_id = :user AND kind <> 'private' AND is_member = 1) AS known",
+        )?
+        .query_row(named_params! { ":user": user.0 }, |raw| raw.get("known"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::new_store;
+    use crate::{Priority, messages};
+    use chime_core::testkit::{CHAT, transcript};
+    use chime_core::{Chat, ChatKind};
+
+    #[tokio::test]
+    async fn the_first_language_is_of_a_chat_without_words_whatever_its_first_number() {
+        let (_folder, store) = new_store().await;
+        let tried = store.write(Priority::Background, |tx| {
+            let chat = Chat { id: CHAT, kind: ChatKind::Private, title: None, username: None };
+            let row = upsert(tx, &chat)?;
+            let language = |tx: &Writer<'_>| upsert(tx, &chat).map(|row| row.language.code());
+            set_first_language(tx, row.key, Language::from_code("deu"))?;
+            assert_eq!(language(tx)?, "deu");
+            tx.prepare_cached("UPDATE chat SET next_seq = 100")?.execute([])?;
+            messages::take_in(tx, &row, &transcript("10:00 ann#1 where is the key").remove(0).message)?;
+            set_first_language(tx, row.key, Language::from_code("fra"))?;
+            assert_eq!(language(tx)?, "deu", "retention took the first hundred messages, and one is left");
+            Ok(())
+        });
+        tried.await.unwrap();
+    }
+}

@@ -1,0 +1,160 @@
+//! Who opted out, and the little that is held of them while their own request is dealt with.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::derived::{self, Cause, Family, Merged};
+use super::{Reader, Result, Writer, memory, messages, row};
+use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
+
+/// Where somebody opted out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    Chat(ChatKey),
+    EveryChat,
+}
+
+impl Scope {
+    /// The one chat; none for all.
+    pub fn chat(self) -> Option<ChatKey> {
+        match self {
+            Self::Chat(key) => Some(key),
+            Self::EveryChat => None,
+        }
+    }
+
+    /// 0 stands for every chat: keys count from 1.
+    fn key(self) -> u32 {
+        match self {
+            Self::Chat(key) => key.0,
+            Self::EveryChat => 0,
+        }
+    }
+}
+
+pub(super) const FAMILY: Family =
+    Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
+
+/// From now on nothing of `user` is kept or used. Gives whether that is news.
+pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> Result<bool> {
+    let added = tx
+        .prepare_cached(
+            "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
+         ON CONFLICT (chat_key, user_id) DO NOTHING",
+        )?
+        .execute(named_params! { ":chat": scope.key(), ":user": user.0, ":now": now.millis() })?;
+    if added == 0 {
+        return Ok(false);
+    }
+    derived::opted_out(tx, scope, user)?;
+    Ok(true)
+}
+
+fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    if cause != Cause::Edited {
+        tx.prepare_cached("DELETE FROM held_text WHERE key = :key")?
+            .execute(named_params! { ":key": MessageAt::of(stored).to_string() })?;
+    }
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    // Each names both chats, since a parameter that a statement does not use is an error.
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT OR IGNORE INTO opt_out (chat_key, user_id, since)
+             SELECT :into, user_id, since FROM opt_out WHERE chat_key = :from",
+            "DELETE FROM opt_out WHERE chat_key = :from AND :into <> :from",
+        ],
+    )
+}
+
+/// Takes an opt-out back. Out of every chat takes back the single ones too.
+pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
+        .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
+    // What they wrote may be read again.
+    memory::forget_member(tx, scope, user)
+}
+
+/// The widest scope in which `user` is out, as far as it covers `chat`.
+pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Scope>> {
+    let key: Option<u32> = conn
+        .prepare_cached(
+            "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND +chat_key IN (0, :chat)",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":user": user.0 }, |raw| raw.get("chat_key"))?;
+    Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
+}
+
+/// Whether `user` is out of every chat.
+pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT 1 FROM opt_out WHERE user_id = :user AND chat_key = 0")?
+        .exists(named_params! { ":user": user.0 })?)
+}
+
+/// Everybody who is out of a chat.
+pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
+    let mut statement = conn.prepare_cached("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)")?;
+    let users = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("user_id").map(UserId))?;
+    Ok(users.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Up to when the whole chat was forgotten.
+pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
+    let secs: Option<i64> = conn
+        .prepare_cached("SELECT forgotten_until FROM chat WHERE chat_key = :chat")?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("forgotten_until"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// Whether the words of a message must not be kept: its author opted out, they were forgotten, or the whole chat was.
+pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
+    Ok(forgotten_until(conn, chat)?.is_some_and(|until| message.sent_at <= until)
+        || opted_out(conn, chat, message.sender.id)?.is_some()
+        || messages::is_stub(conn, message.chat, message.id)?)
+}
+
+/// Holds the words of a member who opted out until the job about them has ended.
+pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO held_text (key, text, entities) VALUES (:key, :text, :entities)
+         ON CONFLICT (key) DO UPDATE SET text = excluded.text, entities = excluded.entities",
+    )?
+    .execute(named_params! {
+        ":key": MessageAt { chat: message.chat, message: message.id }.to_string(), ":text": message.text,
+        ":entities": row::to_json(&message.entities, "entities")?,
+    })?;
+    Ok(())
+}
+
+/// Whether words of anybody are held.
+pub fn is_any_held(conn: &Reader) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM held_text LIMIT 1")?.exists([])?)
+}
+
+/// The message that a job is about: as it is kept, or, of a member who opted out, with the words that are held for it. Who
+/// asks and opts out at once is still answered what they asked.
+pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
+    let Some((text, entities)) = held(conn, chat, id)? else {
+        return match messages::find(conn, chat, id)? {
+            None if !messages::is_stub(conn, chat, id)? => messages::find_any(conn, chat, id),
+            found => Ok(found),
+        };
+    };
+    let Some(stub) = messages::find_any(conn, chat, id)? else { return Ok(None) };
+    let message = Message { text, entities, ..stub.message };
+    Ok(Some(StoredMessage { message, ..stub }))
+}
+
+fn held(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<(String, Vec<Entity>)>> {
+    let found: Option<(String, String)> = conn
+        .prepare_cached("SELECT text, entities FROM held_text WHERE key = :key")?
+        .query_row(named_params! { ":key": MessageAt { chat, message: id }.to_string() }, |raw| {
+            Ok((raw.get("text")?, raw.get("entities")?))
+        })
+        .optional()?;
+    found.map(|(text, entities)| Ok((text, row::json(&entities, "entities")?))).transpose()
+}

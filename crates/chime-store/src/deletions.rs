@@ -1,0 +1,261 @@
+//! Requests to forget: written down when they are made, worked on piece by piece, gone when it is told that they are
+//! done.
+
+use rusqlite::{OptionalExtension, Row, ToSql, named_params};
+
+use super::derived::{self, Cause, Family, Merged};
+use super::forget::{self, Forgotten, Leave, Manner};
+use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, messages, row};
+use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Message {
+        chat: ChatKey,
+        seq: Seq,
+    },
+    /// What a member wrote; in every chat where none is named.
+    Member {
+        chat: Option<ChatKey>,
+        user: UserId,
+        since: Option<Timestamp>,
+    },
+    Chat(ChatKey),
+    /// The answers that rest on what a member wrote who opted out; in every chat where none is named.
+    Derived {
+        chat: Option<ChatKey>,
+        user: UserId,
+    },
+}
+
+/// A request, and how far it reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    pub what: What,
+    /// By this machine's clock.
+    pub asked_at: Timestamp,
+    /// By Telegram's clock, which dates the messages: none that was sent later is touched.
+    pub until: Timestamp,
+    pub asked_by: UserId,
+    /// The chat was told first and could object.
+    pub was_announced: bool,
+    /// Where to tell that it is done.
+    pub to: Option<ReplyTarget>,
+}
+
+/// A request with what was forgotten for it so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deletion {
+    pub id: i64,
+    pub request: Request,
+    pub forgotten: Forgotten,
+}
+
+/// Whether there is more to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    More,
+    Done,
+}
+
+const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced, \
+                       telegram_chat_id, thread_id, reply_to_id, messages, answers";
+
+pub fn add(tx: &Writer<'_>, request: &Request) -> Result<i64> {
+    let (scope, chat, seq, user, since) = match request.what {
+        What::Message { chat, seq } => ("message", Some(chat), Some(seq), None, None),
+        What::Member { chat, user, since } => ("member", chat, None, Some(user), since),
+        What::Chat(chat) => ("chat", Some(chat), None, None, None),
+        What::Derived { chat, user } => ("derived", chat, None, Some(user), None),
+    };
+    let to = request.to;
+    tx.prepare_cached(
+        "INSERT INTO deletion (scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced,
+             telegram_chat_id, thread_id, reply_to_id)
+         VALUES (:scope, :chat, :seq, :user, :since, :until, :asked_at, :asked_by, :was_announced, :to, :thread,
+             :reply_to)",
+    )?
+    .execute(named_params! {
+        ":scope": scope, ":chat": chat.map(|key| key.0), ":seq": seq.map(|seq| seq.0), ":user": user.map(|id| id.0),
+        ":since": since.map(Timestamp::secs), ":until": request.until.secs(), ":asked_at": request.asked_at.millis(),
+        ":asked_by": request.asked_by.0, ":was_announced": request.was_announced, ":to": to.map(|to| to.chat.0),
+        ":thread": to.and_then(|to| to.thread).map(|id| id.0),
+        ":reply_to": to.and_then(|to| to.reply_to).map(|id| id.0),
+    })?;
+    Ok(tx.last_insert_rowid())
+}
+
+pub fn find(conn: &Reader, id: i64) -> Result<Option<Deletion>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM deletion WHERE id = :id"))?
+        .query_row(named_params! { ":id": id }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// The announced deletions of a chat that still wait.
+pub fn announced_for(conn: &Reader, chat: ChatKey) -> Result<Vec<i64>> {
+    let mut statement =
+        conn.prepare_cached("SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1")?;
+    let ids = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("id"))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
+    tx.prepare_cached("DELETE FROM deletion WHERE id = :id")?.execute(named_params! { ":id": id })?;
+    Ok(())
+}
+
+/// When the oldest message was sent that is to go.
+pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
+    let (rule, values) = rule(request);
+    let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
+    let secs: Option<i64> = conn.prepare_cached(&sql)?.query_row(params(&values).as_slice(), |raw| raw.get("ts"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// Forgets at most `limit` messages, and what rests on them.
+pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
+    let request = &deletion.request;
+    let leave = match request.what {
+        What::Message { .. } | What::Member { .. } | What::Derived { .. } => Leave::Stub,
+        What::Chat(chat) => {
+            forget::set_forgotten_until(tx, chat, request.until)?;
+            memory::forget_chat(tx, chat)?;
+            Leave::Nothing
+        }
+    };
+    let manner = Manner { cause: Cause::Forgotten, leave, repeats };
+    if let What::Derived { chat, user } = request.what {
+        let rows = answers::grounds_of_member(tx, chat, user, request.asked_at, limit)?;
+        forget::answers_on(tx, &rows, manner)?;
+        return Ok(if rows.is_empty() { Progress::Done } else { Progress::More });
+    }
+    let rows = next(tx, request, limit)?;
+    let forgotten = forget::messages(tx, &rows, manner)?;
+    tx.prepare_cached(
+        "UPDATE deletion SET messages = messages + :messages, answers = answers + :answers WHERE id = :id",
+    )?
+    .execute(named_params! { ":messages": forgotten.messages, ":answers": forgotten.answers, ":id": deletion.id })?;
+    if !rows.is_empty() {
+        return Ok(Progress::More);
+    }
+    if let What::Member { chat, user, since } = request.what {
+        let span = (since.unwrap_or_default(), request.until);
+        // Of others, so that they are not among those of which the member is told.
+        let rows = borrowings::about_member(tx, chat, user, span, limit)?;
+        forget::messages(tx, &rows, manner)?;
+        if !rows.is_empty() {
+            return Ok(Progress::More);
+        }
+    }
+    inbox::forget_unindexed(tx)?;
+    match request.what {
+        What::Member { chat, .. } => inbox::forget_parked(tx, chat)?,
+        What::Chat(chat) => inbox::forget_parked(tx, Some(chat))?,
+        What::Message { .. } | What::Derived { .. } => {}
+    }
+    match request.what {
+        What::Member { chat, user, since: None } => {
+            tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
+                .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
+            memory::forget_number(tx, chat, user)?;
+            if chat.is_none() {
+                chats::forget_private_name(tx, user)?;
+            }
+        }
+        What::Chat(chat) => derived::chat_gone(tx, chat, request.asked_at)?,
+        What::Message { .. } | What::Member { since: Some(_), .. } | What::Derived { .. } => {}
+    }
+    Ok(Progress::Done)
+}
+
+pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Family::UNTOUCHED };
+
+/// What was asked of either chat is done in both, since they are one.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    for (was, now) in &chats.seqs {
+        tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
+            .execute(named_params! { ":now": now.0, ":from": chats.from.0, ":was": was.0 })?;
+    }
+    derived::run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
+}
+
+fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
+    let (rule, values) = rule(request);
+    let sql = format!("SELECT chat_key, seq FROM message WHERE {rule} LIMIT {limit}");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement
+        .query_map(params(&values).as_slice(), |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+type Values = Vec<(&'static str, i64)>;
+
+/// The messages that a request names and that are not yet forgotten.
+fn rule(request: &Request) -> (&'static str, Values) {
+    let until = (":until", request.until.secs());
+    match request.what {
+        What::Message { chat, seq } => {
+            ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", messages::row_id(chat, seq))])
+        }
+        What::Member { chat: Some(chat), user, since } => (
+            "user_id = :user AND chat_key = :chat AND ts BETWEEN :since AND :until",
+            vec![(":user", user.0), (":chat", chat.0.into()), (":since", since.map_or(0, Timestamp::secs)), until],
+        ),
+        What::Member { chat: None, user, since } => (
+            "user_id = :user AND ts BETWEEN :since AND :until",
+            vec![(":user", user.0), (":since", since.map_or(0, Timestamp::secs)), until],
+        ),
+        What::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
+        // No messages of theirs.
+        What::Derived { user, .. } => ("FALSE AND user_id = :user", vec![(":user", user.0)]),
+    }
+}
+
+fn params(values: &Values) -> Vec<(&str, &dyn ToSql)> {
+    values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Deletion> {
+    let scope: String = row::get(raw, "scope")?;
+    let chat: Option<i64> = row::get(raw, "chat_key")?;
+    let chat = chat.map(|key| row::number(key, "chat_key").map(ChatKey)).transpose()?;
+    let missing = |column| StoreError::BadValue { column, what: format!("missing for scope {scope:?}") };
+    let what = match scope.as_str() {
+        "message" => What::Message {
+            chat: chat.ok_or_else(|| missing("chat_key"))?,
+            seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
+        },
+        "member" => What::Member {
+            chat,
+            user: UserId(row::get(raw, "user_id")?),
+            since: row::get::<Option<i64>>(raw, "since")?.map(Timestamp::from_secs),
+        },
+        "chat" => What::Chat(chat.ok_or_else(|| missing("chat_key"))?),
+        "derived" => What::Derived { chat, user: UserId(row::get(raw, "user_id")?) },
+        _ => return Err(StoreError::BadValue { column: "scope", what: format!("unknown word {scope:?}") }),
+    };
+    Ok(Deletion {
+        id: row::get(raw, "id")?,
+        request: Request {
+            what,
+            asked_at: Timestamp::from_millis(row::get(raw, "asked_at")?),
+            until: Timestamp::from_secs(row::get(raw, "until")?),
+            asked_by: UserId(row::get(raw, "asked_by")?),
+            was_announced: row::get(raw, "was_announced")?,
+            to: match row::get::<Option<i64>>(raw, "telegram_chat_id")? {
+                None => None,
+                Some(chat) => Some(ReplyTarget {
+                    chat: ChatId(chat),
+                    thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+                    reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+                }),
+            },
+        },
+        forgotten: Forgotten {
+            messages: row::number(row::get(raw, "messages")?, "messages")?,
+            answers: row::number(row::get(raw, "answers")?, "answers")?,
+        },
+    })
+}

@@ -1,0 +1,48 @@
+//! What members think of answers, by their reactions. A row for each member and answer.
+
+use rusqlite::named_params;
+
+use super::consent::Scope;
+use super::derived::Family;
+use super::{Result, Writer};
+use chime_core::{AnswerId, Timestamp, UserId};
+
+pub(super) const FAMILY: Family = Family { tables: &["feedback"], opted_out, ..Family::UNTOUCHED };
+
+fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM feedback WHERE user_id = :user AND (:chat IS NULL OR answer_id IN
+             (SELECT id FROM answer WHERE answer.id = feedback.answer_id AND answer.chat_key = :chat))",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    Ok(())
+}
+
+/// Keeps what `user` thinks of an answer now; none where they took it back. Tells whether that is news.
+pub fn set(tx: &Writer<'_>, answer: AnswerId, user: UserId, is_good: Option<bool>, now: Timestamp) -> Result<bool> {
+    let answer = answer.0.to_string();
+    let changed = match is_good {
+        Some(is_good) => tx
+            .prepare_cached(
+                "INSERT INTO feedback (answer_id, user_id, is_good, given_at) VALUES (:answer, :user, :good, :now)
+                 ON CONFLICT (answer_id, user_id) DO UPDATE SET is_good = excluded.is_good, given_at = excluded.given_at
+                 WHERE feedback.is_good <> excluded.is_good",
+            )?
+            .execute(named_params! {
+                ":answer": answer, ":user": user.0, ":good": is_good, ":now": now.millis(),
+            })?,
+        None => tx
+            .prepare_cached("DELETE FROM feedback WHERE answer_id = :answer AND user_id = :user")?
+            .execute(named_params! { ":answer": answer, ":user": user.0 })?,
+    };
+    Ok(changed > 0)
+}
+
+/// Good and bad words about all answers that are kept.
+pub fn counts(conn: &super::Reader) -> Result<(u64, u64)> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT count(*) FILTER (WHERE is_good = 1) AS good, count(*) FILTER (WHERE is_good = 0) AS bad FROM feedback",
+        )?
+        .query_row([], |raw| Ok((raw.get("good")?, raw.get("bad")?)))?)
+}

@@ -1,0 +1,250 @@
+//! Taking words out of every table that holds them. What rests on a message beside its row is in [`derived`], where a new
+//! table joins; here is what binds them together: a message, the copies of it, and the answers that were given either.
+//!
+//! [`derived`]: super::derived
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::named_params;
+
+use super::derived::{self, Cause};
+use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
+use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
+
+/// How messages are forgotten.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    pub cause: Cause,
+    pub leave: Leave,
+    /// Whether a text repeats a forgotten one.
+    pub repeats: fn(&str, &str) -> bool,
+}
+
+/// What stays of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leave {
+    /// A stub of nobody: should a reply enclose the message later, its words do not come back.
+    Stub,
+    Nothing,
+}
+
+/// What was taken out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    pub messages: u64,
+    /// Of the chats of these messages: nobody is told what other chats hold.
+    pub answers: u64,
+}
+
+/// Forgets messages, and with them what rests on them: quotes, raw updates, answers. On request also the copies that others
+/// forwarded or quoted from elsewhere; what has expired in one chat may still be kept in another.
+pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<Forgotten> {
+    let mut named = Vec::new();
+    for (chat, seq) in rows {
+        named.extend(messages::any_by_seq(tx, *chat, *seq)?);
+    }
+    let mut copies = Vec::new();
+    if manner.cause == Cause::Forgotten {
+        for stored in &named {
+            copies.extend(borrowings::copies_of(tx, stored)?);
+        }
+    }
+    let texts = texts_of(&named);
+    let (answers, carriers) = resting_on(tx, named.iter().chain(&copies), &texts, manner)?;
+    let asked_in: BTreeSet<ChatKey> = named.iter().map(|stored| stored.chat).collect();
+    let answers_there = remove_answers(tx, &answers, &carriers, manner.cause)?;
+    for copy in &copies {
+        inbox::forget(tx, copy.message.chat, copy.message.id)?;
+        if !borrowings::give_back(tx, copy)? {
+            remove(tx, copy, Leave::Stub, manner.cause)?;
+        }
+    }
+    for stored in &named {
+        remove(tx, stored, manner.leave, manner.cause)?;
+    }
+    let words = |stored: &&StoredMessage| !stored.message.sender.name.is_empty();
+    let answers = answers_there.iter().filter(|chat| asked_in.contains(chat)).count();
+    Ok(Forgotten { messages: named.iter().filter(words).count() as u64, answers: answers as u64 })
+}
+
+/// Forgets the answers that rest on messages which stay themselves: their author opted out.
+pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<()> {
+    let mut named = Vec::new();
+    for (chat, seq) in rows {
+        named.extend(messages::any_by_seq(tx, *chat, *seq)?);
+    }
+    let (answers, carriers) = resting_on(tx, named.iter(), &texts_of(&named), manner)?;
+    remove_answers(tx, &answers, &carriers, manner.cause).map(drop)
+}
+
+/// From now on whatever brings a message from before `until` back makes a stub.
+pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET forgotten_until = max(coalesce(forgotten_until, 0), :until) WHERE chat_key = :chat",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":until": until.secs() })?;
+    Ok(())
+}
+
+/// Takes a message out, with what rests on it beside answers.
+pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, cause: Cause) -> Result<()> {
+    derived::words_gone(tx, stored, cause)?;
+    match leave {
+        Leave::Stub => messages::blank(tx, stored),
+        Leave::Nothing => messages::delete(tx, stored.chat, stored.seq),
+    }
+}
+
+/// Gives the chat of each answer.
+fn remove_answers(
+    tx: &Writer<'_>,
+    answers: &BTreeMap<AnswerId, ChatKey>,
+    carriers: &Carriers,
+    cause: Cause,
+) -> Result<Vec<ChatKey>> {
+    for answer in answers.keys() {
+        answers::forget(tx, *answer)?;
+    }
+    for carrier in carriers.values() {
+        remove(tx, carrier, Leave::Stub, cause)?;
+    }
+    Ok(answers.values().copied().collect())
+}
+
+fn texts_of(named: &[StoredMessage]) -> Vec<&str> {
+    named.iter().map(|stored| stored.message.text.trim()).filter(|text| !text.is_empty()).collect()
+}
+
+type Carriers = BTreeMap<(ChatKey, Seq), StoredMessage>;
+
+/// The answers that were given any of `roots`, the messages that carry them, and the later answers that pass on what
+/// those said: they cite one, reply to one, or repeat a forgotten text.
+fn resting_on<'a>(
+    tx: &Writer<'_>,
+    roots: impl Iterator<Item = &'a StoredMessage>,
+    texts: &[&str],
+    manner: Manner,
+) -> Result<(BTreeMap<AnswerId, ChatKey>, Carriers)> {
+    let mut going = BTreeMap::new();
+    let mut carriers = Carriers::new();
+    let mut pending = Vec::new();
+    for root in roots {
+        pending.extend(answers::resting_on(tx, root.chat, root.seq)?.into_iter().map(|answer| (answer, root.chat)));
+    }
+    while let Some((answer, chat)) = pending.pop() {
+        if going.insert(answer, chat).is_some() {
+            continue;
+        }
+        for (place, id) in outbox::messages_of(tx, answer)? {
+            let Some(carrier) = messages::find_any(tx, place, id)? else { continue };
+            for later in answers::resting_on(tx, carrier.chat, carrier.seq)? {
+                let passes_on = |record: &AnswerRecord| {
+                    record.anchor == Some(carrier.message.id)
+                        || record.sources.iter().any(|source| source.id == format!("m{}", carrier.seq))
+                        || texts.iter().any(|text| says_again(record, text, manner))
+                };
+                if answers::find(tx, later)?.as_ref().is_some_and(passes_on) {
+                    pending.push((later, carrier.chat));
+                }
+            }
+            carriers.insert((carrier.chat, carrier.seq), carrier);
+        }
+    }
+    Ok((going, carriers))
+}
+
+fn says_again(record: &AnswerRecord, text: &str, manner: Manner) -> bool {
+    (manner.repeats)(&record.text, text) || record.sources.iter().any(|source| (manner.repeats)(&source.text, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbox::{NewReply, Purpose};
+    use crate::testkit::new_store;
+    use crate::{Priority, chats};
+    use chime_core::testkit::{CHAT, transcript};
+    use chime_core::{
+        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Matter, Message, MessageId, Reason, ReplyTarget, TokenUse,
+        UserId,
+    };
+
+    /// An answer to message 1 that was given the message `used` and went out as message `carrier`.
+    fn answer(tx: &Writer<'_>, number: u128, used: u32, carrier: i64, text: &str) -> Result<AnswerId> {
+        let id = AnswerId(ulid::Ulid(number));
+        let used = Chosen { seq: Seq(used), id: MessageId(used.into()), reason: Reason::Cluster, score: 1.0 };
+        let record = AnswerRecord {
+            id,
+            chat: ChatKey(1),
+            thread: None,
+            trigger: Seq(90 + u32::try_from(number).unwrap()),
+            matter: Matter::First,
+            asked_by: UserId(1),
+            created_at: Timestamp::from_secs(1),
+            status: AnswerStatus::Answered,
+            text: text.to_owned(),
+            anchor: None,
+            window: vec![used],
+            omitted: vec![],
+            alternative: None,
+            slots: vec![],
+            sources: vec![],
+            model: "test".to_owned(),
+            tokens: TokenUse::default(),
+            latency_ms: 1,
+            uncertainty: None,
+            guard_used: false,
+        };
+        answers::save(tx, &record)?;
+        let to = ReplyTarget { chat: CHAT, thread: None, reply_to: None };
+        let parts = vec![FormattedText::plain(text)];
+        let own = NewReply::own(Purpose::Answer, number.to_string(), to, parts);
+        let reply = NewReply { answer: Some(id), ..own };
+        outbox::add(tx, &reply, Timestamp::from_secs(1))?;
+        let part = outbox::parts(tx, &reply.key)?.remove(0);
+        outbox::mark_sent(tx, part.id, MessageId(carrier))?;
+        Ok(id)
+    }
+
+    #[tokio::test]
+    async fn an_answer_goes_with_what_it_was_given_and_so_does_one_that_passes_it_on() {
+        let (_folder, store) = new_store().await;
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        let said: Vec<Message> = transcript(
+            "
+            10:00 ann#1 my new door code is 4711
+            10:01 chime#2 [assistant] Ann has a new code.
+            10:02 chime#3 [assistant] As I said, the new door code is 4711.
+            10:03 chime#4 [assistant] The lake is warm.
+            ",
+        )
+        .into_iter()
+        .map(|stored| stored.message)
+        .collect();
+        let repeats = |text: &str, forgotten: &str| text.contains("door code") && forgotten.contains("door code");
+        let (left, texts) = store
+            .write(Priority::Answering, move |tx| {
+                let row = chats::upsert(tx, &chat)?;
+                for message in &said {
+                    messages::take_in(tx, &row, message)?;
+                }
+                let given = answer(tx, 1, 1, 2, "Ann has a new code.")?;
+                let passing_on = answer(tx, 2, 2, 3, "As I said, the new door code is 4711.")?;
+                let unrelated = answer(tx, 3, 2, 4, "The lake is warm.")?;
+                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                let forgotten = super::messages(tx, &[(ChatKey(1), Seq(1))], manner)?;
+                assert_eq!(forgotten, Forgotten { messages: 1, answers: 2 });
+                let mut left = Vec::new();
+                for id in [given, passing_on, unrelated] {
+                    left.push(answers::find(tx, id)?.is_some());
+                }
+                let texts: Vec<String> =
+                    messages::all_of(tx, ChatKey(1))?.into_iter().map(|stored| stored.message.text).collect();
+                Ok((left, texts))
+            })
+            .await
+            .unwrap();
+        assert_eq!(left, [false, false, true]);
+        assert_eq!(texts, ["", "", "", "The lake is warm."]);
+    }
+}

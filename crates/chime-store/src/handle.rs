@@ -1,0 +1,284 @@
+//! The handle that every room holds: one verb to write, one to read.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use futures::FutureExt;
+use futures::executor::block_on;
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, oneshot};
+
+use super::log::Log;
+use super::open::{self, FileLock, Opened};
+use super::search::{self, Merging};
+use super::writer::{self, Given, Run, Task, Work, WriterThread};
+use super::{Reader, Result, StoreError, Writer};
+use chime_core::Timestamp;
+
+/// Two read at once; with the writer that makes three connections, each with its own page cache.
+const READERS: usize = 2;
+
+/// Whose write goes first when both wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// Taking in messages and answering.
+    Answering,
+    /// Everything that nobody waits for. Keep each such write under 5 ms.
+    Background,
+}
+
+/// The open database. Cheap to clone; closed when the last clone is dropped or by [`Store::close`].
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    writer: Mutex<Option<Running>>,
+    readers: Mutex<Vec<Connection>>,
+    free_readers: Arc<Semaphore>,
+    /// Writes that somebody waited for, so far.
+    answering_writes: AtomicU64,
+}
+
+struct Running {
+    queues: Queues,
+    thread: JoinHandle<()>,
+    _lock: FileLock,
+}
+
+type Reading = Box<dyn FnOnce(&Reader) -> Result<Given> + Send>;
+
+#[derive(Clone)]
+struct Queues {
+    answering: tokio::sync::mpsc::Sender<writer::Work>,
+    background: tokio::sync::mpsc::Sender<writer::Task>,
+}
+
+impl Store {
+    /// Takes the lock, checks, backs up, migrates and opens the file at `path`, creating it if it never was.
+    pub fn open(path: &Path, now: Timestamp) -> Result<(Self, Opened)> {
+        let lock = open::lock(path)?;
+        let (conn, opened) = open::open_for_writing(path, now)?;
+        let readers = (0..READERS).map(|_| open::open_for_reading(path)).collect::<Result<Vec<_>>>()?;
+        let log = Log::tend(&conn, path)?;
+        let WriterThread { answering, background, thread } = writer::start(conn, log).map_err(|source| {
+            StoreError::File { action: "cannot start the writer of", path: path.to_owned(), source }
+        })?;
+        let running = Running { queues: Queues { answering, background }, thread, _lock: lock };
+        let store = Self::around(path, Some(running), readers);
+        Ok((store, opened))
+    }
+
+    /// Opens the file at `path` for reading only, also while a daemon works with it.
+    pub fn open_to_read(path: &Path) -> Result<Self> {
+        Ok(Self::around(path, None, vec![open::open_for_reading(path)?]))
+    }
+
+    fn around(path: &Path, running: Option<Running>, readers: Vec<Connection>) -> Self {
+        let free_readers = Arc::new(Semaphore::new(readers.len()));
+        let shared = Shared {
+            path: path.to_owned(),
+            writer: Mutex::new(running),
+            readers: Mutex::new(readers),
+            free_readers,
+            answering_writes: AtomicU64::new(0),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Runs `work` on the writer and returns once it is committed and synced. A failure undoes all of `work`.
+    pub fn write<T, F>(&self, priority: Priority, work: F) -> impl Future<Output = Result<T>> + Send
+    where
+        F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let run: Run = Box::new(move |tx| Ok(Box::new(work(tx)?)));
+        self.write_any(priority, run).map(taken::<T> as fn(_) -> _)
+    }
+
+    async fn write_any(&self, priority: Priority, run: Run) -> Result<Given> {
+        let (reply, outcome) = oneshot::channel();
+        self.submit(priority, Work { run, reply }).await?;
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    async fn submit(&self, priority: Priority, work: Work) -> Result<()> {
+        let queues = self.queues().ok_or(StoreError::Closed)?;
+        let is_accepted = match priority {
+            Priority::Answering => {
+                self.shared.answering_writes.fetch_add(1, Ordering::Relaxed);
+                queues.answering.send(work).await.is_ok()
+            }
+            Priority::Background => queues.background.send(Task::Write(work)).await.is_ok(),
+        };
+        if is_accepted { Ok(()) } else { Err(StoreError::Closed) }
+    }
+
+    /// How many writes there were so far that somebody waited for: who looks twice sees whether it is quiet.
+    pub fn answering_writes(&self) -> u64 {
+        self.shared.answering_writes.load(Ordering::Relaxed)
+    }
+
+    /// Folds the log into the file, so that what was deleted is not in the log any more.
+    pub async fn fold(&self) -> Result<()> {
+        self.alone(Task::Fold).await
+    }
+
+    /// Writes the file anew, so that what was deleted is nowhere in it. Other writes wait meanwhile.
+    pub async fn rewrite(&self) -> Result<()> {
+        self.alone(Task::Rewrite).await
+    }
+
+    /// Merges the full-text index, a little at a time behind everything that somebody waits for. What a failure leaves undone is
+    /// gone on with by the next call.
+    pub async fn merge_index(&self, mut merging: Merging) -> Result<()> {
+        /// Pages in one transaction: about 5 ms.
+        const AT_ONCE: i32 = 50;
+        while self.write(Priority::Background, move |tx| search::merge(tx, merging, AT_ONCE)).await? {
+            merging = Merging::Alike;
+        }
+        Ok(())
+    }
+
+    async fn alone(&self, task: impl FnOnce(oneshot::Sender<Result<()>>) -> Task) -> Result<()> {
+        let queues = self.queues().ok_or(StoreError::Closed)?;
+        let (reply, outcome) = oneshot::channel();
+        queues.background.send(task(reply)).await.map_err(|_| StoreError::Closed)?;
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Runs `work` on a reading connection, beside the writer. It sees one state of the database throughout.
+    pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send
+    where
+        F: FnOnce(&Reader) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let reading: Reading = Box::new(move |conn| Ok(Box::new(work(conn)?)));
+        self.read_any(reading).map(taken::<T> as fn(_) -> _)
+    }
+
+    /// Runs `work` on a thread that may wait.
+    async fn read_any(&self, work: Reading) -> Result<Given> {
+        let free_readers = Arc::clone(&self.shared.free_readers);
+        let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let shared = Arc::clone(&self.shared);
+        let lend = move || {
+            // Kept as long as the connection, also where nobody waits for the outcome any more.
+            let _permit = permit;
+            shared.read(work)
+        };
+        tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
+    }
+
+    /// The same for a row or two that were just written, on this very thread where a connection is free: to hand that to
+    /// another takes longer.
+    pub async fn glance<T, F>(&self, work: F) -> Result<T>
+    where
+        F: FnOnce(&Reader) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self.shared.free_readers.try_acquire() {
+            Ok(_permit) => self.shared.read(work),
+            Err(_) => self.read(work).await,
+        }
+    }
+
+    /// The same for a thread that may wait, and goes on with what it read.
+    pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
+        self.shared.read(work)
+    }
+
+    /// Waits for what was accepted to be written, folds the log into the file and lets go of the lock.
+    pub async fn close(&self) {
+        let running = locked(&self.shared.writer).take();
+        self.shared.free_readers.close();
+        locked(&self.shared.readers).clear();
+        if let Some(Running { queues, thread, _lock }) = running {
+            drop(queues);
+            // A writer that panicked has said so already; there is nothing left to wait for.
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        locked(&self.shared.writer).as_ref().map(|running| running.queues.clone())
+    }
+}
+
+impl Shared {
+    /// What `work` gives on a reading connection; whoever asks has a permit for one.
+    fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
+        // The connection goes back even when the work panics.
+        let lent = Lent { shared: self, conn: Some(conn) };
+        let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
+        let snapshot = conn.unchecked_transaction()?;
+        work(&snapshot)
+    }
+}
+
+/// A reading connection that finds its way back.
+struct Lent<'a> {
+    shared: &'a Shared,
+    conn: Option<Connection>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn.take()
+            && !self.shared.free_readers.is_closed()
+        {
+            locked(&self.shared.readers).push(conn);
+        }
+    }
+}
+
+/// What work gave, as what it is.
+fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
+    outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
+}
+
+/// What the mutexes here guard is whole at every step, so a panic elsewhere does not spoil it.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::new_store;
+
+    #[tokio::test]
+    async fn a_read_that_nobody_waits_for_any_more_still_holds_its_connection() {
+        let (_folder, store) = new_store().await;
+        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        let gate = Arc::new(std::sync::Barrier::new(READERS + 1));
+        for _ in 0..READERS {
+            let (begun, gate) = (begun.clone(), Arc::clone(&gate));
+            let read = store.read(move |_| {
+                begun.send(()).map_err(|_| StoreError::Closed)?;
+                gate.wait();
+                Ok(())
+            });
+            tokio::select! {
+                _ = read => panic!("the gate holds it"),
+                begun = begins.recv() => assert!(begun.is_some()),
+            }
+        }
+        let permits = store.shared.free_readers.available_permits();
+        let (next, ()) = tokio::join!(store.read(|_| Ok(7)), async {
+            tokio::task::spawn_blocking(move || gate.wait()).await.expect("they end");
+        });
+        assert_eq!(permits, 0, "nobody else may ask for a connection meanwhile");
+        assert_eq!(next.ok(), Some(7));
+    }
+}

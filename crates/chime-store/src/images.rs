@@ -1,0 +1,85 @@
+//! Copies of the database as each commit leaves it: what a process that is killed there would find at its next start. Behind
+//! the feature `testkit`, so that none of it is in a release build.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, named_params};
+
+use super::{Result, open};
+use chime_core::{JobKind, Timestamp};
+
+/// The database after one commit.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// Not there unless the image was wanted.
+    pub file: PathBuf,
+    pub at: Timestamp,
+    /// The kinds of the jobs that were due, and so perhaps worked on.
+    pub due: Vec<JobKind>,
+}
+
+type Now = Box<dyn Fn() -> Timestamp + Send>;
+type IsWanted = Box<dyn Fn(&[JobKind]) -> bool + Send>;
+
+struct Album {
+    folder: PathBuf,
+    now: Now,
+    is_wanted: IsWanted,
+    images: Vec<Image>,
+}
+
+static ALBUMS: Mutex<BTreeMap<PathBuf, Album>> = Mutex::new(BTreeMap::new());
+
+/// From now on each commit to the database at `path` is noted with the kinds of the jobs that are due by the clock `now`, and
+/// copied into `folder` where an image with these kinds `is_wanted`.
+pub fn start(
+    path: &Path,
+    folder: &Path,
+    now: impl Fn() -> Timestamp + Send + 'static,
+    is_wanted: impl Fn(&[JobKind]) -> bool + Send + 'static,
+) {
+    let (now, is_wanted): (Now, IsWanted) = (Box::new(now), Box::new(is_wanted));
+    let album = Album { folder: folder.to_owned(), now, is_wanted, images: Vec::new() };
+    albums().insert(path.to_owned(), album);
+}
+
+/// Ends that, and gives the images in the order of the commits.
+pub fn stop(path: &Path) -> Vec<Image> {
+    albums().remove(path).map(|album| album.images).unwrap_or_default()
+}
+
+/// Copies what the writer has just committed. The writer writes nothing meanwhile. Folding the log may go on beside it: the
+/// log is copied last, and whatever was folded until then is still in it.
+pub(super) fn take(writer: &Connection) {
+    let mut albums = albums();
+    let Some(album) = writer.path().and_then(|path| albums.get_mut(Path::new(path))) else { return };
+    let file = album.folder.join(format!("{}.db", album.images.len()));
+    let at = (album.now)();
+    let copied = due(writer, at).and_then(|due| {
+        let ends: &[&str] = if (album.is_wanted)(&due) { &["", "-wal"] } else { &[] };
+        for end in ends {
+            let from = writer.path().map(|path| open::beside(Path::new(path), end)).unwrap_or_default();
+            let to = open::beside(&file, end);
+            std::fs::copy(&from, &to).map_err(|source| open::file_error("cannot copy", &from, source))?;
+        }
+        Ok(due)
+    });
+    match copied {
+        Ok(due) => album.images.push(Image { file, at, due }),
+        Err(error) => tracing::error!(%error, "no image was taken"),
+    }
+}
+
+fn due(conn: &Connection, now: Timestamp) -> Result<Vec<JobKind>> {
+    let mut statement =
+        conn.prepare_cached("SELECT DISTINCT kind FROM job WHERE state = 'due' AND due_at <= :now ORDER BY kind")?;
+    let kinds = statement.query_map(named_params! { ":now": now.millis() }, |raw| raw.get::<_, String>("kind"))?;
+    let kinds = kinds.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(kinds.iter().filter_map(|kind| JobKind::parse(kind)).collect())
+}
+
+fn albums() -> MutexGuard<'static, BTreeMap<PathBuf, Album>> {
+    ALBUMS.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,518 @@
+//! The job table: the truth about what is to be done. Notifications only wake workers up.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::{Reader, Result, StoreError, Writer, row};
+use chime_core::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
+
+const COLUMNS: &str = "id, payload, due_at, attempts";
+
+/// A job that was put aside, for whoever looks after the daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParkedJob {
+    pub id: JobId,
+    /// As it is written down: another version may know kinds that this one does not.
+    pub kind: String,
+    pub attempts: u32,
+    /// Holds no message content.
+    pub last_error: Option<String>,
+}
+
+/// Adds a job unless one of this kind and key is or was there: the same trigger twice is one job.
+/// Gives whether it is new.
+pub fn add(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<bool> {
+    insert(tx, job, due_at, "NOTHING")
+}
+
+/// Adds a job, or moves the one that is there to `due_at` and makes it due again. Its moment always changes, by which
+/// [`finish_unless_moved`] knows.
+pub fn add_or_move(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
+    let anew = "UPDATE SET due_at = excluded.due_at + (job.due_at = excluded.due_at), state = 'due', attempts = 0,
+                    started = 0, last_error = NULL, payload = excluded.payload";
+    insert(tx, job, due_at, anew).map(drop)
+}
+
+/// Adds a job, or makes one that has ended due again. One that waits keeps its moment.
+pub fn add_unless_due(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
+    let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
+                    payload = excluded.payload WHERE job.state <> 'due'";
+    insert(tx, job, due_at, anew).map(drop)
+}
+
+/// Adds a job, or makes one that was done due again. One that waits or was put aside stays as it is.
+pub fn add_again(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
+    let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
+                    payload = excluded.payload WHERE job.state = 'done'";
+    insert(tx, job, due_at, anew).map(drop)
+}
+
+fn insert(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp, on_conflict: &str) -> Result<bool> {
+    let sql = format!(
+        "INSERT INTO job (kind, key, lane, due_at, state, payload) VALUES (:kind, :key, :lane, :due_at, 'due', :payload)
+         ON CONFLICT (kind, key) DO {on_conflict}"
+    );
+    let changed = tx.prepare_cached(&sql)?.execute(named_params! {
+        ":kind": job.kind().as_str(), ":key": job.key(), ":lane": job.lane(), ":due_at": due_at.millis(),
+        ":payload": row::to_json(job, "payload")?,
+    })?;
+    Ok(changed == 1)
+}
+
+/// The job with this kind and key, while it is neither done nor put aside.
+pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
+    let sql = format!("SELECT {COLUMNS} FROM job WHERE kind = :kind AND key = :key AND state = 'due'");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":kind": job.kind().as_str(), ":key": job.key() }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// Whether a job of this kind and key waits or is being worked on.
+pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
+    has_row(conn, job.kind(), &job.key(), "state = 'due'")
+}
+
+/// Whether any job of a kind waits for a chat.
+pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due') AS found";
+    let params = named_params! { ":kind": kind.as_str(), ":chat": chat.0 };
+    Ok(conn.prepare_cached(sql)?.query_row(params, |raw| raw.get("found"))?)
+}
+
+/// Whether a job of this kind and key is or was there.
+pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
+    has_row(conn, kind, key, "true")
+}
+
+fn has_row(conn: &Reader, kind: JobKind, key: &str, condition: &str) -> Result<bool> {
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key AND {condition}) AS found");
+    let params = named_params! { ":kind": kind.as_str(), ":key": key };
+    Ok(conn.prepare_cached(&sql)?.query_row(params, |raw| raw.get("found"))?)
+}
+
+/// Replaces what a job that still waits is to do, as when the message it is about was edited.
+pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
+    tx.prepare_cached("UPDATE job SET payload = :payload WHERE kind = :kind AND key = :key AND state = 'due'")?
+        .execute(named_params! {
+            ":kind": job.kind().as_str(), ":key": job.key(), ":payload": row::to_json(job, "payload")?,
+        })?;
+    Ok(())
+}
+
+/// Jobs that are due at `now`, those that a member waits for first, then oldest first: at most `per_lane` of a kind and
+/// lane, so that a crowded chat hides nobody.
+pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
+    let mut few = first_due(conn, now, per_lane.saturating_add(1))?;
+    if few.len() > per_lane {
+        return due_of_lanes(conn, now, per_lane, limit);
+    }
+    // As nearly always: no lane can hold more than its share of them.
+    few.sort_by_key(|job| job.kind().policy().class == Class::Background);
+    few.truncate(limit as usize);
+    Ok(few)
+}
+
+/// The first jobs that are due, at most `most`, oldest first.
+fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most"
+    ))?;
+    let params = named_params! { ":now": now.millis(), ":most": i64::try_from(most).unwrap_or(i64::MAX) };
+    readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
+}
+
+/// Leaves out what this version cannot read: [`park_unreadable`] puts it aside at the next start.
+fn readable(rows: impl Iterator<Item = rusqlite::Result<Result<Job>>>) -> Result<Vec<Job>> {
+    let is_unreadable = |row: &rusqlite::Result<Result<Job>>| matches!(row, Ok(Err(StoreError::BadValue { .. })));
+    rows.filter(|row| !is_unreadable(row)).map(|row| row?).collect()
+}
+
+fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let background = JobKind::sql_list(|policy| policy.class == Class::Background);
+        format!(
+            "SELECT {COLUMNS} FROM (
+                 SELECT {COLUMNS}, kind IN ({background}) AS is_background,
+                        row_number() OVER (PARTITION BY kind, lane ORDER BY due_at, id) AS place
+                 FROM job WHERE state = 'due' AND due_at <= :now)
+             WHERE place <= :per_lane ORDER BY is_background, due_at, id LIMIT :limit"
+        )
+    });
+    let mut statement = conn.prepare_cached(&SQL)?;
+    let params = named_params! {
+        ":now": now.millis(), ":per_lane": i64::try_from(per_lane).unwrap_or(i64::MAX), ":limit": limit,
+    };
+    readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
+}
+
+/// When the next job after `now` falls due.
+pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
+    let at: Option<i64> = conn
+        .prepare_cached("SELECT min(due_at) AS at FROM job WHERE state = 'due' AND due_at > :now")?
+        .query_row(named_params! { ":now": now.millis() }, |raw| raw.get("at"))
+        .optional()?
+        .flatten();
+    Ok(at.map(Timestamp::from_millis))
+}
+
+/// Marks jobs as being worked on: whatever ends the process meanwhile is charged to them.
+pub fn mark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
+    set_started(tx, ids, true)
+}
+
+/// Takes the mark back from jobs that were cut short by a stop, which is not their fault.
+pub fn unmark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
+    set_started(tx, ids, false)
+}
+
+fn set_started(tx: &Writer<'_>, ids: &[JobId], started: bool) -> Result<()> {
+    let mut statement = tx.prepare_cached("UPDATE job SET started = :started WHERE id = :id AND state = 'due'")?;
+    for id in ids {
+        statement.execute(named_params! { ":id": id.0, ":started": started })?;
+    }
+    Ok(())
+}
+
+/// Marks a job done. Its row stays for a while, so that the same trigger is not worked on again.
+pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE kind = :kind AND key = :key",
+    )?
+    .execute(named_params! { ":kind": kind.as_str(), ":key": key })?;
+    Ok(())
+}
+
+/// The same, unless it was asked for anew while it was worked on: then it is still to be done. Gives whether it is done.
+pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
+    let ended = tx
+        .prepare_cached(
+            "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE id = :id AND due_at = :due_at",
+        )?
+        .execute(named_params! { ":id": job.id.0, ":due_at": job.due_at.millis() })?;
+    Ok(ended == 1)
+}
+
+/// Writes down a failed attempt and when to try again, unless the job was ended while it was worked on.
+pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE job SET due_at = :at, attempts = attempts + 1, started = 0, last_error = :error
+         WHERE id = :id AND state = 'due'",
+    )?
+    .execute(named_params! { ":id": id.0, ":at": at.millis(), ":error": error })?;
+    Ok(())
+}
+
+/// The wall clock was set back by `by`: what was put off waits as long as it was meant to.
+pub fn set_back(tx: &Writer<'_>, by: Duration, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE job SET due_at = max(due_at - :by, :now) WHERE state = 'due' AND due_at > :now")?
+        .execute(named_params! { ":by": i64::try_from(by.as_millis()).unwrap_or(i64::MAX), ":now": now.millis() })?;
+    Ok(())
+}
+
+/// Makes a job due later without counting an attempt: it did not fail, it waits. One that was ended in the meantime stays so.
+pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE job SET due_at = :at, started = 0 WHERE id = :id AND state = 'due'")?
+        .execute(named_params! { ":id": id.0, ":at": at.millis() })?;
+    Ok(())
+}
+
+/// Puts a job aside for good, unless it was ended while it was worked on; `chime check` shows it.
+pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE job SET state = 'parked', attempts = attempts + 1, started = 0, last_error = :error
+         WHERE id = :id AND state = 'due'",
+    )?
+    .execute(named_params! { ":id": id.0, ":error": error })?;
+    Ok(())
+}
+
+/// Jobs put aside, oldest first.
+pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id, kind, attempts, last_error FROM job WHERE state = 'parked' ORDER BY id LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! { ":limit": limit }, |raw| {
+        Ok((raw.get("id")?, raw.get("kind")?, raw.get("attempts")?, raw.get("last_error")?))
+    })?;
+    rows.map(|row| {
+        let (id, kind, attempts, last_error): (i64, String, i64, Option<String>) = row?;
+        Ok(ParkedJob { id: JobId(id), kind, attempts: row::number(attempts, "attempts")?, last_error })
+    })
+    .collect()
+}
+
+/// Makes parked jobs due again, with all their attempts: one of them, or all. Gives how many.
+pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "UPDATE job SET state = 'due', due_at = :now, attempts = 0
+             WHERE state = 'parked' AND (:id IS NULL OR id = :id)",
+        )?
+        .execute(named_params! { ":now": now.millis(), ":id": which.map(|id| id.0) })?)
+}
+
+/// Ends the jobs of a chat that the bot is no longer in.
+pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
+    let kinds = JobKind::sql_list(|policy| policy.ends_with_chat);
+    let sql = format!(
+        "UPDATE job SET state = 'done', payload = NULL WHERE lane = :chat AND state = 'due' AND kind IN ({kinds})"
+    );
+    tx.prepare_cached(&sql)?.execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Ends the jobs of a kind that wait for a chat.
+pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE job SET state = 'done', payload = NULL WHERE kind = :kind AND lane = :chat AND state = 'due'",
+    )?
+    .execute(named_params! { ":kind": kind.as_str(), ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Puts aside the jobs that this version cannot read: another one wrote them, and can have them retried.
+pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
+    let mut statement = tx.prepare_cached("SELECT id, payload FROM job WHERE state = 'due'")?;
+    let rows = statement.query_map([], |raw| Ok((raw.get("id")?, raw.get("payload")?)))?;
+    let mut parked = 0;
+    for row in rows.collect::<rusqlite::Result<Vec<(i64, Option<String>)>>>()? {
+        let (id, payload) = row;
+        if payload.is_some_and(|payload| serde_json::from_str::<JobPayload>(&payload).is_ok()) {
+            continue;
+        }
+        park(tx, JobId(id), "this version cannot read it")?;
+        parked += 1;
+    }
+    Ok(parked)
+}
+
+/// Charges the jobs that were worked on when the process ended: it may have died of one of them. What has
+/// used up its attempts is put aside. Gives how many jobs are due.
+pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
+    for kind in JobKind::ALL {
+        let policy = kind.policy();
+        let attempts = if policy.is_periodic { u32::MAX } else { policy.attempts };
+        tx.prepare_cached(
+            "UPDATE job SET attempts = attempts + :charge, started = 0,
+                 state = CASE WHEN attempts + :charge >= :most THEN 'parked' ELSE state END,
+                 last_error = CASE WHEN attempts + :charge >= :most THEN 'the process ended while at it' ELSE last_error END
+             WHERE state = 'due' AND started = 1 AND kind = :kind",
+        )?
+        .execute(named_params! { ":kind": kind.as_str(), ":most": attempts, ":charge": policy.charge_of_crash() })?;
+    }
+    let due = "SELECT count(*) AS due FROM job WHERE state = 'due' AND due_at <= :now";
+    let due: i64 = tx.prepare_cached(due)?.query_row(named_params! { ":now": now.millis() }, |raw| raw.get("due"))?;
+    row::number(due, "due")
+}
+
+/// Deletes rows of done jobs that were kept long enough, at most `limit`; gives how many.
+pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
+    let mut pruned = 0;
+    for kind in JobKind::ALL {
+        let cutoff = now.minus(kind.policy().row_kept);
+        pruned += tx
+            .prepare_cached(
+                "DELETE FROM job WHERE id IN
+                     (SELECT id FROM job WHERE state = 'done' AND kind = :kind AND due_at < :cutoff LIMIT :limit)",
+            )?
+            .execute(named_params! { ":kind": kind.as_str(), ":cutoff": cutoff.millis(), ":limit": limit })?;
+    }
+    Ok(pruned)
+}
+
+/// Jobs not done yet, and jobs put aside. Periodic ones, which never end, are not counted.
+pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
+    let periodic = JobKind::sql_list(|policy| policy.is_periodic);
+    // Two counts of small partial indexes: most of the table is done.
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind NOT IN ({periodic})) AS open,
+                (SELECT count(*) FROM job WHERE state = 'parked') AS parked"
+    );
+    Ok(conn.prepare_cached(&sql)?.query_row([], |raw| Ok((raw.get("open")?, raw.get("parked")?)))?)
+}
+
+/// Jobs of each kind that are not done yet, and those that were put aside; kinds without either are left out.
+pub fn counts_by_kind(conn: &Reader) -> Result<Vec<(JobKind, u64, u64)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT kind, sum(state = 'due') AS open, sum(state = 'parked') AS parked
+         FROM job WHERE state IN ('due', 'parked') GROUP BY kind ORDER BY kind",
+    )?;
+    let rows = statement.query_map([], |raw| {
+        Ok((raw.get::<_, String>("kind")?, raw.get::<_, u64>("open")?, raw.get::<_, u64>("parked")?))
+    })?;
+    rows.map(|row| {
+        let (kind, open, parked) = row?;
+        Ok(JobKind::parse(&kind).map(|kind| (kind, open, parked)))
+    })
+    .filter_map(Result::transpose)
+    .collect()
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Job> {
+    let payload: String = row::get(raw, "payload")?;
+    Ok(Job {
+        id: JobId(row::get(raw, "id")?),
+        payload: row::json(&payload, "payload")?,
+        due_at: Timestamp::from_millis(row::get(raw, "due_at")?),
+        attempts: row::number(row::get(raw, "attempts")?, "attempts")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Priority;
+    use crate::testkit::new_store;
+    use chime_core::{ChatKey, MessageAt, MessageId};
+
+    fn leave() -> JobPayload {
+        JobPayload::Leave { chat: ChatId(-100) }
+    }
+
+    #[tokio::test]
+    async fn who_waits_goes_first_and_a_crowded_lane_hides_nobody() {
+        let (_folder, store) = new_store().await;
+        let at = |chat, id| MessageAt { chat: ChatId(chat), message: MessageId(id) };
+        let now = Timestamp::from_secs(1_000);
+        let look = move |tx: &Writer<'_>| {
+            add(tx, &JobPayload::Recaps {}, Timestamp::from_secs(1))?;
+            for id in 1..=3 {
+                add(tx, &JobPayload::Refusal { at: at(-100, id) }, Timestamp::from_secs(1 + id))?;
+            }
+            add(tx, &JobPayload::Refusal { at: at(-200, 9) }, Timestamp::from_secs(9))?;
+            add(tx, &leave(), Timestamp::from_secs(2_000))?;
+            let keys = |per_lane, limit| -> Result<Vec<String>> {
+                Ok(due(tx, now, per_lane, limit)?.iter().map(Job::key).collect())
+            };
+            Ok([keys(9, 9)?, keys(2, 9)?, keys(9, 2)?, keys(2, 1)?])
+        };
+        let [all, of_lanes, first, first_of_lanes] = store.write(Priority::Background, look).await.unwrap();
+        assert_eq!(all, ["-100:1", "-100:2", "-100:3", "-200:9", ""]);
+        assert_eq!(of_lanes, ["-100:1", "-100:2", "-200:9", ""]);
+        assert_eq!((first, first_of_lanes), (all[..2].to_vec(), all[..1].to_vec()));
+    }
+
+    #[tokio::test]
+    async fn what_is_asked_for_anew_while_it_is_worked_on_is_still_to_be_done() {
+        let (_folder, store) = new_store().await;
+        let now = Timestamp::from_secs(1_000);
+        let open = store
+            .write(Priority::Background, move |tx| {
+                let ask = |tx: &Writer<'_>| add_or_move(tx, &leave(), now);
+                ask(tx)?;
+                let worked_on = find(tx, &leave())?.unwrap();
+                // In the same moment.
+                ask(tx)?;
+                let is_done = finish_unless_moved(tx, &worked_on)?;
+                let anew = find(tx, &leave())?.unwrap();
+                Ok((is_done, finish_unless_moved(tx, &anew)?, counts(tx)?.0))
+            })
+            .await;
+        assert_eq!(open.unwrap(), (false, true, 0));
+    }
+
+    #[tokio::test]
+    async fn what_was_ended_while_it_was_worked_on_does_not_come_back() {
+        let (_folder, store) = new_store().await;
+        let now = Timestamp::from_secs(1_000);
+        let open_and_parked = store
+            .write(Priority::Background, move |tx| {
+                add_or_move(tx, &leave(), now)?;
+                let worked_on = find(tx, &leave())?.unwrap();
+                end_all_of(tx, ChatId(-100))?;
+                postpone(tx, worked_on.id, now)?;
+                retry(tx, worked_on.id, now, "Telegram is away")?;
+                park(tx, worked_on.id, "Telegram is away")?;
+                counts(tx)
+            })
+            .await;
+        assert_eq!(open_and_parked.unwrap(), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_restart_charges_what_was_worked_on_and_parks_it_in_the_end() {
+        let (_folder, store) = new_store().await;
+        let now = Timestamp::from_secs(1_000);
+        let refusal = |id| JobPayload::Refusal { at: MessageAt { chat: ChatId(-100), message: MessageId(id) } };
+        let seen = store
+            .write(Priority::Background, move |tx| {
+                add(tx, &refusal(1), now)?;
+                add(tx, &refusal(2), now)?;
+                let running = find(tx, &refusal(1))?.unwrap().id;
+                mark_started(tx, &[running])?;
+                recover(tx, now)?;
+                let attempts = |id| Ok::<_, crate::StoreError>(find(tx, &refusal(id))?.map(|job| job.attempts));
+                let after_one = [attempts(1)?, attempts(2)?];
+                for _ in 0..7 {
+                    mark_started(tx, &[running])?;
+                    recover(tx, now)?;
+                }
+                Ok((after_one, attempts(1)?, counts(tx)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!(seen, ([Some(1), Some(0)], None, (1, 1)));
+    }
+
+    #[tokio::test]
+    async fn no_job_ends_the_process_more_than_eight_times() {
+        let (_folder, store) = new_store().await;
+        let now = Timestamp::from_secs(1_000);
+        let parked = store
+            .write(Priority::Background, move |tx| {
+                for job in [leave(), JobPayload::Recent { chat: ChatId(-100), key: ChatKey(1) }] {
+                    add(tx, &job, now)?;
+                    let id = find(tx, &job)?.unwrap().id;
+                    let mut crashes = 0;
+                    while find(tx, &job)?.is_some() {
+                        mark_started(tx, &[id])?;
+                        recover(tx, now)?;
+                        crashes += 1;
+                    }
+                    assert_eq!(crashes, 8, "{}", job.kind().as_str());
+                }
+                counts(tx)
+            })
+            .await
+            .unwrap();
+        assert_eq!(parked, (0, 2));
+    }
+
+    #[tokio::test]
+    async fn every_kind_ends_with_its_chat_unless_its_policy_says_otherwise() {
+        let (_folder, store) = new_store().await;
+        let (chat, now) = (ChatId(-100), Timestamp::from_secs(1_000));
+        let at = MessageAt { chat, message: MessageId(1) };
+        let left = store
+            .write(Priority::Background, move |tx| {
+                add(tx, &JobPayload::Answer { at, parsed: Default::default() }, now)?;
+                add(tx, &JobPayload::Another { at, parsed: Default::default() }, now)?;
+                add(tx, &JobPayload::Forget { request: 1, chat }, now)?;
+                end_all_of(tx, chat)?;
+                due(tx, now, 9, 9)
+            })
+            .await
+            .unwrap();
+        assert_eq!(left.iter().map(Job::kind).collect::<Vec<_>>(), [JobKind::Forget]);
+    }
+
+    #[tokio::test]
+    async fn rows_of_done_jobs_go_after_their_time() {
+        let (_folder, store) = new_store().await;
+        let now = Timestamp::from_secs(1_000);
+        let month = JobKind::Leave.policy().row_kept;
+        let pruned = store
+            .write(Priority::Background, move |tx| {
+                add(tx, &leave(), now)?;
+                let waiting = prune(tx, now.plus(month * 2), 9)?;
+                finish(tx, JobKind::Leave, &leave().key())?;
+                Ok([waiting, prune(tx, now.plus(month), 9)?, prune(tx, now.plus(month * 2), 9)?])
+            })
+            .await
+            .unwrap();
+        assert_eq!(pruned, [0, 0, 1]);
+    }
+}

@@ -1,0 +1,84 @@
+//! The one SQLite file.
+//!
+//! *Owns*: connections, migrations, one file of SQL per table family, the full-text index, the file lock.
+//! *Never*: decides anything; leaks `rusqlite` types. Functions are free and synchronous, connection first: reads take
+//! [`Reader`], writes take [`Writer`], so the type says who may call.
+//! *Entry*: [`Store::open`], then [`Store::write`] and [`Store::read`].
+
+pub mod admission;
+pub mod announcements;
+pub mod answers;
+pub mod backlog;
+pub mod backups;
+pub mod borrowings;
+pub mod chat_settings;
+pub mod chats;
+pub mod concepts;
+pub mod consent;
+pub mod deletions;
+pub mod derived;
+pub mod feedback;
+pub mod follow_ups;
+pub mod forget;
+#[cfg(feature = "testkit")]
+pub mod images;
+pub mod inbox;
+pub mod jobs;
+pub mod marks;
+pub mod memory;
+pub mod messages;
+pub mod notes;
+pub mod numbering;
+pub mod outbox;
+pub mod passages;
+pub mod postings;
+pub mod presses;
+pub mod recaps;
+pub mod refusals;
+pub mod reply_streams;
+pub mod retention;
+pub mod scrub;
+pub mod search;
+pub mod sessions;
+pub mod spaces;
+pub mod strand_summaries;
+pub mod summaries;
+pub mod summary_vectors;
+pub mod tags;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+pub mod topic_names;
+pub mod topics;
+pub mod usage;
+pub mod vector_codes;
+pub mod vector_index;
+pub mod vectors;
+#[cfg(feature = "testkit")]
+pub mod watch;
+
+mod copy;
+mod error;
+mod handle;
+mod log;
+mod migrate;
+mod open;
+mod row;
+mod snapshot;
+mod uses;
+mod writer;
+
+pub use chime_core::{Language, stems};
+pub use copy::{back_up, restore};
+pub use error::StoreError;
+pub use handle::{Priority, Store};
+pub use open::{Inspection, Opened, amend, inspect, size};
+pub use snapshot::{Copied, copy_to};
+pub use writer::in_savepoint;
+
+/// A connection that may read.
+pub type Reader = rusqlite::Connection;
+/// A transaction of the one writer. Everything that takes a [`Reader`] takes it too.
+pub type Writer<'a> = rusqlite::Transaction<'a>;
+
+/// What every function of this room returns.
+pub type Result<T> = std::result::Result<T, StoreError>;

@@ -1,0 +1,525 @@
+//! What forgetting, opting out, retention and the settings of a chat take out of memory. What rested on words that go is
+//! emptied in the same transaction; the scheduler makes it anew from what is left.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::consent::Scope;
+use super::derived::{Cause, Family};
+use super::sessions::{self, key};
+use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags, topics};
+use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
+
+pub(super) const FAMILY: Family = Family {
+    tables: &[
+        "session",
+        "session_note",
+        "session_cut",
+        "mini_summary",
+        "summary_source",
+        "summary_member",
+        "summary_vector",
+        "tag",
+        "conversation_topic",
+        "active_topic",
+        "topic_summary",
+        "topic_source",
+        "topic_session",
+        "session_tag",
+        "rolling_summary",
+        "rolling_source",
+        "strand_summary",
+        "strand_source",
+    ],
+    words_gone: |tx, stored, cause| match cause {
+        Cause::Forgotten => forget_message(tx, stored),
+        // What was made of a session goes when all of its messages have aged.
+        Cause::Expired => strand_summaries::forget(tx, stored.chat, stored.seq),
+        Cause::Edited => {
+            sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
+            strand_summaries::forget(tx, stored.chat, stored.seq)
+        }
+    },
+    opted_out: forget_member,
+    chat_gone: |tx, chat, _| forget_chat(tx, chat),
+    merged: |tx, chats| {
+        take_out(tx, chats.from)?;
+        // Its messages are divided anew in the chat that goes on.
+        divide_anew(tx, chats.from, chats.into)
+    },
+};
+
+/// Whether the chat itself switched memory on or off, where it said so.
+pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
+    Ok(conn
+        .prepare_cached("SELECT memory FROM chat WHERE chat_key = :chat")?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("memory"))
+        .optional()?
+        .flatten())
+}
+
+/// Whether the chat itself switched memory off.
+pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
+    Ok(own_setting(conn, chat)? == Some(false))
+}
+
+/// How a chat stands towards memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChatStanding {
+    pub own_setting: Option<bool>,
+    pub is_present: bool,
+    /// When it was told that summaries are made in the background.
+    pub told_at: Option<Timestamp>,
+    /// When it last got an answer.
+    pub asked_at: Option<Timestamp>,
+}
+
+pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
+    let found = conn
+        .prepare_cached(
+            "SELECT memory, is_member, memory_told_at,
+                    (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
+                     ORDER BY trigger_seq DESC LIMIT 1) AS asked_at
+             FROM chat WHERE chat_key = :chat",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| {
+            Ok(ChatStanding {
+                own_setting: raw.get("memory")?,
+                is_present: raw.get("is_member")?,
+                told_at: raw.get::<_, Option<i64>>("memory_told_at")?.map(Timestamp::from_millis),
+                asked_at: raw.get::<_, Option<i64>>("asked_at")?.map(Timestamp::from_millis),
+            })
+        })
+        .optional()?;
+    Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
+}
+
+/// The silence that ends a session in a chat, where it said so itself.
+pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
+    let secs: Option<i64> = conn
+        .prepare_cached("SELECT session_idle FROM chat WHERE chat_key = :chat")?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("session_idle"))
+        .optional()?
+        .flatten();
+    secs.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()
+}
+
+/// Sets the silence that ends a session in a chat; none is the operator's. Sessions that are closed stay as they are, and
+/// an open one is looked at by the new measure.
+pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> Result<()> {
+    let secs = idle.map(|idle| i64::try_from(idle.as_secs()).unwrap_or(i64::MAX));
+    tx.prepare_cached("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat")?
+        .execute(named_params! { ":secs": secs, ":chat": chat.0 })?;
+    tx.prepare_cached("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat")?
+        .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Switches memory on or off in a chat. Off leaves nothing of it behind; on, it is made anew from the messages.
+pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET memory = :on WHERE chat_key = :chat")?
+        .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
+    if !is_on {
+        empty_chat(tx, chat)?;
+    }
+    Ok(())
+}
+
+/// The words of a message are about to go: what rests on it is emptied.
+pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
+    let message = &stored.message;
+    let conversation = stored.conversation();
+    sessions::note(tx, conversation, message.sent_at)?;
+    strand_summaries::forget(tx, stored.chat, stored.seq)?;
+    match sessions::of_message(tx, conversation, (message.sent_at, message.id))? {
+        Some(session) => empty(tx, &session),
+        None => Ok(()),
+    }
+}
+
+/// A member opted out or in: what rests on what they wrote is emptied.
+pub fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    let chat = match scope {
+        Scope::Chat(chat) => Some(chat.0),
+        Scope::EveryChat => None,
+    };
+    let params = named_params! { ":user": user.0, ":chat": chat };
+    let mut statement = tx.prepare_cached(
+        "SELECT session.id FROM session
+         WHERE (:chat IS NULL OR chat_key = :chat)
+               AND EXISTS (SELECT 1 FROM message
+                           WHERE message.chat_key = session.chat_key AND message.thread_id IS session.thread_id
+                                 AND ts BETWEEN started_at AND ended_at AND user_id = :user)",
+    )?;
+    let keys = statement.query_map(params, |raw| raw.get("id"))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    for key in keys {
+        let Some(session) = sessions::find(tx, sessions::id_of(key)?)? else { continue };
+        let conversation = Conversation { chat: session.id.chat, thread: session.thread };
+        sessions::note(tx, conversation, session.first.0)?;
+        empty(tx, &session)?;
+    }
+    tx.prepare_cached(
+        "DELETE FROM strand_summary WHERE id IN
+             (SELECT strand_id FROM strand_source JOIN message USING (chat_key, seq)
+              WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+    )?
+    .execute(params)?;
+    Ok(())
+}
+
+/// Nothing is to be known of a member any more: their number stands for nobody.
+pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE summary_member SET user_id = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
+    Ok(())
+}
+
+/// Empties what is remembered of a session, and what was rolled up from it.
+fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    topics::forget(tx, session.id)?;
+    for sql in [
+        "DELETE FROM mini_summary WHERE session_id = :id",
+        "DELETE FROM session_tag WHERE session_id = :id",
+        "UPDATE session SET summarized = NULL WHERE id = :id",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":id": key(session.id) })?;
+    }
+    tags::drop_unused(tx, session.id.chat)?;
+    drop_rolled(tx, session)
+}
+
+/// Takes a session out that is none any more: its messages are gone, or belong to another.
+pub fn remove_session(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    topics::forget(tx, session.id)?;
+    sessions::remove(tx, session.id)?;
+    tags::drop_unused(tx, session.id.chat)?;
+    drop_rolled(tx, session)
+}
+
+fn drop_rolled(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    if session.is_folded {
+        summaries::reset_history(tx, session.id.chat)?;
+    }
+    summaries::drop_rolling(tx, session.id.chat, Rolling::Recent)
+}
+
+/// The sessions of a chat that ended before `cutoff`, at most `limit`: none of their messages is kept any more.
+pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<SessionId>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM session WHERE chat_key = :chat AND ended_at < :cutoff ORDER BY ended_at LIMIT :limit",
+    )?;
+    let keys = statement
+        .query_map(named_params! { ":chat": chat.0, ":cutoff": cutoff.secs(), ":limit": limit }, |raw| raw.get("id"))?;
+    keys.map(|id| sessions::id_of(id?)).collect()
+}
+
+/// Takes sessions out whose messages have all been kept long enough, at most `limit`. Gives how many.
+pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<usize> {
+    let gone = expired(tx, chat, cutoff, limit)?;
+    let mut was_folded = false;
+    for id in &gone {
+        was_folded |= sessions::find(tx, *id)?.is_some_and(|session| session.is_folded);
+        topics::forget(tx, *id)?;
+        sessions::remove(tx, *id)?;
+    }
+    if !gone.is_empty() {
+        tags::drop_unused(tx, chat)?;
+    }
+    // Once for all of them: History is folded anew each time.
+    if was_folded {
+        summaries::reset_history(tx, chat)?;
+    }
+    if summaries::rests_on_what_is_gone(tx, chat, Rolling::Recent)? {
+        summaries::drop_rolling(tx, chat, Rolling::Recent)?;
+    }
+    Ok(gone.len())
+}
+
+/// Empties everything that is remembered of a chat. Its sessions stay divided as they are.
+fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    for sql in [
+        "DELETE FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
+        "DELETE FROM conversation_topic WHERE chat_key = :chat",
+        "DELETE FROM tag WHERE chat_key = :chat",
+        "DELETE FROM rolling_summary WHERE chat_key = :chat",
+        "DELETE FROM strand_summary WHERE chat_key = :chat",
+        "UPDATE session SET summarized = NULL, history_included_at = NULL WHERE chat_key = :chat",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
+    }
+    Ok(())
+}
+
+/// Takes out everything of a chat that goes for good. Whatever stays of it, such as what came in since, is divided anew.
+pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    take_out(tx, chat)?;
+    divide_anew(tx, chat, chat)
+}
+
+fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    empty_chat(tx, chat)?;
+    for sql in [
+        "DELETE FROM session WHERE chat_key = :chat",
+        "DELETE FROM session_note WHERE chat_key = :chat",
+        "DELETE FROM session_cut WHERE chat_key = :chat",
+        "DELETE FROM summary_member WHERE chat_key = :chat",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
+    }
+    Ok(())
+}
+
+/// Notes that the messages of `chat` are to be divided into sessions, as messages of `into`.
+fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
+         SELECT :into, coalesce(thread_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
+         GROUP BY coalesce(thread_id, 0)",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":into": into.0 })?;
+    Ok(())
+}
+
+/// Chats with sessions whose summary is to be made, newest first.
+pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key, max(ended_at) AS newest FROM session WHERE summarized IS NOT fingerprint
+         GROUP BY chat_key ORDER BY newest DESC",
+    )?;
+    let keys = statement.query_map([], |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// Chats with summaries that were made without a model, and that `model` has not failed to write.
+pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract' AND model <> :model",
+    )?;
+    let keys = statement.query_map(named_params! { ":model": model }, |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// The newest sessions of a chat, at most `limit`, whose summary was made without a model, and for which `model` has not
+/// failed to write one.
+pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Result<Vec<Session>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
+         WHERE chat_key = :chat AND method = 'extract' AND mini_summary.model <> :model
+         ORDER BY ended_at DESC LIMIT :limit",
+    )?;
+    let keys = statement
+        .query_map(named_params! { ":chat": chat.0, ":model": model, ":limit": limit }, |raw| raw.get("session_id"))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    keys.into_iter()
+        .filter_map(|key| sessions::id_of(key).and_then(|id| sessions::find(conn, id)).transpose())
+        .collect()
+}
+
+/// Chats with sessions that ended before `until` and that History does not hold yet.
+pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat
+         WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
+                       WHERE session.chat_key = chat.chat_key AND ended_at < :until AND history_included_at IS NULL
+                             AND summarized = fingerprint)",
+    )?;
+    let keys = statement.query_map(named_params! { ":until": until.secs() }, |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// Chats with summaries of sessions that ended at or after `from`, and without a Recent.
+pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat
+         WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
+                       WHERE session.chat_key = chat.chat_key AND ended_at >= :from)
+               AND NOT EXISTS (SELECT 1 FROM rolling_summary
+                               WHERE rolling_summary.chat_key = chat.chat_key AND kind = 'recent')",
+    )?;
+    let keys = statement.query_map(named_params! { ":from": from.secs() }, |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// The texts of a chat's newest mini-summaries, for telling which of its words are rare.
+pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+         ORDER BY session_id DESC LIMIT :limit",
+    )?;
+    let texts = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| raw.get("text"))?;
+    Ok(texts.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summaries::RollingSummary;
+    use crate::tags::NewTag;
+    use crate::testkit::new_store;
+    use crate::{Priority, chats, messages, summary_vectors};
+    use chime_core::testkit::{CHAT, CHAT_KEY, DAY_ONE, transcript};
+    use chime_core::{Bullet, Chat, ChatKind, Closed, Message, MessageId, Seq, Summary, SummaryMethod};
+
+    const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
+
+    fn session(first: u32, last: u32, times: (&str, &str)) -> Session {
+        let at = |time| chime_core::testkit::moment(time);
+        Session {
+            id: SessionId { chat: CHAT_KEY, first: Seq(first) },
+            thread: None,
+            first: (at(times.0), MessageId(first.into())),
+            last: (at(times.1), MessageId(last.into())),
+            messages: last - first + 1,
+            reason: Closed::Silence,
+            closed_at: NOW,
+            fingerprint: 7,
+            is_folded: false,
+        }
+    }
+
+    fn summary(text: &str, source: u32) -> Summary {
+        let bullets = vec![Bullet { text: text.to_owned(), sources: vec![Seq(source)] }];
+        Summary { bullets, tokens: 4, method: SummaryMethod::Extract, model: String::new(), built_at: NOW }
+    }
+
+    /// Two sessions with everything that memory makes of them; the first is folded.
+    fn remember(tx: &Writer<'_>) -> Result<[Session; 2]> {
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        let row = chats::upsert(tx, &chat)?;
+        let said: Vec<Message> = transcript(
+            "
+            10:00 ann#1 the door code is 4711
+            10:01 ben#2 thanks
+            14:00 cat#3 the grill goes to the lake
+            ",
+        )
+        .into_iter()
+        .map(|stored| stored.message)
+        .collect();
+        for message in &said {
+            messages::take_in(tx, &row, message)?;
+        }
+        let both = [session(1, 2, ("10:00", "10:01")), session(3, 3, ("14:00", "14:00"))];
+        for (session, text) in both.iter().zip(["a door code", "a grill"]) {
+            sessions::save(tx, session)?;
+            assert!(summaries::save_mini(tx, session, &summary(text, session.id.first.0))?);
+            let tag = NewTag { name: text.replace(' ', "-"), key: text.to_owned(), confidence: 0.9 };
+            tags::save(tx, session.id, &[tag])?;
+            assert!(summary_vectors::save(tx, session.id, NOW, "small", &[0.6, 0.8])?);
+        }
+        let rolled = RollingSummary { summary: summary("a door code", 1), sessions: 1 };
+        assert!(summaries::fold(tx, CHAT_KEY, &both[..1], None, &rolled)?);
+        summaries::save_rolling(tx, CHAT_KEY, Rolling::Recent, &rolled)?;
+        Ok(both)
+    }
+
+    async fn in_store(work: impl FnOnce(&Writer<'_>) -> Result<()> + Send + 'static) {
+        let (_folder, store) = new_store().await;
+        store.write(Priority::Background, work).await.unwrap();
+    }
+
+    fn is_there(conn: &Reader, session: &Session) -> Result<[bool; 3]> {
+        let vectors = summary_vectors::of_chat(conn, CHAT_KEY, "small")?;
+        Ok([
+            summaries::mini(conn, session.id)?.is_some(),
+            !tags::of_session(conn, session.id)?.is_empty(),
+            vectors.iter().any(|(id, _)| *id == session.id),
+        ])
+    }
+
+    #[tokio::test]
+    async fn what_rests_on_a_forgotten_message_is_emptied_and_the_rest_stays() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            let forgotten = messages::find(tx, CHAT, MessageId(2))?.unwrap();
+            forget_message(tx, &forgotten)?;
+            assert_eq!((is_there(tx, &first)?, is_there(tx, &second)?), ([false; 3], [true; 3]));
+            assert_eq!(tags::inventory(tx, CHAT_KEY, 9)?.len(), 1, "a tag that nobody carries is a word that is kept");
+            assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?, None);
+            assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::Recent)?, None);
+            assert_eq!(sessions::stale(tx, CHAT_KEY, 9)?.len(), 1);
+            assert_eq!(sessions::noted(tx, NOW, 9)?, [Conversation { chat: CHAT_KEY, thread: None }]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn an_opt_out_empties_the_sessions_of_the_member() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            forget_member(tx, Scope::EveryChat, chime_core::testkit::user("cat"))?;
+            assert_eq!((is_there(tx, &first)?, is_there(tx, &second)?), ([true; 3], [false; 3]));
+            assert!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?.is_some(), "it rests on the other session");
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_session_goes_when_all_of_it_was_kept_long_enough() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            assert_eq!(
+                drop_expired(tx, CHAT_KEY, chime_core::testkit::moment("10:01"), 9)?,
+                0,
+                "one message is still kept"
+            );
+            assert_eq!(drop_expired(tx, CHAT_KEY, chime_core::testkit::moment("12:00"), 9)?, 1);
+            assert_eq!((sessions::find(tx, first.id)?, is_there(tx, &second)?), (None, [true; 3]));
+            assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?, None);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_session_is_folded_once() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            let before = summaries::rolling(tx, CHAT_KEY, Rolling::History)?;
+            let after = RollingSummary { summary: summary("a door code and a grill", 3), sessions: 2 };
+            assert!(!summaries::fold(tx, CHAT_KEY, &[first], before.as_ref(), &after)?, "it is folded");
+            let changed = Session { fingerprint: 8, ..second.clone() };
+            assert!(!summaries::fold(tx, CHAT_KEY, &[changed], before.as_ref(), &after)?, "it was read before an edit");
+            assert!(
+                !summaries::fold(tx, CHAT_KEY, std::slice::from_ref(&second), None, &after)?,
+                "History went on meanwhile"
+            );
+            assert!(summaries::fold(tx, CHAT_KEY, &[second], before.as_ref(), &after)?);
+            assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?, Some(after));
+            assert!(summaries::to_fold(tx, CHAT_KEY, NOW, 9)?.is_empty());
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_chat_that_wants_no_memory_keeps_none() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            set(tx, CHAT_KEY, false)?;
+            assert_eq!((is_there(tx, &first)?, is_there(tx, &second)?), ([false; 3], [false; 3]));
+            assert_eq!(own_setting(tx, CHAT_KEY)?, Some(false));
+            assert_eq!(chats_to_summarize(tx)?, [CHAT_KEY], "it can be made again");
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_vector_is_of_the_summary_that_it_was_made_of() {
+        in_store(|tx| {
+            let [first, _] = remember(tx)?;
+            assert!(!summary_vectors::save(tx, first.id, DAY_ONE, "small", &[1.0, 0.0])?, "of an older summary");
+            assert!(!summary_vectors::save(tx, first.id, NOW, "small", &[0.0, 0.0])?, "pointing nowhere");
+            assert!(!summary_vectors::save(tx, first.id, NOW, "small", &[f32::NAN, 1.0])?, "no number");
+            assert_eq!(summary_vectors::missing(tx, "another", 9)?.len(), 2);
+            Ok(())
+        })
+        .await;
+    }
+}

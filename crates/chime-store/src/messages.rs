@@ -1,0 +1,385 @@
+//! Messages: taking them in without ever going back in time, and finding them again.
+
+mod rows;
+mod talk;
+
+use rusqlite::{OptionalExtension, named_params};
+
+use rows::{COLUMNS, limit_param, many, one};
+pub use talk::{after, before, before_marked, between, in_range, marks_before, moments_of, page, since_marked, within};
+
+use super::chats::{self, ChatRow};
+use super::derived::{self, Cause};
+use super::search::Indexed;
+use super::{Reader, Result, Writer, row, search};
+use chime_core::Language;
+use chime_core::{
+    ChatId, ChatKey, Message, MessageAt, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId,
+};
+
+/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it and whoever forwarded it. The
+/// plus keeps SQLite from making a table of the two keys for each row that it looks at.
+pub(super) const VISIBLE: &str =
+    "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
+                           AND +opt_out.chat_key IN (0, message.chat_key))
+     AND (origin_user_id IS NULL OR forward_origin IS NULL
+          OR NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.origin_user_id
+                         AND +opt_out.chat_key IN (0, message.chat_key)))";
+
+/// What became of a message that was handed to [`take_in`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TakenIn {
+    /// A row that was not there before.
+    New(StoredMessage),
+    /// A known row got newer or fuller content.
+    Replaced(StoredMessage),
+    /// Nothing new.
+    Known(StoredMessage),
+}
+
+impl TakenIn {
+    pub fn message(&self) -> &StoredMessage {
+        match self {
+            Self::New(message) | Self::Replaced(message) | Self::Known(message) => message,
+        }
+    }
+}
+
+/// The rowid of a message: one chat is one range of it.
+pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
+    i64::from(chat.0) << 32 | i64::from(seq.0)
+}
+
+/// Stores `message`, or brings the row that is there up to date: an update replaces a snapshot, a later edit replaces
+/// an earlier text, and nothing ever goes the other way round. A stub never gets its words back.
+pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<TakenIn> {
+    let Some(known) = find_any(tx, message.chat, message.id)? else {
+        return insert(tx, chat, message).map(TakenIn::New);
+    };
+    if is_stub(tx, message.chat, message.id)? || !supersedes(message, &known.message) {
+        return Ok(TakenIn::Known(known));
+    }
+    let mut message = message.clone();
+    if message.lacks_transcript() && known.message.origin == Origin::Snapshot {
+        // Its transcript stays.
+        message.text.clone_from(&known.message.text);
+    }
+    change(tx, chat, known, message).map(TakenIn::Replaced)
+}
+
+/// Returns whether [`take_in`] would change anything.
+pub fn is_news(conn: &Reader, message: &Message) -> Result<bool> {
+    let Some(known) = find_any(conn, message.chat, message.id)? else { return Ok(true) };
+    Ok(!is_stub(conn, message.chat, message.id)? && supersedes(message, &known.message))
+}
+
+/// Sets the transcript of a spoken message that has none. Gives the message with its words, where they are news.
+pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
+    let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.lacks_transcript()) else {
+        return Ok(None);
+    };
+    let transcribed = Message { text: words.to_owned(), ..known.message.clone() };
+    change(tx, chat, known, transcribed).map(Some)
+}
+
+fn change(tx: &Writer<'_>, chat: &ChatRow, known: StoredMessage, message: Message) -> Result<StoredMessage> {
+    derived::words_gone(tx, &known, Cause::Edited)?;
+    let changed = StoredMessage { message, ..known };
+    replace(tx, chat.language, &changed)?;
+    Ok(changed)
+}
+
+/// Whether `incoming` is news beside what is kept.
+fn supersedes(incoming: &Message, kept: &Message) -> bool {
+    match (incoming.origin, kept.origin) {
+        (Origin::Update | Origin::Import, Origin::Snapshot) => true,
+        (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
+        // Edits also arrive for changes that nobody sees; only another text is news.
+        (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
+            let is_same_with_transcript = incoming.lacks_transcript() && incoming.edited_at == kept.edited_at;
+            // Not `>`: two edits within one second carry the same date.
+            incoming.edited_at >= kept.edited_at
+                && !is_same_with_transcript
+                && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
+        }
+    }
+}
+
+fn insert(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<StoredMessage> {
+    let stored = StoredMessage { chat: chat.key, seq: chats::next_seq(tx, chat.key)?, message: message.clone() };
+    write(tx, &stored, chat.language, Stub::No)?;
+    search::insert(tx, &indexed(&stored, chat.language))?;
+    Ok(stored)
+}
+
+fn replace(tx: &Writer<'_>, language: Language, changed: &StoredMessage) -> Result<()> {
+    unindex(tx, changed.chat, changed.seq)?;
+    write(tx, changed, language, Stub::No)?;
+    search::insert(tx, &indexed(changed, language))
+}
+
+/// Says that there was a message, and nothing about what it said or who was quoted in it. Gives whether it is news.
+pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<bool> {
+    if find_any(tx, message.chat, message.id)?.is_some() {
+        return Ok(false);
+    }
+    let stored = StoredMessage { chat: chat.key, seq: chats::next_seq(tx, chat.key)?, message: bare(message) };
+    write(tx, &stored, chat.language, Stub::Yes)?;
+    Ok(true)
+}
+
+/// Takes the words out of a message and leaves a stub of nobody. Its row stays, so that no reply that encloses the
+/// message can bring them back.
+pub fn blank(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
+    unindex(tx, stored.chat, stored.seq)?;
+    let mut message = bare(&stored.message);
+    message.sender.id = UserId(0);
+    message.album = None;
+    write(tx, &StoredMessage { message, ..stored.clone() }, Language::DEFAULT, Stub::Yes)
+}
+
+/// Takes a message out without a trace.
+pub fn delete(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    unindex(tx, chat, seq)?;
+    tx.prepare_cached("DELETE FROM message WHERE id = :id")?.execute(named_params! { ":id": row_id(chat, seq) })?;
+    Ok(())
+}
+
+fn bare(message: &Message) -> Message {
+    Message {
+        sender: Sender { name: String::new(), username: None, ..message.sender.clone() },
+        detail: None,
+        text: String::new(),
+        entities: Vec::new(),
+        quote: None,
+        snapshot: None,
+        forward_origin: None,
+        borrowed: None,
+        via_bot: None,
+        ..message.clone()
+    }
+}
+
+enum Stub {
+    Yes,
+    No,
+}
+
+fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub) -> Result<()> {
+    let StoredMessage { chat, seq, message } = stored;
+    let borrowed = message.borrowed.unwrap_or_default();
+    let entities = if message.entities.is_empty() { None } else { Some(row::to_json(&message.entities, "entities")?) };
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
+             sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities,
+             reply_to_id, quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id,
+             origin_ts, media_group_id, via_bot, source, is_stub, stem_language)
+         VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :thread_id, :user_id,
+             :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :text,
+             :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :origin_chat_id,
+             :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_stub,
+             :stem_language)",
+    )?
+    .execute(named_params! {
+        ":id": row_id(*chat, *seq), ":chat_key": chat.0, ":seq": seq.0,
+        ":telegram_chat_id": message.chat.0, ":message_id": message.id.0, ":thread_id": message.thread.map(|id| id.0),
+        ":user_id": message.sender.id.0,
+        ":sender_chat_id": message.sender.is_chat.then_some(message.sender.id.0),
+        ":sender_name": message.sender.name, ":sender_username": message.sender.username,
+        ":role": message.role.as_str(), ":is_bot": message.sender.is_bot,
+        ":ts": message.sent_at.secs(), ":edit_ts": message.edited_at.map(Timestamp::secs),
+        ":kind": message.kind.as_str(), ":kind_detail": message.detail, ":text": message.text, ":entities": entities,
+        ":reply_to_id": message.reply_to.map(|id| id.0), ":quote_text": message.quote,
+        ":context_snapshot": message.snapshot, ":forward_origin": message.forward_origin,
+        ":origin_chat_id": borrowed.chat.map(|id| id.0), ":origin_message_id": borrowed.message.map(|id| id.0),
+        ":origin_user_id": borrowed.author.map(|id| id.0), ":origin_ts": borrowed.sent_at.map(Timestamp::secs),
+        ":media_group_id": message.album, ":via_bot": message.via_bot, ":source": message.origin.as_str(),
+        ":is_stub": matches!(stub, Stub::Yes), ":stem_language": language.code(),
+    })?;
+    Ok(())
+}
+
+fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
+    Indexed {
+        chat: stored.chat,
+        seq: stored.seq,
+        text: &stored.message.text,
+        author: &stored.message.sender.name,
+        language,
+    }
+}
+
+/// Takes a message out of the full-text index, by the text that is stored at this moment.
+fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    let language = stem_language(tx, chat, seq)?;
+    match any_by_seq(tx, chat, seq)? {
+        Some(stored) => search::remove(tx, &indexed(&stored, language)),
+        None => Ok(()),
+    }
+}
+
+/// The language that a message's words are in the index in.
+pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
+    let code: Option<String> = conn
+        .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?
+        .query_row(named_params! { ":id": row_id(chat, seq) }, |raw| raw.get("stem_language"))
+        .optional()?;
+    Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
+}
+
+/// A message that may be read.
+pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
+    one(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND {VISIBLE}"),
+        named_params! { ":chat": chat.0, ":id": id.0 },
+    )
+}
+
+/// A message or what is left of one, whoever may read it.
+pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
+    one(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id"),
+        named_params! { ":chat": chat.0, ":id": id.0 },
+    )
+}
+
+/// The number of what somebody wrote at a moment, as the bot itself heard it. What was forgotten names nobody any more.
+pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) -> Result<Option<MessageId>> {
+    let found = conn
+        .prepare_cached(
+            "SELECT message_id FROM message JOIN chat_alias USING (chat_key)
+             WHERE chat_alias.telegram_chat_id = :chat AND message.telegram_chat_id = :chat AND ts = :ts
+                 AND source <> 'import' AND (user_id = :user OR user_id = 0 AND is_stub = 1)
+             ORDER BY user_id = 0, message_id LIMIT 1",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":user": author.0, ":ts": at.secs() }, |raw| raw.get("message_id"))
+        .optional()?;
+    Ok(found.map(MessageId))
+}
+
+/// Whether all that is known of a message is that there was one.
+pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 1)
+                 AS found",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":id": id.0 }, |raw| raw.get("found"))?)
+}
+
+/// Whether any message of a chat is kept with its words.
+pub fn is_any_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT 1 FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0 LIMIT 1",
+        )?
+        .exists(named_params! { ":chat": chat.0 })?)
+}
+
+/// Whether there is such a message, and nobody may read it.
+pub fn is_withheld(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
+    Ok(find_any(conn, chat, id)?.is_some() && find(conn, chat, id)?.is_none())
+}
+
+pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
+    one(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE id = :id AND {VISIBLE}"),
+        named_params! { ":id": row_id(chat, seq) },
+    )
+}
+
+/// Whether all of these may be read.
+pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<bool> {
+    let mut statement = conn.prepare_cached(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"))?;
+    for seq in seqs {
+        if !statement.exists(named_params! { ":id": row_id(chat, seq) })? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// As [`find_any`], by our own number.
+pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
+    one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
+}
+
+/// Replies to a message, oldest first.
+pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE telegram_chat_id = :chat AND reply_to_id = :id AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts, message_id LIMIT :limit"
+        ),
+        named_params! { ":chat": chat.0, ":id": id.0, ":limit": limit_param(limit) },
+    )
+}
+
+/// The other messages of an album, oldest first. The plus keeps SQLite from walking the whole chat in the order asked for.
+pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE telegram_chat_id = :chat AND media_group_id = :album AND {VISIBLE} ORDER BY +message_id"
+        ),
+        named_params! { ":chat": chat.0, ":album": album },
+    )
+}
+
+/// As whom the bot last answered in a chat.
+pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'
+         ORDER BY id DESC LIMIT 1"
+    );
+    Ok(one(conn, &sql, named_params! { ":chat": chat.0 })?.map(|stored| stored.message.sender))
+}
+
+/// The ids of an album's messages, whoever may read them, and whether each is without words.
+pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(MessageId, bool)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT message_id, text = '' AS is_wordless FROM message
+         WHERE telegram_chat_id = :chat AND media_group_id = :album ORDER BY +message_id",
+    )?;
+    let rows = statement.query_map(named_params! { ":chat": chat.0, ":album": album }, |raw| {
+        Ok((MessageId(raw.get("message_id")?), raw.get("is_wordless")?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Every message of a chat. Only for chats known to be small.
+pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE chat_key = :chat ORDER BY seq"),
+        named_params! { ":chat": chat.0 },
+    )
+}
+
+/// When the first message that we may show was sent: since when the bot can read here.
+pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
+    let secs: Option<i64> = conn
+        .prepare_cached(
+            "SELECT min(ts) AS ts FROM message
+             WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 100 AND source = 'update'",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ts"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// The newest texts of a chat, for judging its language.
+pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<String>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''
+             AND role = 'user' AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
+    ))?;
+    let texts =
+        statement.query_map(named_params! { ":chat": chat.0, ":limit": limit_param(limit) }, |raw| raw.get("text"))?;
+    Ok(texts.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,195 @@
+//! The talk of a conversation around a moment. Service messages are no talk.
+
+use rusqlite::{Params, named_params};
+
+use super::rows::{COLUMNS, from_row, limit_param, many};
+use super::{VISIBLE, row_id};
+use crate::marks::{Mark, Marking};
+use crate::{Reader, Result};
+use chime_core::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
+
+/// The talk of `:chat` in `:thread` before `:ts` and `:id`, the newest first.
+fn sql_before(columns: &str) -> String {
+    format!(
+        "SELECT {columns} FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+               AND {VISIBLE} AND role <> 'system'
+         ORDER BY ts DESC, message_id DESC LIMIT :limit"
+    )
+}
+
+/// The newest `limit` messages of the conversation from before `moment`, oldest first.
+pub fn before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    Ok(before_marked(conn, conversation, moment, limit)?.0)
+}
+
+/// The same, with their marks.
+pub fn before_marked(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let params = named_params! {
+        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+        ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+    };
+    let (mut found, mut marks) = marked(conn, &sql_before(COLUMNS), params)?;
+    found.reverse();
+    marks.reverse();
+    Ok((found, marks))
+}
+
+/// The messages of the conversation that got their numbers after `seq`, in the order of these, with their marks.
+pub fn since_marked(conn: &Reader, conversation: Conversation, seq: Seq) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message
+         WHERE id > :after AND id <= :last AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
+    );
+    let params = named_params! {
+        ":after": row_id(conversation.chat, seq), ":last": row_id(conversation.chat, Seq(u32::MAX)),
+        ":thread": conversation.thread.map(|id| id.0),
+    };
+    marked(conn, &sql, params)
+}
+
+fn marked(conn: &Reader, sql: &str, params: impl Params) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let marking = Marking::of(&statement)?;
+    let rows = statement.query_map(params, |raw| Ok((from_row(raw), marking.mark(raw)?)))?;
+    let (mut found, mut marks) = (Vec::new(), Vec::new());
+    for row in rows {
+        let (stored, mark) = row?;
+        found.push(stored?);
+        marks.push(mark);
+    }
+    Ok((found, marks))
+}
+
+/// The marks of what [`before`] gives for the same arguments.
+pub fn marks_before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<Mark>> {
+    let mut statement = conn.prepare_cached(&sql_before(&Marking::columns()))?;
+    let marking = Marking::of(&statement)?;
+    let rows = statement.query_map(
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+        |raw| marking.mark(raw),
+    )?;
+    let mut marks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    marks.reverse();
+    Ok(marks)
+}
+
+/// The messages of the conversation with these numbers, both included, oldest first.
+pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE id BETWEEN :from AND :to AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
+        ),
+        named_params! {
+            ":from": row_id(conversation.chat, from), ":to": row_id(conversation.chat, to),
+            ":thread": conversation.thread.map(|id| id.0),
+        },
+    )
+}
+
+/// The messages of a chat, of all its threads, with these numbers, both included, in the order of the numbers.
+pub fn in_range(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
+        ),
+        named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to) },
+    )
+}
+
+/// The first `limit` messages of the conversation from after `moment`, oldest first.
+pub fn after(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts, message_id LIMIT :limit"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+    )
+}
+
+/// The messages of the conversation from one moment to another, both included, oldest first.
+pub fn within(
+    conn: &Reader,
+    conversation: Conversation,
+    (from, to): ((Timestamp, MessageId), (Timestamp, MessageId)),
+) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread
+                   AND (ts, message_id) >= (:from, :first) AND (ts, message_id) <= (:to, :last)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts, message_id"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":from": from.0.secs(), ":first": from.1.0, ":to": to.0.secs(), ":last": to.1.0,
+        },
+    )
+}
+
+/// When a member wrote in a chat up to `until`, commands too, newest first, at most `limit` times.
+pub fn moments_of(
+    conn: &Reader,
+    chat: ChatKey,
+    user: UserId,
+    until: Timestamp,
+    limit: usize,
+) -> Result<Vec<Timestamp>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT ts FROM message WHERE chat_key = :chat AND user_id = :user AND ts <= :until
+         ORDER BY ts DESC LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":chat": chat.0, ":user": user.0, ":until": until.secs(), ":limit": limit_param(limit),
+    };
+    let rows = statement.query_map(params, |raw| raw.get("ts").map(Timestamp::from_secs))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What may be read of a chat behind `after` in the order of our numbers, at most `limit`.
+pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message WHERE id > :after AND id <= :last AND {VISIBLE} ORDER BY id LIMIT :limit"
+        ),
+        named_params! {
+            ":after": row_id(chat, after), ":last": row_id(chat, Seq(u32::MAX)), ":limit": limit_param(limit),
+        },
+    )
+}

@@ -1,0 +1,296 @@
+//! Opening the file: the lock, the checks, the backup before a migration, the settings of a connection.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Result, StoreError, backups, migrate, snapshot, vector_index};
+use chime_core::Timestamp;
+
+/// "CHIM": tells our files from other SQLite files.
+const APPLICATION_ID: i32 = 0x4348_494d;
+/// Litestream and backups hold the lock for moments; longer is somebody else's transaction.
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Page caches. Together with no mmap these keep the process small on a 512 MB machine. A reader begins with an empty one
+/// after every commit, so that it only needs to hold what one read comes back to.
+const WRITER_CACHE_KIB: i64 = 4096;
+const READER_CACHE_KIB: i64 = 2048;
+/// More than there are statements in this room, so that each is compiled once.
+const STATEMENTS: usize = 128;
+
+/// What opening did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    pub created: bool,
+    /// Versions before and after; equal when nothing was to be migrated.
+    pub migrated: (u32, u32),
+    /// The copy made before migrating.
+    pub backup: Option<PathBuf>,
+}
+
+/// Holds the daemon's claim on the file until it is dropped.
+pub struct FileLock {
+    _file: File,
+}
+
+pub fn lock(path: &Path) -> Result<FileLock> {
+    let lock_path = beside(path, ".lock");
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path).map_err(|source| {
+            StoreError::File { action: "cannot open the lock file", path: lock_path.clone(), source }
+        })?;
+    match file.try_lock() {
+        Ok(()) => Ok(FileLock { _file: file }),
+        Err(TryLockError::WouldBlock) => Err(StoreError::AlreadyRunning { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(StoreError::File { action: "cannot lock", path: lock_path, source }),
+    }
+}
+
+/// Opens for writing: creates, checks, backs up and migrates.
+pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
+    let existed = exists(path)?;
+    if !existed {
+        // It holds what people write to each other. SQLite gives its other files the same rights.
+        let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+        create.map_err(|source| file_error("cannot create", path, source))?;
+    }
+    vector_index::register();
+    let mut conn = Connection::open(path)?;
+    #[cfg(feature = "testkit")]
+    super::watch::attach(&mut conn, path)?;
+    let found = check(&conn, path)?;
+    must_hold_what_was_here(found, path)?;
+    configure(&conn)?;
+    let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
+    if let Some(copy) = &backup {
+        match snapshot::copy_to(&conn, copy) {
+            // A start in the same second made it and was ended before it migrated anything.
+            Err(StoreError::Occupied { .. }) => {}
+            copied => drop(copied?),
+        }
+    }
+    if found == 0 {
+        conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    migrate::migrate_to(&mut conn, migrate::KNOWN)?;
+    mark_instance(path)?;
+    Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
+}
+
+/// Whether there is a file at `path`.
+///
+/// # Errors
+/// [`StoreError::Missing`] and [`StoreError::Emptied`] when a database was there before.
+pub fn exists(path: &Path) -> Result<bool> {
+    let marker = instance_marker(path);
+    match fs::metadata(path).map(|file| file.len()) {
+        Err(_) if marker.exists() => Err(StoreError::Missing { path: path.to_owned(), marker }),
+        // Not left to SQLite, which takes an empty file for a new database and deletes the log beside it.
+        Ok(0) if marker.exists() => Err(StoreError::Emptied { path: path.to_owned(), marker }),
+        found => Ok(found.is_ok()),
+    }
+}
+
+/// Refuses a file without a table where a database was before: it is new only where there was none.
+fn must_hold_what_was_here(found: u32, path: &Path) -> Result<()> {
+    let marker = instance_marker(path);
+    if found == 0 && marker.exists() {
+        return Err(StoreError::Emptied { path: path.to_owned(), marker });
+    }
+    Ok(())
+}
+
+fn instance_marker(path: &Path) -> PathBuf {
+    beside(path, ".instance")
+}
+
+/// Remembers beside the file that it was there.
+pub fn mark_instance(path: &Path) -> Result<()> {
+    let marker = instance_marker(path);
+    fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
+        action: "cannot write",
+        path: marker,
+        source,
+    })
+}
+
+/// Opens a file that must exist, for reading only; works while the daemon runs.
+pub fn open_for_reading(path: &Path) -> Result<Connection> {
+    if !exists(path)? {
+        return Err(StoreError::Absent { path: path.to_owned() });
+    }
+    let conn = connect_to_read(path)?;
+    #[cfg(feature = "testkit")]
+    let conn = super::watch::attached(conn, path)?;
+    must_be_current(check(&conn, path)?)?;
+    configure_common(&conn, READER_CACHE_KIB)?;
+    Ok(conn)
+}
+
+pub fn connect_to_read(path: &Path) -> Result<Connection> {
+    vector_index::register();
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    // A reader of a WAL database needs write access to its index; where it has none, an immutable view will not do.
+    let conn = Connection::open_with_flags(path, flags)
+        .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+    conn.pragma_update(None, "query_only", true)?;
+    Ok(conn)
+}
+
+/// Whoever does not migrate needs the file as this program writes it.
+fn must_be_current(found: u32) -> Result<()> {
+    if found == migrate::KNOWN {
+        return Ok(());
+    }
+    Err(StoreError::BadValue {
+        column: "user_version",
+        what: format!("version {found} is older than {}; start `chime run` once to migrate", migrate::KNOWN),
+    })
+}
+
+/// What is known of a file without changing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    pub version: u32,
+    /// The version that this program writes.
+    pub known: u32,
+    /// The file and its write-ahead log.
+    pub bytes: u64,
+    pub is_writable: bool,
+    /// The first thing that SQLite's own check found wrong.
+    pub damage: Option<String>,
+}
+
+/// Looks at a file of whatever version, also while the daemon works with it. Reads all of it.
+pub fn inspect(path: &Path) -> Result<Inspection> {
+    if !exists(path)? {
+        return Err(StoreError::Absent { path: path.to_owned() });
+    }
+    let conn = connect_to_read(path)?;
+    let version = check(&conn, path)?;
+    must_hold_what_was_here(version, path)?;
+    let damage = snapshot::damage(&conn)?;
+    let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok(Inspection {
+        version,
+        known: migrate::KNOWN,
+        bytes: length(path) + length(&beside(path, "-wal")),
+        is_writable: OpenOptions::new().append(true).open(path).is_ok(),
+        damage,
+    })
+}
+
+/// Bytes that the tables take, the write-ahead log aside.
+pub fn size(conn: &Connection) -> Result<u64> {
+    let pages: u64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(page))
+}
+
+/// Runs one small piece of work on a file that a daemon may hold: for what an operator changes from outside. The work
+/// must touch nothing that a daemon keeps in memory.
+pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {
+    if !exists(path)? {
+        return Err(StoreError::Absent { path: path.to_owned() });
+    }
+    vector_index::register();
+    let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    must_be_current(check(&conn, path)?)?;
+    configure(&conn)?;
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let outcome = work(&tx)?;
+    tx.commit()?;
+    Ok(outcome)
+}
+
+/// Refuses what is not ours or newer than we are; gives the version found, 0 for a new file.
+pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    let found = migrate::version(conn)?;
+    let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (application, found) {
+        (APPLICATION_ID, found) if found > migrate::KNOWN => {
+            Err(StoreError::Newer { path: path.to_owned(), found, known: migrate::KNOWN })
+        }
+        (APPLICATION_ID, found) => Ok(found),
+        (0, 0) if tables == 0 => Ok(0),
+        _ => Err(StoreError::Foreign { path: path.to_owned() }),
+    }
+}
+
+fn configure(conn: &Connection) -> Result<()> {
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    // Telegram forgets an update once its offset is confirmed: the commit before must survive power loss.
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    // What is deleted is overwritten: forgetting really forgets.
+    conn.pragma_update(None, "secure_delete", true)?;
+    configure_common(conn, WRITER_CACHE_KIB)
+}
+
+fn configure_common(conn: &Connection, cache_kib: i64) -> Result<()> {
+    // KiB when negative.
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Plans that do not depend on the values bound: otherwise every new value compiles the statement anew.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
+}
+
+pub fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> StoreError {
+    StoreError::File { action, path: path.to_owned(), source }
+}
+
+/// The file at `path` with `suffix` behind its name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_767_621_720);
+
+    #[test]
+    fn an_emptied_database_is_refused_and_its_log_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        drop(open_for_writing(&path, NOW).unwrap());
+        let log = beside(&path, "-wal");
+        fs::write(&path, "").unwrap();
+        fs::write(&log, "what was written last").unwrap();
+        assert!(matches!(open_for_writing(&path, NOW), Err(StoreError::Emptied { .. })));
+        assert!(matches!(inspect(&path), Err(StoreError::Emptied { .. })));
+        assert!(matches!(open_for_reading(&path), Err(StoreError::Emptied { .. })));
+        assert_eq!(fs::read_to_string(&log).unwrap(), "what was written last");
+    }
+
+    #[test]
+    fn a_database_that_lost_its_tables_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        drop(open_for_writing(&path, NOW).unwrap());
+        fs::remove_file(&path).unwrap();
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x); DROP TABLE t;").unwrap();
+        assert!(matches!(open_for_writing(&path, NOW), Err(StoreError::Emptied { .. })));
+        assert!(matches!(inspect(&path), Err(StoreError::Emptied { .. })));
+    }
+
+    #[test]
+    fn an_empty_file_where_none_was_before_becomes_a_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        fs::write(&path, "").unwrap();
+        let (_, opened) = open_for_writing(&path, NOW).unwrap();
+        assert_eq!(opened.migrated, (0, migrate::KNOWN));
+    }
+}

@@ -1,0 +1,382 @@
+//! Replies on their way: written before they are sent, marked when Telegram took them.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::consent::Scope;
+use super::derived::{Cause, Family, Merged};
+use super::forget::{self, Leave};
+use super::{Reader, Result, Writer, jobs, messages, row};
+use chime_core::{
+    AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, Seq, StoredMessage,
+    ThreadId, Timestamp, UserId,
+};
+
+/// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Answer,
+    Command,
+    Notice,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Command => "command",
+            Self::Notice => "notice",
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        [Self::Answer, Self::Command, Self::Notice].into_iter().find(|purpose| purpose.as_str() == raw)
+    }
+}
+
+/// Where a part stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// To be sent.
+    Pending,
+    /// Being sent; found at start, nobody knows whether it was.
+    Sending,
+    Sent,
+    /// Given up, with the error.
+    Failed,
+}
+
+impl State {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Sending => "sending",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        [Self::Pending, Self::Sending, Self::Sent, Self::Failed].into_iter().find(|state| state.as_str() == raw)
+    }
+}
+
+/// A reply to be written down before it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReply {
+    pub key: String,
+    pub purpose: Purpose,
+    pub answer: Option<AnswerId>,
+    pub to: ReplyTarget,
+    pub parts: Vec<FormattedText>,
+    /// Below the last part, row by row.
+    pub buttons: Vec<Vec<Button>>,
+    /// The job that makes the reply anew when what it rests on is forgotten before it is out.
+    pub made_by: Option<JobPayload>,
+}
+
+impl NewReply {
+    /// Words of our own: the output of a command, or a notice.
+    pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
+        Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None }
+    }
+
+    /// The job that sends it.
+    pub fn send_job(&self) -> JobPayload {
+        let made_by = self.made_by.clone().map(Box::new);
+        JobPayload::Send { reply: self.key.clone(), chat: self.to.chat, made_by }
+    }
+}
+
+/// One part of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub id: i64,
+    pub part: u32,
+    pub purpose: Purpose,
+    pub answer: Option<AnswerId>,
+    pub outgoing: Outgoing,
+    pub state: State,
+    pub unknown_sends: u32,
+    pub created_at: Timestamp,
+    pub message: Option<MessageId>,
+}
+
+impl Part {
+    /// Whether the answer that it is a part of was forgotten, or what it shows: no reply is written down without words.
+    pub fn is_forgotten(&self) -> bool {
+        self.purpose == Purpose::Answer && self.answer.is_none() || self.outgoing.content.text.is_empty()
+    }
+}
+
+const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
+                       unknown_sends, created_at, message_id, button";
+
+pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
+
+/// Notes that a reply which is no answer shows something of these messages: their words, or who wrote them. It goes with any
+/// of them.
+pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<()> {
+    let mut note =
+        tx.prepare_cached("INSERT OR IGNORE INTO reply_use (chat_key, seq, reply_key) VALUES (:chat, :seq, :key)")?;
+    for seq in seqs {
+        note.execute(named_params! { ":chat": chat.0, ":seq": seq.0, ":key": key })?;
+    }
+    Ok(())
+}
+
+/// Replies that show something of a message lose their words. Those of answers go with their answer.
+fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    if cause == Cause::Edited {
+        return Ok(());
+    }
+    let mut statement = tx.prepare_cached("SELECT reply_key FROM reply_use WHERE chat_key = :chat AND seq = :seq")?;
+    let keys: Vec<String> = statement
+        .query_map(named_params! { ":chat": stored.chat.0, ":seq": stored.seq.0 }, |raw| raw.get("reply_key"))?
+        .collect::<rusqlite::Result<_>>()?;
+    take_back(tx, keys, cause)
+}
+
+/// Replies that show something of what a member wrote lose their words.
+fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
+         WHERE user_id = :user AND (:chat IS NULL OR reply_use.chat_key = :chat)",
+    )?;
+    let params = named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) };
+    let keys = statement.query_map(params, |raw| raw.get("reply_key"))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    take_back(tx, keys, Cause::Forgotten)
+}
+
+fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
+    for key in keys {
+        tx.prepare_cached("DELETE FROM reply_use WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
+        for part in parts(tx, &key)? {
+            tx.prepare_cached("UPDATE outbox SET text = '', entities = '[]', button = NULL WHERE id = :id")?
+                .execute(named_params! { ":id": part.id })?;
+            let Some(id) = part.message else { continue };
+            if let Some(carrier) = messages::find_any(tx, part.outgoing.to.chat, id)? {
+                forget::remove(tx, &carrier, Leave::Stub, cause)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM outbox WHERE created_at <= :until AND state IN ('sent', 'failed') AND answer_id IS NULL
+             AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":until": until.millis() })?;
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
+    )?;
+    for (was, now) in &chats.seqs {
+        statement.execute(named_params! {
+            ":into": chats.into.0, ":now": now.0, ":from": chats.from.0, ":was": was.0,
+        })?;
+    }
+    tx.prepare_cached("DELETE FROM reply_use WHERE chat_key = :from")?
+        .execute(named_params! { ":from": chats.from.0 })?;
+    Ok(())
+}
+
+/// Writes a reply down with the job that sends it: the one way to say something. Its first part is marked as being sent at
+/// once, which saves a commit before the send; the others wait for theirs.
+pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
+    for (number, part) in (0u32..).zip(&reply.parts) {
+        let state = if number == 0 { State::Sending } else { State::Pending };
+        let is_last = number as usize + 1 == reply.parts.len();
+        let buttons = Some(&reply.buttons).filter(|rows| is_last && !rows.is_empty());
+        tx.prepare_cached(
+            "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
+                 entities, state, created_at, button)
+             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now, :button)
+             ON CONFLICT (reply_key, part) DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":key": reply.key, ":part": number, ":purpose": reply.purpose.as_str(),
+            ":answer": reply.answer.map(|id| id.0.to_string()), ":chat": reply.to.chat.0,
+            ":thread": reply.to.thread.map(|id| id.0), ":reply_to": reply.to.reply_to.map(|id| id.0),
+            ":text": part.text, ":entities": row::to_json(&part.entities, "entities")?, ":state": state.as_str(),
+            ":now": now.millis(), ":button": buttons.map(|rows| row::to_json(rows, "button")).transpose()?,
+        })?;
+    }
+    // A reply that is made anew is sent by the job of the one that was taken back.
+    jobs::add_unless_due(tx, &reply.send_job(), now)
+}
+
+/// Whether a reply of this key was ever written down.
+pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM outbox WHERE reply_key = :key")?.exists(named_params! { ":key": key })?)
+}
+
+/// Says that a part of a reply is the answer only up to this byte.
+pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Result<()> {
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    tx.prepare_cached("UPDATE outbox SET talk_end = :end WHERE reply_key = :key AND part = :part")?
+        .execute(named_params! { ":key": key, ":part": number(part), ":end": number(end) })?;
+    Ok(())
+}
+
+/// Up to which byte a part is the answer, where it is not all of it.
+pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
+    let end: Option<i64> = conn
+        .prepare_cached("SELECT talk_end FROM outbox WHERE id = :id")?
+        .query_row(named_params! { ":id": id }, |raw| raw.get("talk_end"))?;
+    Ok(end.and_then(|end| usize::try_from(end).ok()))
+}
+
+/// The parts of a reply, in order.
+pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
+    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(named_params! { ":key": key }, |raw| Ok(from_row(raw)))?;
+    rows.map(|row| row?).collect()
+}
+
+/// Whether a part was forgotten, however it was read before.
+pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outbox
+                            WHERE id = :id AND (purpose = 'answer' AND answer_id IS NULL OR text = '')) AS gone",
+        )?
+        .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
+}
+
+/// Takes a reply back that nobody was sent.
+pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
+    tx.prepare_cached("DELETE FROM outbox WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
+    Ok(())
+}
+
+/// The part that a message of ours is.
+pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Part>> {
+    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// Whether a message is a recap, asked for or by itself.
+pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool> {
+    let found = conn
+        .prepare_cached(
+            "SELECT 1 FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message
+                 AND (reply_key GLOB 'recap:*' OR reply_key GLOB 'chat_recap:*') AND reply_key NOT GLOB '*:here'",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |_| Ok(()))
+        .optional()?;
+    Ok(found.is_some())
+}
+
+/// The messages that carry an answer in its chat.
+pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, MessageId)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT telegram_chat_id, message_id FROM outbox WHERE answer_id = :answer AND message_id IS NOT NULL",
+    )?;
+    let rows = statement.query_map(named_params! { ":answer": answer.0.to_string() }, |raw| {
+        Ok((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether a reply was written down, and how many of its parts are still on their way.
+pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
+    let (parts, open): (u64, u64) = conn
+        .prepare_cached(
+            "SELECT count(*) AS parts, count(*) FILTER (WHERE state IN ('pending', 'sending')) AS open
+             FROM outbox WHERE reply_key = :key",
+        )?
+        .query_row(named_params! { ":key": key }, |raw| Ok((raw.get("parts")?, raw.get("open")?)))?;
+    Ok((parts > 0).then_some(open))
+}
+
+pub fn mark_sending(tx: &Writer<'_>, id: i64) -> Result<()> {
+    set_state(tx, id, State::Sending, None)
+}
+
+/// Back to waiting: Telegram surely did not take it.
+pub fn mark_pending(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
+    set_state(tx, id, State::Pending, Some(error))
+}
+
+pub fn mark_failed(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
+    set_state(tx, id, State::Failed, Some(error))
+}
+
+pub fn mark_sent(tx: &Writer<'_>, id: i64, message: MessageId) -> Result<()> {
+    tx.prepare_cached("UPDATE outbox SET state = 'sent', message_id = :message, error = NULL WHERE id = :id")?
+        .execute(named_params! { ":id": id, ":message": message.0 })?;
+    Ok(())
+}
+
+/// One more send whose outcome nobody knows.
+pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = :error WHERE id = :id",
+    )?
+    .execute(named_params! { ":id": id, ":error": error })?;
+    Ok(())
+}
+
+/// Sends that were under way when the process died: nobody knows whether they went out.
+pub fn recover(tx: &Writer<'_>) -> Result<usize> {
+    Ok(tx.execute(
+        "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
+         WHERE state IN ('pending', 'sending') AND state = 'sending'",
+        [],
+    )?)
+}
+
+/// The chat goes on under another id: what is still to be sent goes there, and not as a reply, since message ids there
+/// are others.
+pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE outbox SET telegram_chat_id = :to, reply_to_id = NULL, thread_id = NULL
+         WHERE telegram_chat_id = :from AND state IN ('pending', 'sending')",
+    )?
+    .execute(named_params! { ":from": from.0, ":to": to.0 })?;
+    Ok(())
+}
+
+fn set_state(tx: &Writer<'_>, id: i64, state: State, error: Option<&str>) -> Result<()> {
+    tx.prepare_cached("UPDATE outbox SET state = :state, error = :error WHERE id = :id")?
+        .execute(named_params! { ":id": id, ":state": state.as_str(), ":error": error })?;
+    Ok(())
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Part> {
+    let purpose: String = row::get(raw, "purpose")?;
+    let state: String = row::get(raw, "state")?;
+    let entities: String = row::get(raw, "entities")?;
+    let answer: Option<String> = row::get(raw, "answer_id")?;
+    Ok(Part {
+        id: row::get(raw, "id")?,
+        part: row::number(row::get(raw, "part")?, "part")?,
+        purpose: row::word(&purpose, "purpose", Purpose::parse)?,
+        answer: answer.as_deref().map(super::answers::parse_id).transpose()?,
+        outgoing: Outgoing {
+            to: ReplyTarget {
+                chat: ChatId(row::get(raw, "telegram_chat_id")?),
+                thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+                reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+            },
+            content: FormattedText { text: row::get(raw, "text")?, entities: row::json(&entities, "entities")? },
+            buttons: match row::get::<Option<String>>(raw, "button")? {
+                Some(json) => row::json(&json, "button")?,
+                None => Vec::new(),
+            },
+        },
+        state: row::word(&state, "state", State::parse)?,
+        unknown_sends: row::number(row::get(raw, "unknown_sends")?, "unknown_sends")?,
+        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
+        message: row::get::<Option<i64>>(raw, "message_id")?.map(MessageId),
+    })
+}

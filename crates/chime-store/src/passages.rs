@@ -1,0 +1,93 @@
+//! Messages as a search reads them: what can be compared with a question, and no more.
+
+use rusqlite::named_params;
+
+use super::messages::{VISIBLE, row_id};
+use super::row::Columns;
+use super::{Reader, Result};
+use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
+
+/// A message without what only shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredPassage {
+    pub seq: Seq,
+    pub id: MessageId,
+    pub thread: Option<ThreadId>,
+    pub author: UserId,
+    /// Written by the bot itself.
+    pub is_own: bool,
+    pub sent_at: Timestamp,
+    pub reply_to: Option<MessageId>,
+    pub text: String,
+    /// Of the space that was asked for; empty where there is none.
+    pub vector: Vec<f32>,
+}
+
+/// The messages of a chat, of all its threads, with these numbers, both included, in the order of the numbers, each with its
+/// vector of `space`.
+pub fn in_range(
+    conn: &Reader,
+    space: Option<i64>,
+    chat: ChatKey,
+    (from, to): (Seq, Seq),
+) -> Result<Vec<StoredPassage>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
+         FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
+    ))?;
+    let params = named_params! { ":space": space, ":from": row_id(chat, from), ":to": row_id(chat, to) };
+    let rows = statement.query_map(params, |raw| {
+        let columns = Columns::of(raw);
+        let passage = from_columns(&columns)?;
+        let vector = columns.get::<Option<Vec<u8>>>("vector")?;
+        Ok(StoredPassage { vector: vector.map_or_else(Vec::new, |packed| unpack(&packed)), ..passage })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What members said before a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub chat: ChatKey,
+    /// Of this conversation alone; else of all threads of the chat.
+    pub conversation: Option<Conversation>,
+    pub before: Seq,
+    /// From the first moment to the one after the last.
+    pub within: Option<(Timestamp, Timestamp)>,
+    pub by: Option<UserId>,
+}
+
+/// The newest of it, newest first, without vectors.
+pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPassage>> {
+    let by = if wanted.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
+    let thread = if wanted.conversation.is_some() { "thread_id IS :thread AND" } else { ":thread IS NULL AND" };
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM message
+         WHERE {by} chat_key = :chat AND {thread} ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
+         ORDER BY ts DESC LIMIT :limit"
+    ))?;
+    let (from, until) = wanted.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
+    let params = named_params! {
+        ":by": wanted.by.map(|id| id.0), ":chat": wanted.chat.0, ":from": from, ":until": until,
+        ":before": wanted.before.0, ":limit": limit,
+        ":thread": wanted.conversation.and_then(|one| one.thread).map(|id| id.0),
+    };
+    Ok(statement.query_map(params, |raw| from_columns(&Columns::of(raw)))?.collect::<rusqlite::Result<_>>()?)
+}
+
+const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
+
+/// Of these columns: without a vector.
+fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
+    Ok(StoredPassage {
+        seq: Seq(columns.get("seq")?),
+        id: MessageId(columns.get("message_id")?),
+        thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
+        author: UserId(columns.get("user_id")?),
+        is_own: columns.get("is_own")?,
+        sent_at: Timestamp::from_secs(columns.get("ts")?),
+        reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
+        text: columns.get("text")?,
+        vector: Vec::new(),
+    })
+}

@@ -1,0 +1,160 @@
+//! Posting lists of one chat: which of its messages hold a word. Each look reads a bounded number of rows, however often a
+//! word is said, and none counts over other chats, as FTS5's own ranking does.
+
+use rusqlite::named_params;
+
+use super::messages::row_id;
+use super::{Reader, Result, search};
+use chime_core::{ChatKey, Language, Seq, stems};
+
+/// What is looked through.
+#[derive(Debug, Clone, Copy)]
+pub struct Range {
+    pub chat: ChatKey,
+    /// The first message that is looked at.
+    pub from: Seq,
+    /// Only messages before this one.
+    pub before: Seq,
+    /// Messages that are read at most, the newest.
+    pub limit: u32,
+}
+
+/// The messages that hold a word.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Postings {
+    /// Newest first.
+    pub seqs: Vec<Seq>,
+    /// How many there are: counted, or estimated from how close together the newest stand.
+    pub held: f64,
+    pub is_complete: bool,
+}
+
+/// Messages that hold a stem.
+pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
+    read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
+}
+
+/// Messages that hold a stem, or whose author has it in their name.
+pub fn of_name(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
+    read(conn, STEMS, range, &format!("{{text author}} : {}", quoted(stem)))
+}
+
+/// Messages that hold a stem and were written by somebody called `author`.
+pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), language: Language) -> Result<Postings> {
+    let author: Vec<String> = stems(author, language).iter().map(|word| quoted(word)).collect();
+    if author.is_empty() {
+        return Ok(Postings::default());
+    }
+    read(conn, STEMS, range, &format!("text : {} AND author : ({})", quoted(stem), author.join(" AND ")))
+}
+
+/// Messages that hold both of two stems.
+pub fn of_pair(conn: &Reader, range: &Range, (first, second): (&str, &str)) -> Result<Postings> {
+    read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
+}
+
+/// Letters of a word that are looked for at least, and at the end of a longer word those that its forms may change.
+const PART_CHARS: usize = 3;
+const ENDING_CHARS: usize = 2;
+
+/// Messages that hold the beginning of `word` anywhere in a word. Only messages of languages without a stemmer are found.
+pub fn of_part(conn: &Reader, range: &Range, word: &str) -> Result<Postings> {
+    let letters = word.chars().filter(|c| c.is_alphanumeric());
+    let count = letters.clone().count();
+    if count < PART_CHARS {
+        return Ok(Postings::default());
+    }
+    let part: String = letters.take(count.saturating_sub(ENDING_CHARS).max(PART_CHARS)).collect();
+    read(conn, PARTS, range, &quoted(&part))
+}
+
+const STEMS: &str = "SELECT rowid & 4294967295 AS seq FROM message_fts
+    WHERE message_fts MATCH :query AND rowid BETWEEN :from AND :to ORDER BY rowid DESC LIMIT :limit";
+const PARTS: &str = "SELECT rowid & 4294967295 AS seq FROM message_part_fts
+    WHERE message_part_fts MATCH :query AND rowid BETWEEN :from AND :to ORDER BY rowid DESC LIMIT :limit";
+
+fn read(conn: &Reader, sql: &str, range: &Range, query: &str) -> Result<Postings> {
+    let Range { chat, from, before, limit } = *range;
+    let mut statement = conn.prepare_cached(sql)?;
+    let params = named_params! {
+        ":query": query, ":from": row_id(chat, from), ":to": row_id(chat, before) - 1, ":limit": limit,
+    };
+    let rows = statement.query_map(params, |row| row.get("seq").map(Seq))?;
+    let seqs: Vec<Seq> = rows.collect::<rusqlite::Result<_>>()?;
+    let is_complete = seqs.len() < limit as usize;
+    let held = match seqs.last() {
+        Some(oldest) if !is_complete => {
+            let newest = before.0.saturating_sub(1);
+            let (all, read) = (newest.saturating_sub(from.0).max(1), newest.saturating_sub(oldest.0) + 1);
+            seqs.len() as f64 * f64::from(all) / f64::from(read)
+        }
+        _ => seqs.len() as f64,
+    };
+    Ok(Postings { seqs, held, is_complete })
+}
+
+/// Quoted, so that nothing a member types is read as query syntax.
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('"', ""))
+}
+
+/// How many messages a chat has.
+pub fn messages(conn: &Reader, chat: ChatKey) -> Result<f64> {
+    Ok(search::newest(conn, chat)? as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Priority;
+    use crate::search::{Indexed, insert};
+    use crate::testkit::new_store;
+
+    const CHAT: ChatKey = ChatKey(1);
+
+    /// What `look` gives in a chat of these messages, beside another chat that says the same.
+    async fn found<T: Send + 'static>(said: &[&str], look: fn(&Reader, &Range) -> Result<T>) -> T {
+        let (_folder, store) = new_store().await;
+        let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();
+        store
+            .write(Priority::Background, move |tx| {
+                for (seq, text) in (1..).map(Seq).zip(&said) {
+                    for chat in [CHAT, ChatKey(2)] {
+                        let author = if seq.0 % 2 == 0 { "Ben" } else { "Ann" };
+                        let language = Language::from_code("pol");
+                        insert(tx, &Indexed { chat, seq, text, author, language })?;
+                    }
+                }
+                look(tx, &Range { chat: CHAT, from: Seq(0), before: Seq(9), limit: 3 })
+            })
+            .await
+            .unwrap()
+    }
+
+    const SAID: [&str; 9] = ["tea", "soup tea", "tea", "no", "tea", "no", "no", "tea soup", "tea"];
+
+    fn seqs(of: &Postings) -> Vec<u32> {
+        of.seqs.iter().map(|seq| seq.0).collect()
+    }
+
+    #[tokio::test]
+    async fn a_common_word_is_read_as_far_as_the_limit_and_its_count_estimated() {
+        let tea = found(&SAID, |conn, range| of_stem(conn, range, "tea")).await;
+        assert_eq!((seqs(&tea), tea.is_complete), (vec![8, 5, 3], false));
+        assert!((tea.held - 4.0).abs() < 1e-9, "three in the last six of eight: {}", tea.held);
+        let soup = found(&SAID, |conn, range| of_stem(conn, range, "soup")).await;
+        assert_eq!((seqs(&soup), soup.held, soup.is_complete), (vec![8, 2], 2.0, true));
+    }
+
+    #[tokio::test]
+    async fn pairs_authors_and_parts_of_words_are_looked_for() {
+        let pairs = found(&SAID, |conn, range| of_pair(conn, range, ("tea", "soup"))).await;
+        assert_eq!(seqs(&pairs), [8, 2]);
+        let odd = found(&SAID, |conn, range| of_pair(conn, range, ("tea", "x\" OR \"tea"))).await;
+        assert_eq!(seqs(&odd), [] as [u32; 0]);
+        let by = found(&SAID, |conn, range| of_stem_by(conn, range, ("tea", "Ann"), Language::DEFAULT)).await;
+        assert_eq!(seqs(&by), [5, 3, 1]);
+        let parts = found(&["zarezerwowałam", "nic"], |conn, range| of_part(conn, range, "zarezerwować")).await;
+        assert_eq!(seqs(&parts), [1]);
+    }
+}

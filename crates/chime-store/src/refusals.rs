@@ -1,0 +1,160 @@
+//! Triggers that were let through lately, and those that were refused until somebody has told so.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::derived::{self, Family, Merged};
+use super::{Reader, Result, Writer, row};
+use chime_core::{Because, ChatId, Conversation, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId};
+
+const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
+
+pub(super) const FAMILY: Family =
+    Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
+
+/// Subjects name a chat by its number. Who was told something there may be told once more.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "UPDATE recent_trigger SET chat_key = :into WHERE chat_key = :from",
+            "UPDATE refusal SET subject = 'merged:' || :into WHERE subject GLOB '*:' || :from || ':*'",
+            "DELETE FROM told_refusal WHERE subject GLOB '*:' || :from || ':*' AND :into <> :from",
+        ],
+    )
+}
+
+/// When the triggers of a conversation were sent that were let through after `after`.
+pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after: Timestamp) -> Result<Vec<Timestamp>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND thread_id = :thread AND sent_at > :after",
+    )?;
+    let params = named_params! {
+        ":chat": conversation.chat.0, ":thread": thread_or_zero(conversation.thread), ":after": after.millis(),
+    };
+    times(&mut statement, params)
+}
+
+/// The same of a member, in all conversations.
+pub fn triggers_of_member(conn: &Reader, user: UserId, after: Timestamp) -> Result<Vec<Timestamp>> {
+    let mut statement =
+        conn.prepare_cached("SELECT sent_at FROM recent_trigger WHERE user_id = :user AND sent_at > :after")?;
+    times(&mut statement, named_params! { ":user": user.0, ":after": after.millis() })
+}
+
+fn times(
+    statement: &mut rusqlite::CachedStatement<'_>,
+    params: &[(&str, &dyn rusqlite::ToSql)],
+) -> Result<Vec<Timestamp>> {
+    let rows = statement.query_map(params, |raw| raw.get("sent_at").map(Timestamp::from_millis))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A trigger that was let through, or a press on a button that asks as well.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    pub conversation: Conversation,
+    pub chat: ChatId,
+    pub message: MessageId,
+    pub user: UserId,
+}
+
+/// Counts a trigger, and forgets those that are `too_old` to count.
+pub fn add_trigger(tx: &Writer<'_>, counted: Counted, at: Timestamp, too_old: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
+        .execute(named_params! { ":too_old": too_old.millis() })?;
+    tx.prepare_cached(
+        "INSERT INTO recent_trigger (telegram_chat_id, message_id, chat_key, thread_id, user_id, sent_at)
+         VALUES (:telegram_chat, :message, :chat, :thread, :user, :at)
+         ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
+    )?
+    .execute(named_params! {
+        ":telegram_chat": counted.chat.0, ":message": counted.message.0, ":chat": counted.conversation.chat.0,
+        ":thread": thread_or_zero(counted.conversation.thread), ":user": counted.user.0, ":at": at.millis(),
+    })?;
+    Ok(())
+}
+
+/// The last refusal of a subject that was explained in words.
+pub fn told(conn: &Reader, subject: &str) -> Result<Option<Told>> {
+    let told = conn
+        .prepare_cached("SELECT told_at, until FROM told_refusal WHERE subject = :subject")?
+        .query_row(named_params! { ":subject": subject }, |raw| {
+            let time = |column| raw.get(column).map(Timestamp::from_millis);
+            Ok(Told { at: time("told_at")?, until: time("until")? })
+        })
+        .optional()?;
+    Ok(told)
+}
+
+/// Writes down a refusal that is to be told, and that its subject is being told in words if it is.
+pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO refusal (telegram_chat_id, message_id, thread_id, because, subject, until, tell)
+         VALUES (:chat, :message, :thread, :because, :subject, :until, :tell)
+         ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
+    )?
+    .execute(named_params! {
+        ":chat": refusal.chat.0, ":message": refusal.message.0, ":thread": refusal.thread.map(|id| id.0),
+        ":because": refusal.because.as_str(), ":subject": refusal.subject, ":until": refusal.until.millis(),
+        ":tell": refusal.tell.as_str(),
+    })?;
+    if refusal.tell == Tell::Words {
+        note_told(tx, &refusal.subject, at, refusal.until)?;
+    }
+    Ok(())
+}
+
+fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) -> Result<()> {
+    // Nobody remembers after a day what was explained.
+    tx.prepare_cached("DELETE FROM told_refusal WHERE until < :at - 86400000")?
+        .execute(named_params! { ":at": at.millis() })?;
+    tx.prepare_cached(
+        "INSERT INTO told_refusal (subject, told_at, until) VALUES (:subject, :at, :until)
+         ON CONFLICT (subject) DO UPDATE SET told_at = excluded.told_at, until = excluded.until, is_closed = 0",
+    )?
+    .execute(named_params! { ":subject": subject, ":at": at.millis(), ":until": until.millis() })?;
+    Ok(())
+}
+
+/// The refusal of a trigger, as long as it is to be told.
+pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Refusal>> {
+    let sql = format!("SELECT {COLUMNS} FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// The refusal was told.
+pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
+    tx.prepare_cached("DELETE FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message")?
+        .execute(named_params! { ":chat": chat.0, ":message": message.0 })?;
+    Ok(())
+}
+
+/// Takes the one line that stands in for reactions. False when it was taken before.
+pub fn close(tx: &Writer<'_>, subject: &str) -> Result<bool> {
+    let closed = tx
+        .prepare_cached("UPDATE told_refusal SET is_closed = 1 WHERE subject = :subject AND is_closed = 0")?
+        .execute(named_params! { ":subject": subject })?;
+    Ok(closed == 1)
+}
+
+fn thread_or_zero(thread: Option<ThreadId>) -> i64 {
+    thread.map_or(0, |id| id.0)
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Refusal> {
+    let because: String = row::get(raw, "because")?;
+    let tell: String = row::get(raw, "tell")?;
+    Ok(Refusal {
+        chat: ChatId(row::get(raw, "telegram_chat_id")?),
+        message: MessageId(row::get(raw, "message_id")?),
+        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+        because: row::word(&because, "because", Because::parse)?,
+        subject: row::get(raw, "subject")?,
+        until: Timestamp::from_millis(row::get(raw, "until")?),
+        tell: row::word(&tell, "tell", Tell::parse)?,
+    })
+}

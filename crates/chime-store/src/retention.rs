@@ -1,0 +1,121 @@
+//! What has been kept long enough.
+
+use rusqlite::named_params;
+
+use super::{Reader, Result, Writer, derived, row};
+use chime_core::config::retention;
+use chime_core::{ChatKey, Seq, Timestamp};
+
+/// The cutoff of each chat: messages from before it go. Chats that keep theirs for good are not among them.
+/// `default` is for chats that said nothing themselves.
+pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Result<Vec<(ChatKey, Timestamp)>> {
+    let mut statement = conn.prepare_cached("SELECT chat_key, retention_days FROM chat ORDER BY chat_key")?;
+    let rows = statement
+        .query_map([], |raw| Ok((raw.get::<_, u32>("chat_key")?, raw.get::<_, Option<i64>>("retention_days")?)))?;
+    let mut found = Vec::new();
+    for raw in rows {
+        let (chat, own) = raw?;
+        let cutoff = match own {
+            None => default,
+            Some(days) => retention(row::number(days, "retention_days")?).map(|span| now.minus(span)),
+        };
+        found.extend(cutoff.map(|cutoff| (ChatKey(chat), cutoff)));
+    }
+    Ok(found)
+}
+
+/// The oldest messages of a chat from before `cutoff`, at most `limit`.
+pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
+    let mut statement = conn
+        .prepare_cached("SELECT seq FROM message WHERE chat_key = :chat AND ts < :cutoff ORDER BY ts LIMIT :limit")?;
+    let params = named_params! { ":chat": chat.0, ":cutoff": cutoff.secs(), ":limit": limit };
+    let rows = statement.query_map(params, |raw| raw.get("seq").map(|seq| (chat, Seq(seq))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Chats that the bot was removed from before `cutoff` and of which something is still kept.
+pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat WHERE removed_at < :cutoff
+             AND (title IS NOT NULL OR EXISTS (SELECT 1 FROM message WHERE message.chat_key = chat.chat_key)
+                  OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = chat.chat_key))",
+    )?;
+    let rows =
+        statement.query_map(named_params! { ":cutoff": cutoff.millis() }, |raw| raw.get("chat_key").map(ChatKey))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Names of members of whom no message is kept any more. That they were here stays: it lets them write to the bot in private.
+pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "UPDATE member SET name = '', username = NULL WHERE chat_key = :chat AND name <> ''
+                 AND NOT EXISTS (SELECT 1 FROM message
+                                 WHERE message.chat_key = member.chat_key AND message.user_id = member.user_id)",
+        )?
+        .execute(named_params! { ":chat": chat.0 })?)
+}
+
+/// Replies that are none of a kept answer: the output of commands, and notices.
+pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "DELETE FROM outbox WHERE id IN
+                 (SELECT id FROM outbox WHERE created_at < :before AND answer_id IS NULL
+                      AND state IN ('sent', 'failed') ORDER BY id LIMIT :limit)",
+        )?
+        .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
+}
+
+/// When the newest message was sent: by Telegram's clock it is surely that late.
+pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
+    let secs: Option<i64> = conn
+        .prepare_cached(
+            "SELECT max(newest) AS newest FROM
+                 (SELECT (SELECT max(ts) FROM message WHERE message.chat_key = chat.chat_key) AS newest FROM chat)",
+        )?
+        .query_row([], |raw| raw.get("newest"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// Counts of days whose messages are gone.
+pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "DELETE FROM token_usage WHERE (day, chat_key, user_id) IN
+                 (SELECT day, chat_key, user_id FROM token_usage WHERE day < :day LIMIT :limit)",
+        )?
+        .execute(named_params! { ":day": before.day(), ":limit": limit })?)
+}
+
+/// Chats of which nothing is left that anybody could miss: the bot was removed before `cutoff`, or a person's private chat
+/// has aged out.
+pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat WHERE (removed_at < :cutoff OR kind = 'private') AND retention_days IS NULL
+             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = chat.chat_key)
+             AND (kind = 'private' OR NOT EXISTS (SELECT 1 FROM member WHERE member.chat_key = chat.chat_key))
+             AND NOT EXISTS (SELECT 1 FROM answer WHERE answer.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM allowed_chat WHERE allowed_chat.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM deletion WHERE deletion.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM token_usage WHERE token_usage.chat_key = chat.chat_key)
+             AND forgotten_until IS NULL",
+    )?;
+    let rows =
+        statement.query_map(named_params! { ":cutoff": cutoff.millis() }, |raw| raw.get("chat_key").map(ChatKey))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes out an empty chat, unless something came in meanwhile.
+pub fn remove_chat(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<usize> {
+    let is_empty = !tx
+        .prepare_cached("SELECT 1 FROM message WHERE chat_key = :chat")?
+        .exists(named_params! { ":chat": chat.0 })?;
+    if !is_empty {
+        return Ok(0);
+    }
+    derived::chat_gone(tx, chat, now)?;
+    tx.prepare_cached("DELETE FROM chat_alias WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?;
+    Ok(tx.prepare_cached("DELETE FROM chat WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?)
+}

@@ -1,0 +1,258 @@
+//! The full-text index over messages: one chat is one range of rowids, so a search cannot leave its chat.
+
+use rusqlite::named_params;
+
+use super::messages::row_id;
+
+use super::{Reader, Result, Writer};
+use chime_core::{ChatKey, Language, Seq, stems};
+
+/// What the index is told about a message; deleting needs the very same again.
+pub struct Indexed<'a> {
+    pub chat: ChatKey,
+    pub seq: Seq,
+    pub text: &'a str,
+    pub author: &'a str,
+    pub language: Language,
+}
+
+pub fn insert(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
+    write(tx, "INSERT INTO message_fts (rowid, text, author) VALUES (:id, :text, :author)", entry)?;
+    write_parts(tx, "INSERT INTO message_part_fts (rowid, text) VALUES (:id, :text)", entry)
+}
+
+pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
+    write(
+        tx,
+        "INSERT INTO message_fts (message_fts, rowid, text, author) VALUES ('delete', :id, :text, :author)",
+        entry,
+    )?;
+    write_parts(tx, "INSERT INTO message_part_fts (message_part_fts, rowid, text) VALUES ('delete', :id, :text)", entry)
+}
+
+/// Words of languages without a stemmer are indexed by their parts too.
+fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
+    if entry.language.has_stemmer() || entry.text.trim().is_empty() {
+        return Ok(());
+    }
+    tx.prepare_cached(sql)?.execute(named_params! { ":id": row_id(entry.chat, entry.seq), ":text": entry.text })?;
+    Ok(())
+}
+
+fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
+    let text = stems(entry.text, entry.language).join(" ");
+    let author = stems(entry.author, entry.language).join(" ");
+    if text.is_empty() {
+        return Ok(());
+    }
+    tx.prepare_cached(sql)?.execute(named_params! {
+        ":id": row_id(entry.chat, entry.seq), ":text": text, ":author": author,
+    })?;
+    Ok(())
+}
+
+/// What is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merging {
+    /// Segments of one size: what was merged is not merged again before as much has come in.
+    Alike,
+    /// Everything into one segment, which writes the whole index anew. Begun once; [`Merging::Alike`] goes on with it.
+    All,
+}
+
+/// Merges segments of the index, about so many pages of it: the fewer segments there are, the faster is every look. Tells
+/// whether there is more to do.
+pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
+    let changes = || tx.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
+    let before = changes()?;
+    // FTS5 takes a number below zero for all.
+    let pages = if merging == Merging::All { -pages } else { pages };
+    tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
+        .execute(named_params! { ":pages": pages })?;
+    // The statement itself counts as one.
+    Ok(changes()? - before > 1)
+}
+
+/// A message with its BM25 score, the larger the better.
+pub type Hit = (Seq, f64);
+
+/// A word that at most so many messages of a chat hold tells something, however small the chat is.
+const ALWAYS_TELLING: i64 = 50;
+/// Of a larger chat, one of so many messages.
+const TELLING_SHARE: i64 = 100;
+
+/// The messages of `chat` that hold any word of `query`, best first, at most `limit`. Words that more than a hundredth of the
+/// chat's messages hold are left out while rarer ones remain: they rank little, and reading up on them takes long.
+pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Hit>> {
+    let words = telling(conn, chat, quoted(query, language))?;
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    matching(conn, chat, &words.join(" OR "), limit)
+}
+
+/// The stems of a text, each once, quoted, so that nothing a member types is read as query syntax.
+fn quoted(text: &str, language: Language) -> Vec<String> {
+    let mut words = stems(text, language);
+    words.sort_unstable();
+    words.dedup();
+    words.into_iter().map(|word| format!("\"{word}\"")).collect()
+}
+
+fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<Vec<Hit>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT rowid & 4294967295 AS seq, -rank AS score FROM message_fts
+         WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+         ORDER BY rank LIMIT :limit",
+    )?;
+    let rows = statement.query_map(
+        named_params! { ":query": query, ":chat": chat.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX) },
+        |row| Ok((Seq(row.get("seq")?), row.get("score")?)),
+    )?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The number of the newest message, which counts those of the chat.
+pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
+    let newest: Option<i64> = conn
+        .prepare_cached(
+            "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |row| row.get("seq"))?;
+    Ok(newest.unwrap_or(0))
+}
+
+/// How many messages of a chat hold a word, counted up to enough.
+const HELD: &str = "SELECT count(*) AS held FROM (
+    SELECT 1 FROM message_fts
+    WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)";
+
+/// The messages of `chat` from before `before` that hold `word`, the newest first, at most `limit`. A word of several parts
+/// is met where they stand together.
+pub fn newest_with(
+    conn: &Reader,
+    chat: ChatKey,
+    (language, word): (Language, &str),
+    before: Seq,
+    limit: usize,
+) -> Result<Vec<Seq>> {
+    let stems = stems(word, language).join(" ");
+    if stems.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut statement = conn.prepare_cached(
+        "SELECT rowid & 4294967295 AS seq FROM message_fts
+         WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND :before - 1
+         ORDER BY rowid DESC LIMIT :limit",
+    )?;
+    let rows = statement.query_map(
+        named_params! {
+            ":query": format!("text : \"{stems}\""), ":chat": chat.0, ":before": row_id(chat, before),
+            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+        },
+        |row| row.get("seq").map(Seq),
+    )?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Of quoted `words` those that tell something in `chat`; all that are said there when none does.
+fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
+    let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
+    let mut held = conn.prepare_cached(HELD)?;
+    let (mut telling, mut common) = (Vec::new(), Vec::new());
+    for word in words {
+        let params = named_params! { ":word": word, ":chat": chat.0, ":enough": most + 1 };
+        match held.query_row(params, |row| row.get::<_, i64>("held"))? {
+            0 => {}
+            held if held > most => common.push(word),
+            _ => telling.push(word),
+        }
+    }
+    Ok(if telling.is_empty() { common } else { telling })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postings::{self, Range};
+    use crate::testkit::new_store;
+    use crate::{Priority, StoreError};
+
+    const CHAT: ChatKey = ChatKey(1);
+
+    fn segments(conn: &Reader) -> Result<i64> {
+        // The number of a segment is in the upper part of the ids of its pages; the first pages are of no segment.
+        Ok(conn
+            .query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
+    }
+
+    #[tokio::test]
+    async fn merging_leaves_fewer_segments_and_the_same_words() {
+        let (_folder, store) = new_store().await;
+        for seq in (1..=23).map(Seq) {
+            let add = move |tx: &Writer<'_>| {
+                insert(tx, &Indexed { chat: CHAT, seq, text: "thai", author: "Ann", language: Language::DEFAULT })
+            };
+            store.write(Priority::Background, add).await.unwrap();
+        }
+        let found = |conn: &Reader| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(100), 100);
+        let (many, before) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
+        let merge_all = async |merging| {
+            store.merge_index(merging).await.unwrap();
+            store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap()
+        };
+        let (few, after) = merge_all(Merging::Alike).await;
+        assert!(few < many, "{many} segments became {few}");
+        let (one, in_one) = merge_all(Merging::All).await;
+        assert_eq!((one, before.len()), (1, 23));
+        assert_eq!((&before, &before), (&after, &in_one));
+    }
+
+    #[tokio::test]
+    async fn parts_of_words_are_indexed_where_there_is_no_stemmer_and_removed() {
+        let (_folder, store) = new_store().await;
+        let polish = Language::from_code("pol");
+        let said = [(1, "zarezerwowałam stolik w restauracji", polish), (2, "restaurant?", Language::DEFAULT)];
+        let range = Range { chat: CHAT, from: Seq(0), before: Seq(10), limit: 10 };
+        let found = move |conn: &Reader| Ok::<_, StoreError>(postings::of_part(conn, &range, "restauracja")?.seqs);
+        let outcome = store.write(Priority::Background, move |tx| {
+            let entry = |(seq, text, language)| Indexed { chat: CHAT, seq: Seq(seq), text, author: "Ann", language };
+            said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
+            let before = found(tx)?;
+            remove(tx, &entry(said[0]))?;
+            Ok((before, found(tx)?))
+        });
+        assert_eq!(outcome.await.unwrap(), (vec![Seq(1)], Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn what_is_removed_in_the_middle_of_merging_is_gone() {
+        let (_folder, store) = new_store().await;
+        let word = |seq: Seq| format!("word{}x", seq.0.wrapping_mul(2_654_435_761) % 1_000_003);
+        let changed = |seqs: std::ops::Range<u32>, change: fn(&Writer<'_>, &Indexed<'_>) -> Result<()>| {
+            store.write(Priority::Background, move |tx| {
+                seqs.map(Seq).try_for_each(|seq| {
+                    let text = &format!("thai {}", word(seq));
+                    change(tx, &Indexed { chat: CHAT, seq, text, author: "Ann", language: Language::DEFAULT })
+                })
+            })
+        };
+        for begin in (0..4_000).step_by(1_000) {
+            changed(begin..begin + 1_000, insert).await.unwrap();
+        }
+        assert!(store.write(Priority::Background, |tx| merge(tx, Merging::All, 1)).await.unwrap(), "it is half done");
+        changed(0..3_990, remove).await.unwrap();
+        let left = store.write(Priority::Background, move |tx| {
+            tx.execute_batch("CREATE VIRTUAL TABLE temp.said USING fts5vocab(main, message_fts, row)")?;
+            let said = |word: String| {
+                tx.query_row("SELECT count(*) FROM said WHERE term = ?1", [word], |row| row.get::<_, i64>(0))
+            };
+            let thai = newest_with(tx, CHAT, (Language::DEFAULT, "thai"), Seq(5_000), 100)?;
+            Ok((thai.len(), said(word(Seq(7)))?, said(word(Seq(3_995)))?))
+        });
+        assert_eq!(left.await.unwrap(), (10, 0, 1));
+        store.merge_index(Merging::Alike).await.unwrap();
+        let after = store.read(|conn| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(5_000), 100)).await;
+        assert_eq!(after.unwrap().len(), 10);
+    }
+}

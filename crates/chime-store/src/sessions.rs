@@ -1,0 +1,364 @@
+//! Sessions: what is noted of a conversation, and how it was divided.
+
+use std::time::Duration;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, Params, Row, named_params};
+
+use super::messages::{self, VISIBLE};
+use super::{Reader, Result, Writer, row};
+use chime_core::{
+    ChatKey, Closed, Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, StoredMessage,
+    ThreadId, Timestamp,
+};
+
+pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
+                       closed_at, fingerprint, history_included_at";
+
+/// A note stands for everything that changed within so much time from its moment on, so that a lively chat leaves few.
+pub const NOTE_SPAN: Duration = Duration::from_secs(3600);
+
+/// Notes that something changed at `at`: a message came, changed or went.
+pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Result<()> {
+    let span = NOTE_SPAN.as_secs().cast_signed();
+    note_until(tx, conversation, Timestamp::from_secs(at.secs().div_euclid(span) * span), Timestamp::default())
+}
+
+/// Notes that something changed from `at` on, which a look before `check_at` would not find.
+pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
+         ON CONFLICT (chat_key, thread_id, ts) DO UPDATE SET check_at = excluded.check_at
+         WHERE excluded.check_at < session_note.check_at",
+    )?
+    .execute(named_params! {
+        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":ts": at.secs(),
+        ":check_at": check_at.millis(),
+    })?;
+    Ok(())
+}
+
+/// Conversations with a note to look at.
+pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversation>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT chat_key, thread_id FROM session_note WHERE check_at <= :now
+         ORDER BY chat_key, thread_id LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! { ":now": now.millis(), ":limit": limit }, |raw| {
+        Ok(Conversation { chat: ChatKey(raw.get("chat_key")?), thread: thread_of(raw.get("thread_id")?) })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// When the next note is to be looked at.
+pub fn next_check(conn: &Reader) -> Result<Option<Timestamp>> {
+    let at: Option<i64> =
+        conn.prepare_cached("SELECT min(check_at) AS at FROM session_note")?.query_row([], |raw| raw.get("at"))?;
+    Ok(at.map(Timestamp::from_millis))
+}
+
+/// The moments that are noted of a conversation, oldest first.
+pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
+    let mut statement =
+        conn.prepare_cached("SELECT ts FROM session_note WHERE chat_key = :chat AND thread_id = :thread ORDER BY ts")?;
+    let rows = statement
+        .query_map(named_params! { ":chat": conversation.chat.0, ":thread": thread_key(conversation) }, |raw| {
+            raw.get("ts").map(Timestamp::from_secs)
+        })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// These notes were dealt with.
+pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timestamp]) -> Result<()> {
+    let mut statement =
+        tx.prepare_cached("DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts")?;
+    for at in notes {
+        statement.execute(named_params! {
+            ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":ts": at.secs(),
+        })?;
+    }
+    Ok(())
+}
+
+/// Ends the session that is open at `cut`.
+pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
+         VALUES (:chat, :thread, :ts, :id, :reason)",
+    )?
+    .execute(named_params! {
+        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":ts": cut.after.0.secs(),
+        ":id": cut.after.1.0, ":reason": cut.reason.as_str(),
+    })?;
+    note(tx, conversation, cut.after.0)
+}
+
+/// The bot was removed from a chat: every session that is open in it ends.
+pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
+    let mut statement = tx.prepare_cached("SELECT DISTINCT thread_id FROM session_note WHERE chat_key = :chat")?;
+    let threads = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("thread_id"))?;
+    for thread in threads.collect::<rusqlite::Result<Vec<i64>>>()? {
+        let conversation = Conversation { chat, thread: thread_of(thread) };
+        cut(tx, conversation, SessionCut { after: (now, MessageId(i64::MAX)), reason: Closed::Removed })?;
+    }
+    Ok(())
+}
+
+/// What cuts a conversation at or after a moment, oldest first.
+pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT ts, message_id, reason FROM session_cut
+         WHERE chat_key = :chat AND thread_id = :thread AND ts >= :from ORDER BY ts, message_id",
+    )?;
+    let params =
+        named_params! { ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":from": from.secs() };
+    let rows = statement
+        .query_map(params, |raw| Ok((raw.get("ts")?, raw.get("message_id")?, raw.get::<_, String>("reason")?)))?;
+    rows.map(|row| {
+        let (ts, id, reason) = row?;
+        let reason = row::word(&reason, "reason", Closed::parse)?;
+        Ok(SessionCut { after: (Timestamp::from_secs(ts), MessageId(id)), reason })
+    })
+    .collect()
+}
+
+/// The messages of a conversation from `from` on, oldest first, at most `limit`. Service messages are none.
+pub fn moments(
+    conn: &Reader,
+    conversation: Conversation,
+    from: (Timestamp, MessageId),
+    limit: u32,
+) -> Result<Vec<SessionMessage>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, edit_ts, user_id, text, kind_detail,
+                reply_to_id, {VISIBLE} AS is_visible
+         FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) >= (:ts, :id) AND role <> 'system'
+         ORDER BY ts, message_id LIMIT :limit"
+    ))?;
+    let params = named_params! {
+        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": from.0.secs(),
+        ":id": from.1.0, ":limit": limit,
+    };
+    let rows = statement.query_map(params, moment)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
+    let is_visible: bool = raw.get("is_visible")?;
+    let mut content = Digest::default();
+    content.add(&[u8::from(is_visible)]);
+    if is_visible {
+        for column in ["edit_ts", "user_id", "text", "kind_detail", "reply_to_id"] {
+            match raw.get_ref(column)? {
+                ValueRef::Null => content.add(&[0]),
+                ValueRef::Integer(number) => content.add(&number.to_le_bytes()),
+                ValueRef::Real(number) => content.add(&number.to_le_bytes()),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => content.add(bytes),
+            }
+        }
+    }
+    Ok(SessionMessage {
+        seq: Seq(raw.get("seq")?),
+        at: Timestamp::from_secs(raw.get("ts")?),
+        id: MessageId(raw.get("message_id")?),
+        is_human: raw.get("is_human")?,
+        content: content.0,
+    })
+}
+
+/// FNV-1a, with the length of each part so that parts cannot run into each other.
+struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+/// The session that was the last to begin before `at`.
+pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {
+    one(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM session
+             WHERE chat_key = :chat AND thread_id IS :thread AND started_at < :at
+             ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":at": at.secs(),
+        },
+    )
+}
+
+/// The sessions of a conversation that begin at or after `from`, oldest first, at most `limit`.
+pub fn begun_from(
+    conn: &Reader,
+    conversation: Conversation,
+    from: (Timestamp, MessageId),
+    limit: u32,
+) -> Result<Vec<Session>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM session
+             WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) >= (:ts, :id)
+             ORDER BY started_at, first_message_id LIMIT :limit"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": from.0.secs(),
+            ":id": from.1.0, ":limit": limit,
+        },
+    )
+}
+
+pub fn find(conn: &Reader, id: SessionId) -> Result<Option<Session>> {
+    one(conn, &format!("SELECT {COLUMNS} FROM session WHERE id = :id"), named_params! { ":id": key(id) })
+}
+
+/// The closed session that a message is part of.
+pub fn of_message(
+    conn: &Reader,
+    conversation: Conversation,
+    message: (Timestamp, MessageId),
+) -> Result<Option<Session>> {
+    let begun = one(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM session
+             WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) <= (:ts, :id)
+             ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": message.0.secs(),
+            ":id": message.1.0,
+        },
+    )?;
+    Ok(begun.filter(|session| message <= session.last))
+}
+
+/// Sessions whose summary is missing or of another content, newest first.
+pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM session WHERE chat_key = :chat AND summarized IS NOT fingerprint
+             ORDER BY ended_at DESC, id DESC LIMIT :limit"
+        ),
+        named_params! { ":chat": chat.0, ":limit": limit },
+    )
+}
+
+/// Sessions with an up-to-date summary that ended before `until` and that History does not hold yet, oldest first.
+pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<Session>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM session
+             WHERE chat_key = :chat AND ended_at < :until AND history_included_at IS NULL AND summarized = fingerprint
+                   AND EXISTS (SELECT 1 FROM mini_summary WHERE session_id = session.id)
+             ORDER BY ended_at, id LIMIT :limit"
+        ),
+        named_params! { ":chat": chat.0, ":until": until.secs(), ":limit": limit },
+    )
+}
+
+/// When the newest session ended that History holds.
+pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
+    let at: Option<i64> = conn
+        .prepare_cached(
+            "SELECT ended_at FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL
+             ORDER BY ended_at DESC LIMIT 1",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ended_at"))
+        .optional()?;
+    Ok(at.map(Timestamp::from_secs))
+}
+
+/// The messages of a session that may be read, oldest first.
+pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
+    messages::within(
+        conn,
+        Conversation { chat: session.id.chat, thread: session.thread },
+        (session.first, session.last),
+    )
+}
+
+/// Writes down how a session stands now. Its summary stays until another is made.
+pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO session (id, chat_key, thread_id, started_at, first_message_id, ended_at, last_message_id, messages,
+             reason, closed_at, fingerprint)
+         VALUES (:id, :chat, :thread, :started_at, :first, :ended_at, :last, :messages, :reason, :closed_at, :fingerprint)
+         ON CONFLICT (id) DO UPDATE
+         SET ended_at = excluded.ended_at, last_message_id = excluded.last_message_id, messages = excluded.messages,
+             reason = excluded.reason, fingerprint = excluded.fingerprint",
+    )?
+    .execute(named_params! {
+        ":id": key(session.id), ":chat": session.id.chat.0, ":thread": session.thread.map(|id| id.0),
+        ":started_at": session.first.0.secs(), ":first": session.first.1.0, ":ended_at": session.last.0.secs(),
+        ":last": session.last.1.0, ":messages": session.messages, ":reason": session.reason.as_str(),
+        ":closed_at": session.closed_at.millis(), ":fingerprint": session.fingerprint,
+    })?;
+    Ok(())
+}
+
+/// Takes a session out with everything that hangs on it. The messages stay.
+pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
+    tx.prepare_cached("DELETE FROM session WHERE id = :id")?.execute(named_params! { ":id": key(id) })?;
+    Ok(())
+}
+
+/// The row id of a session: that of its first message.
+pub(super) fn key(id: SessionId) -> i64 {
+    messages::row_id(id.chat, id.first)
+}
+
+/// Reads a [`key`].
+pub(super) fn id_of(key: i64) -> Result<SessionId> {
+    Ok(SessionId { chat: ChatKey(row::number(key >> 32, "id")?), first: Seq(row::number(key & 0xffff_ffff, "id")?) })
+}
+
+fn thread_key(conversation: Conversation) -> i64 {
+    conversation.thread.map_or(0, |id| id.0)
+}
+
+fn thread_of(key: i64) -> Option<ThreadId> {
+    (key != 0).then_some(ThreadId(key))
+}
+
+fn one(conn: &Reader, sql: &str, params: impl Params) -> Result<Option<Session>> {
+    conn.prepare_cached(sql)?.query_row(params, |raw| Ok(from_row(raw))).optional()?.transpose()
+}
+
+fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<Session>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
+    rows.map(|row| row?).collect()
+}
+
+pub(super) fn from_row(raw: &Row<'_>) -> Result<Session> {
+    let reason: String = row::get(raw, "reason")?;
+    let moment = |secs: &'static str, id: &'static str| -> Result<(Timestamp, MessageId)> {
+        Ok((Timestamp::from_secs(row::get(raw, secs)?), MessageId(row::get(raw, id)?)))
+    };
+    Ok(Session {
+        id: id_of(row::get(raw, "id")?)?,
+        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+        first: moment("started_at", "first_message_id")?,
+        last: moment("ended_at", "last_message_id")?,
+        messages: row::number(row::get(raw, "messages")?, "messages")?,
+        reason: row::word(&reason, "reason", Closed::parse)?,
+        closed_at: Timestamp::from_millis(row::get(raw, "closed_at")?),
+        fingerprint: row::get(raw, "fingerprint")?,
+        is_folded: row::get::<Option<i64>>(raw, "history_included_at")?.is_some(),
+    })
+}

@@ -1,0 +1,342 @@
+//! Vector spaces: what one model made in one dimension. One of them is searched; while another is being filled, the two
+//! stand beside each other and are never mixed.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::derived::{Cause, Family, Merged};
+use super::messages::row_id;
+use super::{Reader, Result, Writer, row, vector_index};
+use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
+
+/// The newest messages of a chat need no stored vector: they change most, and a look reads them anyway.
+pub const NEAR: u32 = 30;
+
+/// A space as kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    pub id: i64,
+    pub model: String,
+    pub dimension: usize,
+    pub state: SpaceState,
+    /// Whether its index holds all of its vectors.
+    pub is_indexed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceState {
+    /// Its vectors are being made.
+    Filling,
+    /// It is searched.
+    Active,
+    /// Another took its place: it is being deleted.
+    Left,
+}
+
+impl SpaceState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Filling => "filling",
+            Self::Active => "active",
+            Self::Left => "left",
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        [Self::Filling, Self::Active, Self::Left].into_iter().find(|state| state.as_str() == raw)
+    }
+}
+
+const COLUMNS: &str = "id, model, dimension, state, is_indexed";
+
+/// The space that is searched.
+pub fn active(conn: &Reader) -> Result<Option<Space>> {
+    one(conn, "state = 'active'", named_params! {})
+}
+
+/// The space of a model, the newest where it changed its dimension.
+pub fn of_model(conn: &Reader, model: &str) -> Result<Option<Space>> {
+    one(conn, "model = :model", named_params! { ":model": model })
+}
+
+/// A space that another took the place of.
+pub fn left(conn: &Reader) -> Result<Option<Space>> {
+    one(conn, "state = 'left'", named_params! {})
+}
+
+fn one(conn: &Reader, condition: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Option<Space>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM vector_space WHERE {condition} ORDER BY id DESC LIMIT 1"))?
+        .query_row(params, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Space> {
+    let state: String = row::get(raw, "state")?;
+    Ok(Space {
+        id: row::get(raw, "id")?,
+        model: row::get(raw, "model")?,
+        dimension: row::number(row::get(raw, "dimension")?, "dimension")?,
+        state: row::word(&state, "state", SpaceState::parse)?,
+        is_indexed: row::get(raw, "is_indexed")?,
+    })
+}
+
+/// The space of `model` in `dimension`, with its index. The first space of a database is searched at once.
+pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
+    let params = named_params! { ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX) };
+    if let Some(known) = one(tx, "model = :model AND dimension = :dimension", params)? {
+        if known.state == SpaceState::Left {
+            // The operator went back to it before it was deleted.
+            set_state(tx, known.id, SpaceState::Filling)?;
+            return Ok(Space { state: SpaceState::Filling, ..known });
+        }
+        return Ok(known);
+    }
+    let state = if active(tx)?.is_none() { SpaceState::Active } else { SpaceState::Filling };
+    tx.prepare_cached(
+        "INSERT INTO vector_space (model, dimension, state, is_indexed) VALUES (:model, :dimension, :state, 1)",
+    )?
+    .execute(named_params! {
+        ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX), ":state": state.as_str(),
+    })?;
+    let space = Space { id: tx.last_insert_rowid(), model: model.to_owned(), dimension, state, is_indexed: true };
+    vector_index::create(tx, &space)?;
+    Ok(space)
+}
+
+/// From now on `space` is searched.
+pub fn activate(tx: &Writer<'_>, space: i64) -> Result<()> {
+    tx.prepare_cached("UPDATE vector_space SET state = 'left' WHERE state = 'active' AND id <> :id")?
+        .execute(named_params! { ":id": space })?;
+    set_state(tx, space, SpaceState::Active)
+}
+
+fn set_state(tx: &Writer<'_>, space: i64, state: SpaceState) -> Result<()> {
+    tx.prepare_cached("UPDATE vector_space SET state = :state WHERE id = :id")?
+        .execute(named_params! { ":state": state.as_str(), ":id": space })?;
+    Ok(())
+}
+
+/// Notes whether the index of a space holds all of its vectors.
+pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> {
+    tx.prepare_cached("UPDATE vector_space SET is_indexed = :is WHERE id = :id")?
+        .execute(named_params! { ":is": is_indexed, ":id": space })?;
+    Ok(())
+}
+
+/// Deletes a part of a space that is not searched any more: its index first, then its vectors, at last itself. Gives whether
+/// there is more to do.
+pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
+    if space.is_indexed || vector_index::exists(tx, space)? {
+        vector_index::remove(tx, space)?;
+        set_indexed(tx, space.id, false)?;
+        return Ok(true);
+    }
+    for table in vector_index::TABLES {
+        let deleted = tx
+            .prepare_cached(&format!(
+                "DELETE FROM {name} WHERE ({key}, space) IN
+                     (SELECT {key}, space FROM {name} WHERE space = :space LIMIT :limit)",
+                name = table.name,
+                key = table.key,
+            ))?
+            .execute(named_params! { ":space": space.id, ":limit": limit })?;
+        if deleted > 0 {
+            return Ok(true);
+        }
+    }
+    tx.prepare_cached("DELETE FROM vector_space WHERE id = :id")?.execute(named_params! { ":id": space.id })?;
+    Ok(false)
+}
+
+/// Messages to make vectors of, and what is settled when that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    pub texts: Vec<(i64, String)>,
+    settles: Settles,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Settles {
+    Chat(ChatKey, Seq),
+    Changed(Vec<i64>),
+}
+
+/// What may have a vector: words that may be read, of people and of the bot.
+fn visible() -> String {
+    format!("{} AND role <> 'system' AND trim(text) <> ''", super::messages::VISIBLE)
+}
+
+/// The next messages that `space` has no vectors of, about `limit`: those whose words changed first, then those of each chat
+/// that lie behind its newest `near`. None when all is done.
+pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Result<Option<Batch>> {
+    let changed: Vec<i64> = (conn.prepare_cached("SELECT id FROM vector_due ORDER BY id LIMIT :limit")?)
+        .query_map(named_params! { ":limit": limit }, |raw| raw.get("id"))?
+        .collect::<rusqlite::Result<_>>()?;
+    if let (Some(first), Some(last)) = (changed.first(), changed.last()) {
+        let sql = format!(
+            "SELECT message.id AS id, text FROM vector_due JOIN message USING (id)
+             WHERE vector_due.id BETWEEN :first AND :last AND {}",
+            visible()
+        );
+        let texts = texts(conn, &sql, named_params! { ":first": first, ":last": last })?;
+        return Ok(Some(Batch { texts, settles: Settles::Changed(changed) }));
+    }
+    let behind: Option<(u32, i64, i64)> = conn
+        .prepare_cached(
+            "SELECT chat.chat_key AS chat_key, coalesce(seq, 0) AS done, next_seq - 1 - :near AS last
+             FROM chat LEFT JOIN vector_progress
+                 ON vector_progress.space = :space AND vector_progress.chat_key = chat.chat_key
+             WHERE next_seq - 1 - :near > coalesce(seq, 0) LIMIT 1",
+        )?
+        .query_row(named_params! { ":space": space.id, ":near": near }, |raw| {
+            Ok((raw.get("chat_key")?, raw.get("done")?, raw.get("last")?))
+        })
+        .optional()?;
+    let Some((chat, done, last)) = behind else { return Ok(None) };
+    let upto = Seq(row::number(last.min(done + i64::from(limit)), "seq")?);
+    let from = Seq(row::number(done + 1, "seq")?);
+    let sql = format!("SELECT id, text FROM message WHERE id BETWEEN :first AND :last AND {}", visible());
+    let (first, last) = (row_id(ChatKey(chat), from), row_id(ChatKey(chat), upto));
+    let texts = texts(conn, &sql, named_params! { ":first": first, ":last": last })?;
+    Ok(Some(Batch { texts, settles: Settles::Chat(ChatKey(chat), upto) }))
+}
+
+/// Messages behind `after` that have a vector of `old` and none of `new`, at most `limit`: what a server is asked for again.
+pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Result<Vec<(i64, String)>> {
+    let sql = format!(
+        "SELECT message.id AS id, text FROM message_vector AS kept JOIN message USING (id)
+         WHERE kept.space = :old AND {}
+               AND NOT EXISTS (SELECT 1 FROM message_vector AS made WHERE made.id = kept.id AND made.space = :new)
+         LIMIT :limit",
+        visible()
+    );
+    texts(conn, &sql, named_params! { ":old": old, ":new": new, ":limit": limit })
+}
+
+/// Whether summaries have a vector of `old` and none of `new`.
+pub fn lacks_summaries(conn: &Reader, (old, new): (i64, i64)) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM summary_vector AS kept WHERE kept.space = :old
+                 AND NOT EXISTS (SELECT 1 FROM summary_vector AS made
+                                 WHERE made.session_id = kept.session_id AND made.space = :new)) AS lacks",
+        )?
+        .query_row(named_params! { ":old": old, ":new": new }, |raw| raw.get("lacks"))?)
+}
+
+fn texts(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(i64, String)>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |raw| Ok((raw.get("id")?, raw.get("text")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Notes that the vectors of a batch are made.
+pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
+    match &batch.settles {
+        Settles::Chat(chat, upto) => {
+            tx.prepare_cached(
+                "INSERT INTO vector_progress (space, chat_key, seq) VALUES (:space, :chat, :seq)
+                 ON CONFLICT (space, chat_key) DO UPDATE SET seq = max(seq, excluded.seq)",
+            )?
+            .execute(named_params! { ":space": space, ":chat": chat.0, ":seq": upto.0 })?;
+        }
+        Settles::Changed(ids) => {
+            let mut done = tx.prepare_cached("DELETE FROM vector_due WHERE id = :id")?;
+            for id in ids {
+                done.execute(named_params! { ":id": id })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The last message of a chat up to which the vectors of a space are made.
+pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
+    let mut statement =
+        conn.prepare_cached("SELECT seq FROM vector_progress WHERE space = :space AND chat_key = :chat")?;
+    let made =
+        statement.query_row(named_params! { ":space": space, ":chat": chat.0 }, |raw| raw.get("seq")).optional()?;
+    Ok(Seq(made.unwrap_or(0)))
+}
+
+/// How far the vectors of a model are: messages and summaries that have one, and all that are to have one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    pub messages: (u64, u64),
+    pub summaries: (u64, u64),
+    /// The model that is searched meanwhile, where it is another.
+    pub searched: Option<String>,
+}
+
+/// Counts what has vectors of `model`. Messages nearer than `near` need none.
+pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
+    let space = of_model(conn, model)?.map_or(-1, |space| space.id);
+    let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {
+        conn.prepare_cached(sql)?.query_row(params, |raw| raw.get::<_, u64>("n"))
+    };
+    let of_space = named_params! { ":space": space };
+    let kept =
+        |space: i64| count("SELECT count(*) AS n FROM message_vector WHERE space = :space", &[(":space", &space)]);
+    let is_recorded = count("SELECT count(*) AS n FROM vector_progress WHERE space = :space", of_space)? > 0;
+    let done = count(
+        "SELECT coalesce(sum(min(seq, max(next_seq - 1 - :near, 0))), 0) AS n
+         FROM vector_progress JOIN chat USING (chat_key) WHERE space = :space",
+        named_params! { ":space": space, ":near": near },
+    )?;
+    let far =
+        count("SELECT coalesce(sum(max(next_seq - 1 - :near, 0)), 0) AS n FROM chat", named_params! { ":near": near })?;
+    let made = count("SELECT count(*) AS n FROM summary_vector WHERE space = :space", of_space)?;
+    let summaries = count("SELECT count(*) AS n FROM mini_summary", named_params! {})?;
+    let active = active(conn)?.filter(|active| active.model != model);
+    // A server makes vectors of what is new, and of what the model before it had read.
+    let of_server = (kept(space)?, kept(active.as_ref().map_or(space, |active| active.id))?);
+    let messages = if is_recorded || of_server.1 == 0 { (done, far) } else { of_server };
+    let searched = active.map(|space| space.model);
+    Ok(Coverage { messages, summaries: (made, summaries), searched })
+}
+
+pub(super) const FAMILY: Family = Family {
+    tables: &["vector_space", "vector_progress", "vector_due"],
+    words_gone: |tx, stored, cause| match cause {
+        Cause::Edited => make_again(tx, stored),
+        Cause::Forgotten | Cause::Expired => Ok(()),
+    },
+    chat_gone,
+    merged,
+    ..Family::UNTOUCHED
+};
+
+/// The words of a message are others: its vector is made anew where there was one.
+fn make_again(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO vector_due (id)
+         SELECT :id FROM vector_progress WHERE chat_key = :chat AND seq >= :seq LIMIT 1",
+    )?
+    .execute(named_params! { ":id": row_id(stored.chat, stored.seq), ":chat": stored.chat.0, ":seq": stored.seq.0 })?;
+    Ok(())
+}
+
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM vector_due WHERE id BETWEEN :from AND :to")?
+        .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
+    // What is said later has higher numbers, unless the chat itself is gone.
+    tx.prepare_cached(
+        "DELETE FROM vector_progress
+         WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :chat)",
+    )?
+    .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut due = tx.prepare_cached("INSERT OR IGNORE INTO vector_due (id) VALUES (:id)")?;
+    for now in chats.seqs.values() {
+        due.execute(named_params! { ":id": row_id(chats.into, *now) })?;
+    }
+    tx.prepare_cached("DELETE FROM vector_due WHERE id BETWEEN :from AND :to")?
+        .execute(named_params! { ":from": row_id(chats.from, Seq(0)), ":to": row_id(chats.from, Seq(u32::MAX)) })?;
+    tx.prepare_cached("DELETE FROM vector_progress WHERE chat_key = :chat")?
+        .execute(named_params! { ":chat": chats.from.0 })?;
+    Ok(())
+}

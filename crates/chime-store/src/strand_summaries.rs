@@ -1,0 +1,142 @@
+//! Summaries of the oldest part of long strands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::{Reader, Result, Writer, row};
+use chime_core::{ChatKey, Conversation, Seq, SummaryMethod, Timestamp};
+
+/// The summary of a strand's oldest messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrandSummary {
+    pub id: i64,
+    pub text: String,
+    pub tokens: usize,
+    pub method: SummaryMethod,
+    pub model: String,
+    pub built_at: Timestamp,
+    /// The messages that it stands for.
+    pub sources: BTreeSet<Seq>,
+}
+
+/// Of the summaries that stand for fewer messages than `below`, the one that stands for most of `seqs`, and of equals the
+/// newest.
+pub fn of_messages(
+    conn: &Reader,
+    chat: ChatKey,
+    seqs: impl IntoIterator<Item = Seq>,
+    below: usize,
+) -> Result<Option<StrandSummary>> {
+    let mut statement =
+        conn.prepare_cached("SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq")?;
+    let mut counts = BTreeMap::<i64, usize>::new();
+    for seq in seqs {
+        let params = named_params! { ":chat": chat.0, ":seq": seq.0 };
+        for id in statement.query_map(params, |raw| raw.get("strand_id"))? {
+            *counts.entry(id?).or_default() += 1;
+        }
+    }
+    let mut known: Vec<(usize, i64)> = counts.into_iter().map(|(id, count)| (count, id)).collect();
+    known.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, id) in known {
+        if let Some(summary) = find(conn, chat, id)?.filter(|it| it.sources.len() < below) {
+            return Ok(Some(summary));
+        }
+    }
+    Ok(None)
+}
+
+fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<StrandSummary>> {
+    let found = conn
+        .prepare_cached("SELECT text, tokens, method, model, built_at FROM strand_summary WHERE id = :id")?
+        .query_row(named_params! { ":id": id }, |raw| {
+            Ok((
+                raw.get::<_, String>("text")?,
+                raw.get::<_, i64>("tokens")?,
+                raw.get::<_, String>("method")?,
+                raw.get::<_, String>("model")?,
+                raw.get::<_, i64>("built_at")?,
+            ))
+        })
+        .optional()?;
+    let Some((text, tokens, method, model, built_at)) = found else { return Ok(None) };
+    let mut statement =
+        conn.prepare_cached("SELECT seq FROM strand_source WHERE strand_id = :id AND chat_key = :chat")?;
+    let sources = statement.query_map(named_params! { ":id": id, ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
+    Ok(Some(StrandSummary {
+        id,
+        text,
+        tokens: row::number(tokens, "tokens")?,
+        method: row::word(&method, "method", SummaryMethod::parse)?,
+        model,
+        built_at: Timestamp::from_millis(built_at),
+        sources: sources.collect::<rusqlite::Result<_>>()?,
+    }))
+}
+
+/// What a strand's summary becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extension {
+    /// The summary that it goes on from; a new one where there is none.
+    pub of: Option<StrandSummary>,
+    pub text: String,
+    pub tokens: usize,
+    pub method: SummaryMethod,
+    pub model: String,
+    pub built_at: Timestamp,
+    /// The messages that come to those it stood for.
+    pub added: BTreeSet<Seq>,
+}
+
+/// Stores an extension, unless the summary that it goes on from changed or went since it was read. Gives the summary's
+/// number where it is stored.
+pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension) -> Result<Option<i64>> {
+    let chat = conversation.chat;
+    let id = match &extension.of {
+        Some(before) if find(tx, chat, before.id)?.as_ref() != Some(before) => return Ok(None),
+        Some(before) => {
+            tx.prepare_cached(
+                "UPDATE strand_summary SET text = :text, tokens = :tokens, method = :method, model = :model,
+                     built_at = :built_at WHERE id = :id",
+            )?
+            .execute(named_params! {
+                ":text": extension.text, ":tokens": tokens(extension), ":method": extension.method.as_str(),
+                ":model": extension.model, ":built_at": extension.built_at.millis(), ":id": before.id,
+            })?;
+            before.id
+        }
+        None => {
+            tx.prepare_cached(
+                "INSERT INTO strand_summary (chat_key, thread_id, text, tokens, method, model, built_at)
+                 VALUES (:chat, :thread, :text, :tokens, :method, :model, :built_at)",
+            )?
+            .execute(named_params! {
+                ":chat": chat.0, ":thread": conversation.thread.map(|id| id.0), ":text": extension.text,
+                ":tokens": tokens(extension), ":method": extension.method.as_str(), ":model": extension.model,
+                ":built_at": extension.built_at.millis(),
+            })?;
+            tx.last_insert_rowid()
+        }
+    };
+    let mut insert =
+        tx.prepare_cached("INSERT OR IGNORE INTO strand_source (chat_key, seq, strand_id) VALUES (:chat, :seq, :id)")?;
+    for seq in &extension.added {
+        insert.execute(named_params! { ":chat": chat.0, ":seq": seq.0, ":id": id })?;
+    }
+    Ok(Some(id))
+}
+
+fn tokens(extension: &Extension) -> i64 {
+    i64::try_from(extension.tokens).unwrap_or(i64::MAX)
+}
+
+/// A message changed or went: the summary that stands for it is made anew from nothing.
+pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM strand_summary
+         WHERE id IN (SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq)",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":seq": seq.0 })?;
+    Ok(())
+}

@@ -1,0 +1,349 @@
+//! Mini-summaries of sessions, and Recent and History of a chat. What a text rests on is kept beside it, so that a citation
+//! leads to a message and forgetting knows what has to go.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::sessions::{self, key};
+use super::{Reader, Result, Writer, row};
+use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, UserId};
+
+const COLUMNS: &str = "text, tokens, method, model, built_at";
+
+/// Recent or History as kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RollingSummary {
+    pub summary: Summary,
+    /// How many sessions it rests on.
+    pub sessions: u32,
+}
+
+/// The mini-summary of a session.
+pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
+    let found = conn
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"))?
+        .query_row(named_params! { ":id": key(id) }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()?;
+    found
+        .map(|summary| {
+            let mut statement = conn
+                .prepare_cached("SELECT bullet, seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq")?;
+            let sources = statement.query_map(named_params! { ":id": key(id) }, source)?;
+            Ok(with_sources(summary, sources.collect::<rusqlite::Result<_>>()?))
+        })
+        .transpose()
+}
+
+/// Keeps the mini-summary of a session, unless its messages have changed since they were read. Gives whether it is kept.
+pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Result<bool> {
+    if !settle(tx, session)? {
+        return Ok(false);
+    }
+    drop_mini(tx, session.id)?;
+    tx.prepare_cached(
+        "INSERT INTO mini_summary (session_id, text, tokens, method, model, built_at)
+         VALUES (:id, :text, :tokens, :method, :model, :built_at)",
+    )?
+    .execute(named_params! {
+        ":id": key(session.id), ":text": text(&summary.bullets), ":tokens": number(summary.tokens),
+        ":method": summary.method.as_str(), ":model": summary.model, ":built_at": summary.built_at.millis(),
+    })?;
+    let mut insert = tx
+        .prepare_cached("INSERT OR IGNORE INTO summary_source (session_id, bullet, seq) VALUES (:id, :bullet, :seq)")?;
+    for (bullet, seq) in sources_of(&summary.bullets) {
+        insert.execute(named_params! { ":id": key(session.id), ":bullet": bullet, ":seq": seq.0 })?;
+    }
+    Ok(true)
+}
+
+/// The session says too little for a summary. Gives whether that was still so.
+pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
+    let is_settled = settle(tx, session)?;
+    if is_settled {
+        drop_mini(tx, session.id)?;
+    }
+    Ok(is_settled)
+}
+
+/// The summary of a session is wanted anew, such as by a model in place of an extract. The old one stays until then.
+pub fn unsettle(tx: &Writer<'_>, id: SessionId) -> Result<()> {
+    tx.prepare_cached("UPDATE session SET summarized = NULL WHERE id = :id")?
+        .execute(named_params! { ":id": key(id) })?;
+    Ok(())
+}
+
+fn settle(tx: &Writer<'_>, session: &Session) -> Result<bool> {
+    let settled = tx
+        .prepare_cached("UPDATE session SET summarized = :fingerprint WHERE id = :id AND fingerprint = :fingerprint")?
+        .execute(named_params! { ":id": key(session.id), ":fingerprint": session.fingerprint })?;
+    Ok(settled == 1)
+}
+
+/// With its sources and its vector. Tags are of the session and are replaced when there are others.
+fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
+    tx.prepare_cached("DELETE FROM mini_summary WHERE session_id = :id")?.execute(named_params! { ":id": key(id) })?;
+    Ok(())
+}
+
+/// Sessions of a chat that ended in `from..until` and have a mini-summary, newest first, at most `limit`.
+const SUMMARIZED: &str = "FROM session JOIN mini_summary ON session_id = session.id
+    WHERE chat_key = :chat AND ended_at >= :from AND ended_at < :until ORDER BY ended_at DESC, id DESC LIMIT :limit";
+
+/// Sessions of a chat that ended in `from..until` with their mini-summaries, newest first, at most `limit`.
+pub fn minis_between(
+    conn: &Reader,
+    chat: ChatKey,
+    (from, until): (Timestamp, Timestamp),
+    limit: u32,
+) -> Result<Vec<(Session, Summary)>> {
+    let params = named_params! {
+        ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
+    };
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT session_id, bullet, seq FROM summary_source WHERE session_id IN (SELECT session_id {SUMMARIZED})
+         ORDER BY session_id, bullet, seq"
+    ))?;
+    let mut sources = HashMap::<i64, Sources>::new();
+    let rows = statement.query_map(params, |raw| Ok((raw.get::<_, i64>("session_id")?, source(raw)?)))?;
+    for row in rows {
+        let (id, one) = row?;
+        sources.entry(id).or_default().push(one);
+    }
+    let mut statement = conn.prepare_cached(&format!("SELECT {}, {COLUMNS} {SUMMARIZED}", sessions::COLUMNS))?;
+    let rows = statement.query_map(params, |raw| Ok((sessions::from_row(raw), from_row(raw))))?;
+    rows.map(|row| {
+        let (session, summary) = row?;
+        let session = session?;
+        let sources = sources.remove(&key(session.id)).unwrap_or_default();
+        Ok((session, with_sources(summary?, sources)))
+    })
+    .collect()
+}
+
+/// The same sessions, each with when its mini-summary was made: another summary has another moment.
+pub fn made_between(
+    conn: &Reader,
+    chat: ChatKey,
+    (from, until): (Timestamp, Timestamp),
+    limit: u32,
+) -> Result<Vec<(SessionId, Timestamp)>> {
+    let params = named_params! {
+        ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
+    };
+    let mut statement = conn.prepare_cached(&format!("SELECT session_id, built_at {SUMMARIZED}"))?;
+    let rows = statement.query_map(params, |raw| Ok((raw.get("session_id")?, raw.get("built_at")?)))?;
+    rows.map(|row| {
+        let (id, built_at) = row?;
+        Ok((sessions::id_of(id)?, Timestamp::from_millis(built_at)))
+    })
+    .collect()
+}
+
+/// Sessions that ended before `until` and that History does not hold yet, oldest first, at most `limit`.
+pub fn to_fold(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<(Session, Summary)>> {
+    let found = sessions::unfolded(conn, chat, until, limit)?;
+    found.into_iter().filter_map(|session| with_mini(conn, session).transpose()).collect()
+}
+
+fn with_mini(conn: &Reader, session: Session) -> Result<Option<(Session, Summary)>> {
+    Ok(mini(conn, session.id)?.map(|summary| (session, summary)))
+}
+
+pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<RollingSummary>> {
+    let sql = format!("SELECT {COLUMNS}, sessions FROM rolling_summary WHERE chat_key = :chat AND kind = :kind");
+    let found = conn
+        .prepare_cached(&sql)?
+        .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| {
+            Ok((from_row(raw), raw.get::<_, u32>("sessions")?))
+        })
+        .optional()?;
+    let Some((summary, sessions)) = found else { return Ok(None) };
+    let mut statement = conn.prepare_cached(
+        "SELECT bullet, seq FROM rolling_source WHERE chat_key = :chat AND kind = :kind ORDER BY bullet, seq",
+    )?;
+    let sources = statement.query_map(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, source)?;
+    let summary = with_sources(summary?, sources.collect::<rusqlite::Result<_>>()?);
+    Ok(Some(RollingSummary { summary, sessions }))
+}
+
+/// Replaces Recent or History. A text without bullets is none.
+pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &RollingSummary) -> Result<()> {
+    drop_rolling(tx, chat, kind)?;
+    let RollingSummary { summary, sessions } = rolling;
+    if summary.bullets.is_empty() {
+        return Ok(());
+    }
+    tx.prepare_cached(
+        "INSERT INTO rolling_summary (chat_key, kind, text, tokens, sessions, method, model, built_at)
+         VALUES (:chat, :kind, :text, :tokens, :sessions, :method, :model, :built_at)",
+    )?
+    .execute(named_params! {
+        ":chat": chat.0, ":kind": kind.as_str(), ":text": text(&summary.bullets), ":tokens": number(summary.tokens),
+        ":sessions": sessions, ":method": summary.method.as_str(), ":model": summary.model,
+        ":built_at": summary.built_at.millis(),
+    })?;
+    let mut insert = tx.prepare_cached(
+        "INSERT OR IGNORE INTO rolling_source (chat_key, kind, bullet, seq) VALUES (:chat, :kind, :bullet, :seq)",
+    )?;
+    for (bullet, seq) in sources_of(&summary.bullets) {
+        insert.execute(named_params! { ":chat": chat.0, ":kind": kind.as_str(), ":bullet": bullet, ":seq": seq.0 })?;
+    }
+    Ok(())
+}
+
+/// Whether Recent or History rests on a message that is no longer kept.
+pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM rolling_source
+                            WHERE chat_key = :chat AND kind = :kind
+                                  AND NOT EXISTS (SELECT 1 FROM message WHERE id = rolling_source.chat_key << 32 | seq))
+                 AS found",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| raw.get("found"))?)
+}
+
+/// How many sessions History does not hold yet, of those that ended before `until`.
+pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u32> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT count(*) AS found FROM session JOIN mini_summary ON session_id = session.id
+             WHERE chat_key = :chat AND ended_at < :until AND history_included_at IS NULL AND summarized = fingerprint",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":until": until.secs() }, |raw| raw.get("found"))?)
+}
+
+/// Empties Recent or History.
+pub fn drop_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling) -> Result<()> {
+    tx.prepare_cached("DELETE FROM rolling_summary WHERE chat_key = :chat AND kind = :kind")?
+        .execute(named_params! { ":chat": chat.0, ":kind": kind.as_str() })?;
+    Ok(())
+}
+
+/// Stores a History into which `folded` were merged and marks them, all or nothing. `before` is what History was when
+/// they were merged. False where anything changed since then: nothing was stored, and the merging is to be done again.
+pub fn fold(
+    tx: &Writer<'_>,
+    chat: ChatKey,
+    folded: &[Session],
+    before: Option<&RollingSummary>,
+    after: &RollingSummary,
+) -> Result<bool> {
+    if rolling(tx, chat, Rolling::History)?.as_ref() != before {
+        return Ok(false);
+    }
+    for session in folded {
+        let is_as_read = tx
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM session WHERE id = :id AND fingerprint = :fingerprint
+                                    AND summarized = fingerprint AND history_included_at IS NULL) AS found",
+            )?
+            .query_row(named_params! { ":id": key(session.id), ":fingerprint": session.fingerprint }, |raw| {
+                raw.get::<_, bool>("found")
+            })?;
+        if !is_as_read {
+            return Ok(false);
+        }
+    }
+    save_rolling(tx, chat, Rolling::History, after)?;
+    let mut mark = tx.prepare_cached("UPDATE session SET history_included_at = :at WHERE id = :id")?;
+    for session in folded {
+        mark.execute(named_params! { ":id": key(session.id), ":at": after.summary.built_at.millis() })?;
+    }
+    Ok(true)
+}
+
+/// Empties History, so that it is folded anew from the mini-summaries that there are.
+pub fn reset_history(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    drop_rolling(tx, chat, Rolling::History)?;
+    tx.prepare_cached(
+        "UPDATE session SET history_included_at = NULL WHERE chat_key = :chat AND history_included_at IS NOT NULL",
+    )?
+    .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// The number by which a member stands in the summaries of a chat; the same ever after.
+pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32> {
+    let params = named_params! { ":chat": chat.0, ":user": user.0 };
+    tx.prepare_cached(
+        "INSERT INTO summary_member (chat_key, number, user_id)
+         SELECT :chat, coalesce(max(number), 0) + 1, :user FROM summary_member WHERE chat_key = :chat
+         ON CONFLICT (chat_key, user_id) DO NOTHING",
+    )?
+    .execute(params)?;
+    Ok(tx
+        .prepare_cached("SELECT number FROM summary_member WHERE chat_key = :chat AND user_id = :user")?
+        .query_row(params, |raw| raw.get("number"))?)
+}
+
+/// The present names behind the numbers in a chat's summaries. Who was forgotten or opted out has none.
+pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT number, name FROM summary_member JOIN member USING (chat_key, user_id)
+         WHERE chat_key = :chat
+               AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = summary_member.user_id
+                                   AND +opt_out.chat_key IN (0, :chat))",
+    )?;
+    let rows =
+        statement.query_map(named_params! { ":chat": chat.0 }, |raw| Ok((raw.get("number")?, raw.get("name")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The messages that the summary of a session rests on, at most `limit`.
+pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq LIMIT :limit",
+    )?;
+    let seqs =
+        statement.query_map(named_params! { ":id": key(session), ":limit": limit }, |raw| raw.get("seq").map(Seq))?;
+    Ok(seqs.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The messages that Recent and History of a chat rest on.
+pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
+    let mut statement = conn.prepare_cached("SELECT seq FROM rolling_source WHERE chat_key = :chat")?;
+    let seqs = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
+    Ok(seqs.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) type Sources = Vec<(usize, Seq)>;
+
+fn source(raw: &Row<'_>) -> rusqlite::Result<(usize, Seq)> {
+    Ok((raw.get::<_, u32>("bullet")? as usize, Seq(raw.get("seq")?)))
+}
+
+pub(super) fn sources_of(bullets: &[Bullet]) -> impl Iterator<Item = (u32, Seq)> {
+    (0..).zip(bullets).flat_map(|(place, bullet)| bullet.sources.iter().map(move |seq| (place, *seq)))
+}
+
+pub(super) fn with_sources(mut summary: Summary, sources: Sources) -> Summary {
+    for (place, seq) in sources {
+        if let Some(bullet) = summary.bullets.get_mut(place) {
+            bullet.sources.push(seq);
+        }
+    }
+    summary
+}
+
+/// A bullet a line.
+pub(super) fn text(bullets: &[Bullet]) -> String {
+    bullets.iter().map(|bullet| bullet.text.replace('\n', " ")).collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn from_row(raw: &Row<'_>) -> Result<Summary> {
+    let (text, method): (String, String) = (row::get(raw, "text")?, row::get(raw, "method")?);
+    Ok(Summary {
+        bullets: text.lines().map(|line| Bullet { text: line.to_owned(), sources: Vec::new() }).collect(),
+        tokens: row::number(row::get(raw, "tokens")?, "tokens")?,
+        method: row::word(&method, "method", SummaryMethod::parse)?,
+        model: row::get(raw, "model")?,
+        built_at: Timestamp::from_millis(row::get(raw, "built_at")?),
+    })
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

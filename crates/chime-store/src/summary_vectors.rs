@@ -1,0 +1,74 @@
+//! Vectors of mini-summaries: a table of plain values, from which any index can be built.
+
+use rusqlite::named_params;
+
+use super::sessions::{self, key};
+use super::{Reader, Result, Writer, spaces};
+use chime_core::{ChatKey, SessionId, Timestamp, pack, unpack};
+
+/// Keeps the vector that `model` made of the summary of `built_at`, unless there is another summary by now. A vector
+/// that points nowhere is refused; an empty one, of a text that the model does not cover, is noted as such. Gives whether it
+/// is kept.
+pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
+    let (space, packed) = match pack(vector) {
+        Some(packed) => (spaces::ensure(tx, model, vector.len())?, packed),
+        None => match spaces::of_model(tx, model)? {
+            Some(space) if vector.is_empty() => (space, Vec::new()),
+            _ => return Ok(false),
+        },
+    };
+    let params = named_params! { ":id": key(session), ":built_at": built_at.millis() };
+    let is_present = tx
+        .prepare_cached("SELECT 1 FROM mini_summary WHERE session_id = :id AND built_at = :built_at")?
+        .exists(params)?;
+    if !is_present {
+        return Ok(false);
+    }
+    tx.prepare_cached("DELETE FROM summary_vector WHERE session_id = :id AND space = :space")?
+        .execute(named_params! { ":id": key(session), ":space": space.id })?;
+    tx.prepare_cached("INSERT INTO summary_vector (session_id, space, vector) VALUES (:id, :space, :vector)")?
+        .execute(named_params! { ":id": key(session), ":space": space.id, ":vector": packed })?;
+    Ok(!vector.is_empty())
+}
+
+/// The vectors of a chat's sessions that `model` made.
+pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(SessionId, Vec<f32>)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT session_id, vector FROM summary_vector JOIN vector_space ON vector_space.id = space
+         WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND model = :model
+               AND length(vector) > 0",
+    )?;
+    let rows = statement.query_map(named_params! { ":chat": chat.0, ":model": model }, |raw| {
+        Ok((raw.get("session_id")?, raw.get::<_, Vec<u8>>("vector")?))
+    })?;
+    rows.map(|row| {
+        let (id, bytes): (i64, Vec<u8>) = row?;
+        Ok((sessions::id_of(id)?, unpack(&bytes)))
+    })
+    .collect()
+}
+
+/// Whether a space of `model` has as many vectors as there are summaries, which are counted faster than looked through.
+fn has_all(conn: &Reader, model: &str) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT 1 FROM vector_space WHERE model = :model
+             AND (SELECT count(*) FROM summary_vector WHERE space = vector_space.id)
+                 = (SELECT count(*) FROM mini_summary)",
+    )?;
+    Ok(statement.exists(named_params! { ":model": model })?)
+}
+
+/// Sessions whose summary has no vector of `model`, newest first, at most `limit`.
+pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
+    if has_all(conn, model)? {
+        return Ok(Vec::new());
+    }
+    let mut statement = conn.prepare_cached(
+        "SELECT session_id FROM mini_summary
+         WHERE NOT EXISTS (SELECT 1 FROM summary_vector JOIN vector_space ON vector_space.id = space
+                           WHERE summary_vector.session_id = mini_summary.session_id AND model = :model)
+         ORDER BY built_at DESC LIMIT :limit",
+    )?;
+    let keys = statement.query_map(named_params! { ":model": model, ":limit": limit }, |raw| raw.get("session_id"))?;
+    keys.map(|id| sessions::id_of(id?)).collect()
+}

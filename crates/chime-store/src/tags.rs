@@ -1,0 +1,177 @@
+//! Tags: what sessions are about, in the words of their chat.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::sessions::{self, key};
+use super::{Reader, Result, Writer};
+use chime_core::{ChatKey, SessionId};
+
+/// A tag of a chat. Two forms of a word share a `key`, and with it the tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    pub id: i64,
+    pub name: String,
+    pub key: String,
+    /// How many sessions carry it, its synonyms included.
+    pub sessions: u32,
+}
+
+/// A tag on its way in: as it is shown, and what its forms share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTag {
+    pub name: String,
+    pub key: String,
+    pub confidence: f32,
+}
+
+/// Tags of a chat that others were not merged into, most used first, at most `limit`.
+pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
+    let mut statement = conn.prepare_cached(
+        // Only a tag that has synonyms may be on a session twice.
+        "SELECT id, name, key, sessions FROM (
+             SELECT id, name, key,
+                    CASE WHEN EXISTS (SELECT 1 FROM tag AS form WHERE form.same_as = tag.id)
+                        THEN (SELECT count(DISTINCT session_id) FROM session_tag
+                              WHERE tag_id = tag.id OR tag_id IN (SELECT form.id FROM tag AS form WHERE form.same_as = tag.id))
+                        ELSE (SELECT count(*) FROM session_tag WHERE tag_id = tag.id) END AS sessions
+             FROM tag WHERE chat_key = :chat AND same_as IS NULL)
+         WHERE sessions > 0 ORDER BY sessions DESC, name LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| {
+        Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A tag by its key, or the one that it was merged into. Its sessions are not counted.
+pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT main.id AS id, main.name AS name, main.key AS key, 0 AS sessions
+             FROM tag JOIN tag AS main ON main.id = coalesce(tag.same_as, tag.id)
+             WHERE tag.chat_key = :chat AND tag.key = :key",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":key": key }, |raw| {
+            Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
+        })
+        .optional()?)
+}
+
+/// Replaces the tags of a session. A form of a tag that the chat has is that tag; one that was merged into another stays
+/// itself, and counts as the other.
+pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> {
+    tx.prepare_cached("DELETE FROM session_tag WHERE session_id = :id")?
+        .execute(named_params! { ":id": key(session) })?;
+    for tag in tags {
+        let id = find_or_add(tx, session.chat, tag)?;
+        tx.prepare_cached(
+            "INSERT INTO session_tag (session_id, tag_id, confidence) VALUES (:session, :tag, :confidence)
+             ON CONFLICT (session_id, tag_id) DO UPDATE SET confidence = max(confidence, excluded.confidence)",
+        )?
+        .execute(named_params! { ":session": key(session), ":tag": id, ":confidence": tag.confidence })?;
+    }
+    drop_unused(tx, session.chat)
+}
+
+fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT id FROM tag WHERE chat_key = :chat AND key = :key")?
+        .query_row(named_params! { ":chat": chat.0, ":key": tag.key }, |raw| raw.get("id"))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    tx.prepare_cached("INSERT INTO tag (chat_key, name, key) VALUES (:chat, :name, :key)")?
+        .execute(named_params! { ":chat": chat.0, ":name": tag.name, ":key": tag.key })?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// A tag is a word that members used: one that no session carries any more goes, a synonym too. Of those that were merged
+/// into it, the oldest that is carried takes its place.
+pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "SELECT tag.id AS gone, min(form.id) AS heir
+         FROM tag JOIN tag AS form ON form.same_as = tag.id
+         WHERE tag.chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)
+               AND EXISTS (SELECT 1 FROM session_tag WHERE tag_id = form.id)
+         GROUP BY tag.id",
+    )?;
+    let heirs = statement
+        .query_map(named_params! { ":chat": chat.0 }, |raw| Ok((raw.get("gone")?, raw.get("heir")?)))?
+        .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+    for (gone, heir) in heirs {
+        for sql in [
+            "UPDATE tag SET same_as = nullif(:heir, id) WHERE same_as = :gone",
+            "UPDATE active_topic SET tag_id = :heir WHERE tag_id = :gone",
+        ] {
+            tx.prepare_cached(sql)?.execute(named_params! { ":heir": heir, ":gone": gone })?;
+        }
+    }
+    tx.prepare_cached(
+        "DELETE FROM tag WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)",
+    )?
+    .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// The tags of a session, the surest first.
+pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT coalesce(main.name, tag.name) AS name, max(confidence) AS confidence
+         FROM session_tag JOIN tag ON tag.id = tag_id LEFT JOIN tag AS main ON main.id = tag.same_as
+         WHERE session_id = :id GROUP BY coalesce(main.id, tag.id) ORDER BY confidence DESC, name",
+    )?;
+    let rows = statement
+        .query_map(named_params! { ":id": key(session) }, |raw| Ok((raw.get("name")?, raw.get("confidence")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest sessions that carry a tag or a synonym of it, at most `limit`.
+pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionId>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT session.id, ended_at FROM session JOIN session_tag ON session_id = session.id
+             JOIN tag ON tag.id = tag_id
+         WHERE tag.id = :tag OR tag.same_as = :tag ORDER BY ended_at DESC, session.id DESC LIMIT :limit",
+    )?;
+    let keys = statement.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| raw.get("id"))?;
+    keys.map(|id| sessions::id_of(id?)).collect()
+}
+
+/// Sessions that carry a tag which is one of `stems` or begins with it, or a synonym of such a tag, with the tag's
+/// confidence: for each stem the newest, at most `limit`.
+pub fn sessions_named(conn: &Reader, chat: ChatKey, stems: &[String], limit: u32) -> Result<Vec<(SessionId, f64)>> {
+    // A key joins its parts with hyphens, and the full stop comes right behind the hyphen.
+    let mut named = conn.prepare_cached(
+        "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
+                        WHERE chat_key = :chat AND (key = :stem OR key > :stem || '-' AND key < :stem || '.'))
+         SELECT tag.id AS id FROM named JOIN tag ON tag.id = named.id
+         UNION SELECT tag.id AS id FROM named JOIN tag ON tag.same_as = named.id",
+    )?;
+    // Ids of sessions ascend with time, and the index holds them in order: nothing but the newest of a tag is read.
+    let mut newest = conn.prepare_cached(
+        "SELECT session_id, confidence FROM session_tag WHERE tag_id = :tag ORDER BY session_id DESC LIMIT :limit",
+    )?;
+    let mut found: Vec<(SessionId, f64)> = Vec::new();
+    for stem in stems {
+        let tags: Vec<i64> = named
+            .query_map(named_params! { ":chat": chat.0, ":stem": stem }, |raw| raw.get("id"))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut of_stem: BTreeMap<i64, f64> = BTreeMap::new();
+        for tag in tags {
+            let rows = newest.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| {
+                Ok((raw.get::<_, i64>("session_id")?, raw.get::<_, f64>("confidence")?))
+            })?;
+            for row in rows {
+                let (session, confidence) = row?;
+                let known = of_stem.entry(session).or_insert(confidence);
+                *known = known.max(confidence);
+            }
+        }
+        for (session, confidence) in of_stem.into_iter().rev().take(limit as usize) {
+            found.push((sessions::id_of(session)?, confidence));
+        }
+    }
+    Ok(found)
+}

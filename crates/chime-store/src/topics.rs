@@ -1,0 +1,459 @@
+//! Topics: the tag that a conversation is about now, and a summary of each.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::sessions::{self, key};
+use super::summaries::{from_row, sources_of, text, with_sources};
+use super::{Reader, Result, Writer, jobs};
+use chime_core::{ChatId, ChatKey, Conversation, JobPayload, Seq, SessionId, Summary, Timestamp};
+
+/// Messages of members before topics are scored in a session for the first time.
+const FIRST_LOOK: u32 = 3;
+
+/// The topic of a conversation's open session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TopicState {
+    /// The first message of the session. None: a member set the topic, and no session was looked at since.
+    pub opener: Option<Seq>,
+    /// The turn at which topics were scored last; 0 for never.
+    pub evaluated_at: u32,
+    /// The turn at which the topic was adopted.
+    pub adopted_at: u32,
+    /// The local scores left the choice open, and no model was asked.
+    pub is_undecided: bool,
+    /// The answered trigger for which a model was asked last.
+    pub asked_for: Option<Seq>,
+    /// Messages of members until topics are scored again.
+    pub turns_left: u32,
+    /// By tag; two where both are equal.
+    pub active: Vec<i64>,
+}
+
+/// The summary of a topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicSummary {
+    pub summary: Summary,
+    /// From how many sessions it was made.
+    pub sessions: u32,
+    /// What it was made from has changed since.
+    pub is_stale: bool,
+}
+
+/// A tag as a topic that a conversation may be about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopicTag {
+    pub id: i64,
+    /// Its slug.
+    pub name: String,
+    /// Its name and those of its synonyms.
+    pub forms: Vec<String>,
+    /// The newest sessions that carry it, with when they ended.
+    pub sessions: Vec<(SessionId, Timestamp)>,
+}
+
+pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicState>> {
+    let params = named_params! { ":chat": conversation.chat.0, ":thread": thread_key(conversation) };
+    let found = conn
+        .prepare_cached(
+            "SELECT opener, evaluated_at, adopted_at, is_undecided, asked_for, max(turns_left, 0) AS turns_left
+             FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
+        )?
+        .query_row(params, |raw| {
+            Ok(TopicState {
+                opener: seq(raw.get("opener")?),
+                evaluated_at: raw.get("evaluated_at")?,
+                adopted_at: raw.get("adopted_at")?,
+                is_undecided: raw.get("is_undecided")?,
+                asked_for: seq(raw.get("asked_for")?),
+                turns_left: raw.get("turns_left")?,
+                active: Vec::new(),
+            })
+        })
+        .optional()?;
+    let Some(state) = found else { return Ok(None) };
+    let mut statement = conn.prepare_cached(
+        "SELECT tag_id FROM active_topic WHERE chat_key = :chat AND thread_id = :thread ORDER BY place",
+    )?;
+    let active = statement.query_map(params, |raw| raw.get("tag_id"))?.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(TopicState { active, ..state }))
+}
+
+pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicState) -> Result<()> {
+    let (chat, thread) = (conversation.chat.0, thread_key(conversation));
+    let number = |seq: Option<Seq>| seq.map_or(0, |seq| seq.0);
+    tx.prepare_cached("DELETE FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread")?
+        .execute(named_params! { ":chat": chat, ":thread": thread })?;
+    tx.prepare_cached(
+        "INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, is_undecided, asked_for,
+             turns_left)
+         VALUES (:chat, :thread, :opener, :evaluated_at, :adopted_at, :is_undecided, :asked_for, :turns_left)",
+    )?
+    .execute(named_params! {
+        ":chat": chat, ":thread": thread, ":opener": number(state.opener), ":evaluated_at": state.evaluated_at,
+        ":adopted_at": state.adopted_at, ":is_undecided": state.is_undecided, ":asked_for": number(state.asked_for),
+        ":turns_left": state.turns_left,
+    })?;
+    let mut insert = tx.prepare_cached(
+        // A tag may have gone since the topics were scored.
+        "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
+         SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
+    )?;
+    for (place, tag) in (0_i64..).zip(&state.active) {
+        insert.execute(named_params! { ":chat": chat, ":thread": thread, ":place": place, ":tag": tag })?;
+    }
+    Ok(())
+}
+
+/// A member says what a conversation is about. The next look at its session takes it over.
+pub fn set_by_hand(tx: &Writer<'_>, conversation: Conversation, tag: i64) -> Result<()> {
+    save_state(tx, conversation, &TopicState { turns_left: FIRST_LOOK, active: vec![tag], ..TopicState::default() })
+}
+
+/// Counts messages of members that came in. Gives whether topics are to be scored; never where the chat has no tags.
+pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<bool> {
+    let is_due = tx
+        .prepare_cached(
+            "INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, turns_left)
+             SELECT :chat, :thread, 0, 0, 0, :first - :turns WHERE EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat)
+             ON CONFLICT (chat_key, thread_id) DO UPDATE SET turns_left = turns_left - :turns
+             RETURNING turns_left <= 0 AS is_due",
+        )?
+        .query_row(
+            named_params! {
+                ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":first": FIRST_LOOK, ":turns": turns,
+            },
+            |raw| raw.get("is_due"),
+        )
+        .optional()?;
+    Ok(is_due.unwrap_or(false))
+}
+
+/// Counts from `turns` again: topics were not scored.
+pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND thread_id = :thread",
+    )?
+    .execute(named_params! {
+        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":turns": turns,
+    })?;
+    Ok(())
+}
+
+/// Adds the job that finds the topic of a conversation, unless the chat has no tags. Gives whether it did.
+pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now: Timestamp) -> Result<bool> {
+    let has_tags = tx
+        .prepare_cached("SELECT 1 FROM tag WHERE chat_key = :chat LIMIT 1")?
+        .exists(named_params! { ":chat": conversation.chat.0 })?;
+    if has_tags {
+        jobs::add_unless_due(tx, &JobPayload::topic(chat, conversation), now)?;
+    }
+    Ok(has_tags)
+}
+
+/// A session has ended, and with it its topic.
+pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM conversation_topic
+         WHERE chat_key = :chat AND thread_id = :thread
+               AND (opener = :opener
+                    OR opener = 0 AND NOT EXISTS (SELECT 1 FROM active_topic
+                                                  WHERE chat_key = :chat AND thread_id = :thread))",
+    )?
+    .execute(named_params! {
+        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":opener": opener.0,
+    })?;
+    Ok(())
+}
+
+/// The newest trigger of a conversation from `from` on that was answered.
+pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> Result<Option<Seq>> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT max(trigger_seq) AS seq FROM answer
+             WHERE chat_key = :chat AND trigger_seq >= :from AND thread_id IS :thread AND status = 'answered'",
+        )?
+        .query_row(
+            named_params! {
+                ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":from": from.0,
+            },
+            |raw| raw.get::<_, Option<u32>>("seq"),
+        )?
+        .map(Seq))
+}
+
+/// The tags of a chat as topics, the most used first, at most `limit`; of each the newest `sessions` sessions.
+pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<Vec<TopicTag>> {
+    let inventory = super::tags::inventory(conn, chat, limit)?;
+    let mut forms =
+        conn.prepare_cached("SELECT name FROM tag WHERE id = :tag OR same_as = :tag ORDER BY id = :tag DESC, name")?;
+    let mut found = Vec::new();
+    for tag in inventory {
+        let names = forms.query_map(named_params! { ":tag": tag.id }, |raw| raw.get("name"))?;
+        let forms = names.collect::<rusqlite::Result<_>>()?;
+        let mut of = Vec::new();
+        for id in super::tags::sessions_with(conn, tag.id, sessions)? {
+            if let Some(session) = sessions::find(conn, id)? {
+                of.push((id, session.last.0));
+            }
+        }
+        found.push(TopicTag { id: tag.id, name: tag.name, forms, sessions: of });
+    }
+    Ok(found)
+}
+
+/// The slug of a tag.
+pub fn name(conn: &Reader, tag: i64) -> Result<Option<String>> {
+    Ok(conn
+        .prepare_cached("SELECT name FROM tag WHERE id = :tag")?
+        .query_row(named_params! { ":tag": tag }, |raw| raw.get("name"))
+        .optional()?)
+}
+
+pub fn summary(conn: &Reader, tag: i64) -> Result<Option<TopicSummary>> {
+    let found = conn
+        .prepare_cached(
+            "SELECT text, tokens, method, model, built_at, is_stale,
+                    (SELECT count(*) FROM topic_session WHERE topic_session.tag_id = topic_summary.tag_id) AS sessions
+             FROM topic_summary WHERE tag_id = :tag",
+        )?
+        .query_row(named_params! { ":tag": tag }, |raw| Ok((from_row(raw), raw.get("is_stale")?, raw.get("sessions")?)))
+        .optional()?;
+    let Some((summary, is_stale, sessions)) = found else { return Ok(None) };
+    let mut statement =
+        conn.prepare_cached("SELECT bullet, seq FROM topic_source WHERE tag_id = :tag ORDER BY bullet, seq")?;
+    let sources =
+        statement.query_map(named_params! { ":tag": tag }, |raw| Ok((raw.get("bullet")?, raw.get("seq").map(Seq)?)))?;
+    let summary = with_sources(summary?, sources.collect::<rusqlite::Result<_>>()?);
+    Ok(Some(TopicSummary { summary, sessions, is_stale }))
+}
+
+/// Keeps the summary of a topic, made from those of `sessions`.
+pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[SessionId]) -> Result<()> {
+    tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
+    let kept = tx
+        .prepare_cached(
+            "INSERT INTO topic_summary (tag_id, text, tokens, method, model, built_at)
+             SELECT id, :text, :tokens, :method, :model, :built_at FROM tag WHERE id = :tag",
+        )?
+        .execute(named_params! {
+            ":tag": tag, ":text": text(&summary.bullets), ":tokens": i64::try_from(summary.tokens).unwrap_or(i64::MAX),
+            ":method": summary.method.as_str(), ":model": summary.model, ":built_at": summary.built_at.millis(),
+        })?;
+    if kept == 0 {
+        return Ok(());
+    }
+    let mut source =
+        tx.prepare_cached("INSERT OR IGNORE INTO topic_source (tag_id, bullet, seq) VALUES (:tag, :bullet, :seq)")?;
+    for (bullet, seq) in sources_of(&summary.bullets) {
+        source.execute(named_params! { ":tag": tag, ":bullet": bullet, ":seq": seq.0 })?;
+    }
+    let mut session =
+        tx.prepare_cached("INSERT OR IGNORE INTO topic_session (tag_id, session_id) VALUES (:tag, :session)")?;
+    for id in sessions {
+        session.execute(named_params! { ":tag": tag, ":session": key(*id) })?;
+    }
+    Ok(())
+}
+
+/// A session has another summary or other tags: the summaries of its topics are to be made anew.
+pub fn touch(tx: &Writer<'_>, session: SessionId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE topic_summary SET is_stale = 1 WHERE tag_id IN
+             (SELECT tag_id FROM topic_session WHERE session_id = :id
+              UNION SELECT coalesce(tag.same_as, tag.id) FROM session_tag JOIN tag ON tag.id = session_tag.tag_id
+              WHERE session_id = :id)",
+    )?
+    .execute(named_params! { ":id": key(session) })?;
+    Ok(())
+}
+
+/// What a session said is to be forgotten, and the summaries that were made from it.
+pub fn forget(tx: &Writer<'_>, session: SessionId) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM topic_summary WHERE tag_id IN (SELECT tag_id FROM topic_session WHERE session_id = :id)",
+    )?
+    .execute(named_params! { ":id": key(session) })?;
+    Ok(())
+}
+
+/// Forgets the summary of a topic, so that it is made anew.
+pub fn drop_summary(tx: &Writer<'_>, tag: i64) -> Result<()> {
+    tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
+    Ok(())
+}
+
+/// From now on `from` and its synonyms count as `into`, in what is stored too. Sessions keep the form that they were tagged
+/// with, so that a form goes with the last of them.
+pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
+    let params = named_params! { ":from": from, ":into": into };
+    for sql in [
+        "UPDATE tag SET same_as = :into WHERE id = :from OR same_as = :from",
+        "DELETE FROM topic_summary WHERE tag_id IN (:from, :into)",
+        "DELETE FROM active_topic
+         WHERE tag_id = :from AND EXISTS (SELECT 1 FROM active_topic AS other
+                                          WHERE other.chat_key = active_topic.chat_key
+                                                AND other.thread_id = active_topic.thread_id AND other.tag_id = :into)",
+        "UPDATE active_topic SET tag_id = :into WHERE tag_id = :from",
+    ] {
+        tx.prepare_cached(sql)?.execute(params)?;
+    }
+    Ok(())
+}
+
+fn seq(number: u32) -> Option<Seq> {
+    (number > 0).then_some(Seq(number))
+}
+
+fn thread_key(conversation: Conversation) -> i64 {
+    conversation.thread.map_or(0, |id| id.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tags::{self, NewTag};
+    use crate::testkit::new_store;
+    use crate::{Priority, chats, memory, summaries};
+    use chime_core::testkit::{CHAT, CHAT_KEY};
+    use chime_core::{Bullet, Chat, ChatKind, Closed, MessageId, Session, SummaryMethod};
+
+    const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
+    const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
+
+    fn summary(text: &str, source: u32) -> Summary {
+        let bullets = vec![Bullet { text: text.to_owned(), sources: vec![Seq(source)] }];
+        Summary { bullets, tokens: 4, method: SummaryMethod::Extract, model: String::new(), built_at: NOW }
+    }
+
+    fn session(first: u32) -> Session {
+        let at = |secs: u32| Timestamp::from_secs(1_767_600_000 + i64::from(first) * 7200 + i64::from(secs));
+        Session {
+            id: SessionId { chat: CHAT_KEY, first: Seq(first) },
+            thread: None,
+            first: (at(0), MessageId(first.into())),
+            last: (at(60), MessageId(first.into())),
+            messages: 1,
+            reason: Closed::Silence,
+            closed_at: NOW,
+            fingerprint: 7,
+            is_folded: false,
+        }
+    }
+
+    /// A session that is summarized and tagged.
+    fn remember(tx: &Writer<'_>, first: u32, tag_names: &[&str]) -> Result<Session> {
+        let session = session(first);
+        sessions::save(tx, &session)?;
+        assert!(summaries::save_mini(tx, &session, &summary("the tent", first))?);
+        let new = |name: &&str| NewTag { name: (*name).to_owned(), key: (*name).to_owned(), confidence: 0.9 };
+        tags::save(tx, session.id, &tag_names.iter().map(new).collect::<Vec<_>>())?;
+        Ok(session)
+    }
+
+    fn id(conn: &Reader, name: &str) -> Result<i64> {
+        Ok(tags::find(conn, CHAT_KEY, name)?.map_or(0, |tag| tag.id))
+    }
+
+    fn inventory(conn: &Reader) -> Result<String> {
+        let tags = tags::inventory(conn, CHAT_KEY, 9)?;
+        Ok(tags.iter().map(|tag| format!("{} {}", tag.name, tag.sessions)).collect::<Vec<_>>().join(", "))
+    }
+
+    async fn in_store(test: impl FnOnce(&Writer<'_>) -> Result<()> + Send + 'static) {
+        let (_folder, store) = new_store().await;
+        let run = move |tx: &Writer<'_>| {
+            chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
+            test(tx)
+        };
+        store.write(Priority::Answering, run).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_merged_tag_counts_as_the_other_in_what_is_stored_and_in_what_comes() {
+        in_store(|tx| {
+            remember(tx, 1, &["tent", "lake"])?;
+            remember(tx, 2, &["shelter"])?;
+            let (shelter, tent) = (id(tx, "shelter")?, id(tx, "tent")?);
+            save_state(tx, HERE, &TopicState { active: vec![tent, shelter], ..TopicState::default() })?;
+            merge(tx, shelter, tent)?;
+            assert_eq!(inventory(tx)?, "tent 2, lake 1");
+            assert_eq!((id(tx, "shelter")?, state(tx, HERE)?.unwrap().active), (tent, vec![tent]));
+            remember(tx, 3, &["shelter", "tent"])?;
+            assert_eq!(inventory(tx)?, "tent 3, lake 1");
+            let of_third = tags::of_session(tx, SessionId { chat: CHAT_KEY, first: Seq(3) })?;
+            assert_eq!(of_third.len(), 1, "{of_third:?}");
+            assert_eq!(super::tags(tx, CHAT_KEY, 9, 9)?[0].forms, ["tent", "shelter"]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_form_goes_with_the_last_session_that_carries_it_and_another_takes_its_place() {
+        in_store(|tx| {
+            let first = remember(tx, 1, &["zqtent"])?;
+            remember(tx, 2, &["shelter"])?;
+            remember(tx, 3, &["hut"])?;
+            let (main, shelter, hut) = (id(tx, "zqtent")?, id(tx, "shelter")?, id(tx, "hut")?);
+            merge(tx, shelter, main)?;
+            merge(tx, hut, main)?;
+            save_state(tx, HERE, &TopicState { active: vec![main], ..TopicState::default() })?;
+            memory::remove_session(tx, &first)?;
+            assert_eq!((inventory(tx)?, id(tx, "zqtent")?), ("shelter 2".to_owned(), 0));
+            assert_eq!((id(tx, "hut")?, state(tx, HERE)?.unwrap().active), (shelter, vec![shelter]));
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_summary_is_stale_when_a_session_is_touched_and_goes_when_one_is_forgotten_or_expires() {
+        in_store(|tx| {
+            let made = |tx: &Writer<'_>| -> Result<(Session, i64)> {
+                let one = remember(tx, 1, &["tent"])?;
+                remember(tx, 2, &["tent"])?;
+                let tent = id(tx, "tent")?;
+                save_summary(tx, tent, &summary("a red tent", 1), &[one.id])?;
+                Ok((one, tent))
+            };
+            let (one, tent) = made(tx)?;
+            assert!(!super::summary(tx, tent)?.unwrap().is_stale);
+            touch(tx, SessionId { chat: CHAT_KEY, first: Seq(2) })?;
+            assert!(super::summary(tx, tent)?.unwrap().is_stale, "a session with the tag changed");
+            forget(tx, SessionId { chat: CHAT_KEY, first: Seq(2) })?;
+            assert!(super::summary(tx, tent)?.is_some(), "it does not rest on that one");
+            forget(tx, one.id)?;
+            assert_eq!(super::summary(tx, tent)?, None);
+            let (one, tent) = made(tx)?;
+            memory::drop_expired(tx, CHAT_KEY, one.last.0.plus(std::time::Duration::from_secs(1)), 9)?;
+            assert_eq!((super::summary(tx, tent)?, inventory(tx)?), (None, "tent 1".to_owned()));
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn turns_are_counted_in_chats_with_tags_and_a_session_takes_its_topic_along() {
+        in_store(|tx| {
+            assert!(!count_turns(tx, HERE, 9)?, "a chat without tags has no topics");
+            assert_eq!(state(tx, HERE)?, None);
+            remember(tx, 1, &["tent"])?;
+            assert_eq!([count_turns(tx, HERE, 2)?, count_turns(tx, HERE, 1)?], [false, true]);
+            let found =
+                TopicState { opener: Some(Seq(5)), turns_left: 5, active: vec![id(tx, "tent")?], ..Default::default() };
+            save_state(tx, HERE, &found)?;
+            assert_eq!([count_turns(tx, HERE, 4)?, count_turns(tx, HERE, 1)?], [false, true]);
+            end_session(tx, HERE, Seq(4))?;
+            assert_eq!(state(tx, HERE)?, Some(TopicState { turns_left: 0, ..found.clone() }), "it is of another");
+            end_session(tx, HERE, Seq(5))?;
+            assert_eq!(state(tx, HERE)?, None);
+            set_by_hand(tx, HERE, found.active[0])?;
+            end_session(tx, HERE, Seq(5))?;
+            assert!(state(tx, HERE)?.is_some(), "what a member set is for the session that comes");
+            memory::forget_chat(tx, CHAT_KEY)?;
+            assert_eq!(state(tx, HERE)?, None);
+            Ok(())
+        })
+        .await;
+    }
+}

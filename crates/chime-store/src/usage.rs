@@ -1,0 +1,187 @@
+//! What model calls took, by UTC day: the ledger that the day's budgets are counted from. And what they taught about how
+//! each model counts.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::derived::{self, Family, Merged};
+use super::{Reader, Result, Writer};
+use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
+
+/// Nothing that a day came to is larger than this: sums of such numbers stay far from where SQLite's integers end. About
+/// a trillion tokens, or a million of any currency.
+const MOST: u64 = 1 << 40;
+
+pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
+
+/// Today's counts stay until the day is over: forgetting buys no new budget.
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM token_usage WHERE chat_key = :chat AND day < :day")?
+        .execute(named_params! { ":chat": chat.0, ":day": until.day() })?;
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT INTO token_usage
+             SELECT day, :into, user_id, calls, prompt_tokens, completion_tokens, cost_micros
+             FROM token_usage WHERE chat_key = :from
+             ON CONFLICT (day, chat_key, user_id) DO UPDATE
+             SET calls = min(calls + excluded.calls, 1 << 40),
+                 prompt_tokens = min(min(prompt_tokens, 1 << 40) + min(excluded.prompt_tokens, 1 << 40), 1 << 40),
+                 completion_tokens = min(min(completion_tokens, 1 << 40) + min(excluded.completion_tokens, 1 << 40), 1 << 40),
+                 cost_micros = min(min(cost_micros, 1 << 40) + min(excluded.cost_micros, 1 << 40), 1 << 40)",
+            "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from",
+        ],
+    )
+}
+
+/// Stands for work in the background that nobody asked for.
+const NOBODY: i64 = 0;
+
+/// One model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    pub at: Timestamp,
+    pub chat: ChatKey,
+    /// Who asked; none for work in the background.
+    pub user: Option<UserId>,
+    pub tokens: TokenUse,
+    pub cost_micros: u64,
+}
+
+/// What a day came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DayTotal {
+    pub calls: u64,
+    pub tokens: TokenUse,
+    pub cost_micros: u64,
+}
+
+pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
+    tx.prepare_cached(&format!(
+        "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
+         VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
+         ON CONFLICT (day, chat_key, user_id) DO UPDATE
+         SET calls = min(calls, {MOST}) + 1,
+             prompt_tokens = min(min(prompt_tokens, {MOST}) + excluded.prompt_tokens, {MOST}),
+             completion_tokens = min(min(completion_tokens, {MOST}) + excluded.completion_tokens, {MOST}),
+             cost_micros = min(min(cost_micros, {MOST}) + excluded.cost_micros, {MOST})"
+    ))?
+    .execute(named_params! {
+        ":day": call.at.day(), ":chat": call.chat.0, ":user": call.user.map_or(NOBODY, |user| user.0),
+        ":prompt": call.tokens.prompt.min(MOST), ":completion": call.tokens.completion.min(MOST),
+        ":cost": call.cost_micros.min(MOST),
+    })?;
+    Ok(())
+}
+
+/// Tokens spent on the day of `at`.
+pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
+    Ok(conn
+        .prepare_cached(&format!(
+            "SELECT coalesce(sum(tokens), 0) AS total, coalesce(sum(tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
+                    coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member,
+                    (SELECT daily_tokens FROM chat WHERE chat.chat_key = :chat) AS own_cap
+             FROM (SELECT chat_key, user_id, min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
+                   FROM token_usage WHERE day = :day)"
+        ))?
+        .query_row(named_params! { ":day": at.day(), ":chat": chat.0, ":user": user.0 }, |raw| {
+            Ok(Spent {
+                total: raw.get("total")?,
+                of_chat: raw.get("of_chat")?,
+                of_member: raw.get("of_member")?,
+                own_cap_of_chat: raw.get("own_cap")?,
+            })
+        })?)
+}
+
+/// Everything that the day of `at` took.
+pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
+    Ok(conn
+        .prepare_cached(&format!(
+            "SELECT coalesce(sum(min(calls, {MOST})), 0) AS calls,
+                    coalesce(sum(min(prompt_tokens, {MOST})), 0) AS prompt,
+                    coalesce(sum(min(completion_tokens, {MOST})), 0) AS completion,
+                    coalesce(sum(min(cost_micros, {MOST})), 0) AS cost
+             FROM token_usage WHERE day = :day"
+        ))?
+        .query_row(named_params! { ":day": at.day() }, |raw| {
+            let tokens = TokenUse { prompt: raw.get("prompt")?, completion: raw.get("completion")? };
+            Ok(DayTotal { calls: raw.get("calls")?, tokens, cost_micros: raw.get("cost")? })
+        })?)
+}
+
+/// How a model's counts compare with our estimates; nothing learnt yet is no difference.
+pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
+    let ratio = conn
+        .prepare_cached("SELECT ratio FROM token_calibration WHERE model = :model")?
+        .query_row(named_params! { ":model": model }, |raw| raw.get("ratio"))
+        .optional()?;
+    Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
+}
+
+/// Models of a server that take no tools, with when they last said so.
+pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timestamp)>> {
+    let mut statement = conn.prepare_cached("SELECT model, refused_at FROM tool_refusal WHERE server = :server")?;
+    let rows = statement.query_map(named_params! { ":server": server }, |raw| {
+        Ok((raw.get("model")?, Timestamp::from_millis(raw.get("refused_at")?)))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A model of a server said at `at` that it takes no tools.
+pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO tool_refusal (server, model, refused_at) VALUES (:server, :model, :at)
+         ON CONFLICT (server, model) DO UPDATE SET refused_at = excluded.refused_at
+         WHERE tool_refusal.refused_at < excluded.refused_at",
+    )?
+    .execute(named_params! { ":server": server, ":model": model, ":at": at.millis() })?;
+    Ok(())
+}
+
+/// Learns from a prompt that was estimated at `estimated` tokens and counted as `real`.
+pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> Result<()> {
+    let calibration = calibration(tx, model)?.observe(estimated, real);
+    tx.prepare_cached(
+        "INSERT INTO token_calibration (model, ratio) VALUES (:model, :ratio)
+         ON CONFLICT (model) DO UPDATE SET ratio = excluded.ratio",
+    )?
+    .execute(named_params! { ":model": model, ":ratio": calibration.ratio() })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Priority;
+    use crate::testkit::new_store;
+
+    #[tokio::test]
+    async fn counters_at_the_end_of_the_integers_lose_no_answer() {
+        let now = Timestamp::from_secs(1_750_000_000);
+        let (_folder, store) = new_store().await;
+        let tokens = TokenUse { prompt: u64::MAX, completion: u64::MAX };
+        let call = Call { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
+        let (spent, total) = store
+            .write(Priority::Answering, move |tx| {
+                // As an earlier version may have left them.
+                tx.execute_batch(&format!(
+                    "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
+                     VALUES ({day}, 1, 7, 9223372036854775807, 9223372036854775807, 9223372036854775807, 9223372036854775807),
+                            ({day}, 2, 7, 1, 9223372036854775807, 9223372036854775807, 1)",
+                    day = now.day()
+                ))?;
+                add(tx, &call)?;
+                add(tx, &call)?;
+                Ok((super::spent(tx, now, ChatKey(1), UserId(7))?, of_day(tx, now)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!((spent.of_chat, spent.of_member, spent.total), (2 * MOST, 4 * MOST, 4 * MOST));
+        assert_eq!((total.tokens.prompt, total.cost_micros), (2 * MOST, MOST + 1));
+    }
+}

@@ -1,0 +1,88 @@
+//! Which messages each answer rests on: a row tells of a block of 64 messages, a bit for each.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Row, named_params};
+
+use super::answers::parse_id;
+use super::{Result, Writer};
+use chime_core::{AnswerId, ChatKey, Seq};
+
+/// Messages of one block: bit `n` is message `64 * block + n`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    block: u32,
+    bits: i64,
+}
+
+pub(super) fn block_of_row(raw: &Row<'_>) -> rusqlite::Result<Block> {
+    Ok(Block { block: raw.get("block")?, bits: raw.get("bits")? })
+}
+
+/// Each message once, in the order of the chat.
+pub(super) fn seqs(blocks: Vec<Block>) -> Vec<Seq> {
+    let mut all: Vec<Seq> = blocks
+        .into_iter()
+        .flat_map(|it| {
+            (0..64).filter(move |place| it.bits >> place & 1 == 1).map(move |place| Seq(64 * it.block + place))
+        })
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn blocks(seqs: &[Seq]) -> BTreeMap<u32, i64> {
+    let mut blocks = BTreeMap::new();
+    for seq in seqs {
+        *blocks.entry(seq.0 >> 6).or_insert(0) |= 1_i64 << (seq.0 & 63);
+    }
+    blocks
+}
+
+/// Notes that an answer rests on these messages too.
+pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq]) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "INSERT INTO answer_use (chat_key, block, answer_id, bits) VALUES (:chat, :block, :id, :bits)
+         ON CONFLICT DO UPDATE SET bits = bits | excluded.bits",
+    )?;
+    let id = answer.0.to_string();
+    for (block, bits) in blocks(seqs) {
+        statement.execute(named_params! { ":chat": chat.0, ":block": block, ":id": id, ":bits": bits })?;
+    }
+    Ok(())
+}
+
+/// Takes out what is noted of a chat: each answer with the messages that it rests on.
+pub(super) fn take_of_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<Vec<(AnswerId, Vec<Seq>)>> {
+    let mut statement =
+        tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :chat RETURNING answer_id, block, bits")?;
+    let rows = statement
+        .query_map(named_params! { ":chat": chat.0 }, |raw| {
+            Ok((raw.get::<_, String>("answer_id")?, block_of_row(raw)?))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut taken: BTreeMap<String, Vec<Block>> = BTreeMap::new();
+    for (id, block) in rows {
+        taken.entry(id).or_default().push(block);
+    }
+    taken.into_iter().map(|(id, blocks)| Ok((parse_id(&id)?, seqs(blocks)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn blocks_hold_just_the_messages_that_were_put_in(mut given in prop::collection::vec(1_u32..1000, 0..100)) {
+            let all: Vec<Seq> = given.iter().copied().map(Seq).collect();
+            let found = seqs(blocks(&all).into_iter().map(|(block, bits)| Block { block, bits }).collect());
+            given.sort_unstable();
+            given.dedup();
+            prop_assert_eq!(found, given.into_iter().map(Seq).collect::<Vec<_>>());
+        }
+    }
+}

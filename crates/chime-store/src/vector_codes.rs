@@ -1,0 +1,300 @@
+//! What the index holds of a chat's vectors, in memory where they are many: comparing them takes less time than reading them.
+//!
+//! Taken from the index once, and kept in step by the log of changes that is written with it, in the same transaction: a
+//! reader never compares other vectors than the index holds for it.
+
+use std::collections::{BTreeSet, BinaryHeap};
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::messages::row_id;
+use super::spaces::Space;
+use super::vector_index::{VectorTable, indexed_values, number};
+use super::{Reader, Result};
+use chime_core::{ChatKey, Seq};
+
+/// Fewer parts of the index than these are read as fast as they are compared.
+const LEAST_PARTS: usize = 4;
+/// All codes together. A chat of 50,000 sessions takes 6.5 MB, with those of its newest 16,384 messages.
+const BYTES: usize = 8 * 1024 * 1024;
+/// The codes of the chats that were asked last.
+#[derive(Default)]
+pub struct VectorCodes {
+    /// The last used last.
+    all: Vec<ChatCodes>,
+}
+
+/// Codes are of one chat and one kind of document, in one space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key {
+    space: i64,
+    table: &'static str,
+    chat: ChatKey,
+}
+
+struct ChatCodes {
+    key: Key,
+    /// The first document that is searched.
+    from: i64,
+    /// The last change of the index that these have.
+    seen: i64,
+    width: usize,
+    seqs: Vec<u32>,
+    /// Of each document `width` bytes, in the order of `seqs`.
+    codes: Vec<u8>,
+}
+
+/// What is searched of an index.
+#[derive(Clone, Copy)]
+pub(super) struct Searched<'a> {
+    pub space: &'a Space,
+    pub table: VectorTable,
+    pub chat: ChatKey,
+    /// Newest first.
+    pub parts: &'a [i64],
+}
+
+impl VectorCodes {
+    /// The documents of a chat that are nearest by what the index holds, the nearest first; none where the index itself is as
+    /// fast.
+    pub(super) fn proposed(
+        &mut self,
+        conn: &Reader,
+        searched: Searched<'_>,
+        (vector, limit): (&[u8], usize),
+    ) -> Result<Option<Vec<i64>>> {
+        let Searched { space, table, chat, parts } = searched;
+        let Some(oldest) = parts.last().filter(|_| parts.len() >= LEAST_PARTS) else { return Ok(None) };
+        let key = Key { space: space.id, table: table.name, chat };
+        let known = self.all.iter().position(|one| one.key == key).map(|place| self.all.remove(place));
+        let codes = match known.filter(|known| known.from == table.first_of(*oldest)) {
+            Some(mut known) => known.catch_up(conn, searched)?.then_some(known),
+            None => None,
+        };
+        let codes = codes.map_or_else(|| ChatCodes::read(conn, key, searched), Ok)?;
+        let nearest = codes.nearest(vector, limit);
+        self.keep(codes);
+        Ok(Some(nearest.into_iter().map(|seq| row_id(chat, Seq(seq))).collect()))
+    }
+
+    fn keep(&mut self, codes: ChatCodes) {
+        self.all.push(codes);
+        while self.all.iter().map(ChatCodes::bytes).sum::<usize>() > BYTES {
+            self.all.remove(0);
+        }
+    }
+}
+
+impl ChatCodes {
+    fn read(conn: &Reader, key: Key, searched: Searched<'_>) -> Result<Self> {
+        let Searched { space, table, parts, .. } = searched;
+        let index = table.index(space.id);
+        let seen = conn
+            .prepare_cached(&format!("SELECT max(number) AS number FROM {index}_changes"))?
+            .query_row([], |raw| raw.get("number"))?;
+        let from = parts.last().map_or(0, |oldest| table.first_of(*oldest));
+        let width = indexed_values(space);
+        let mut codes = Self { key, from, seen, width, seqs: Vec::new(), codes: Vec::new() };
+        let mut chunks = conn.prepare_cached(&format!(
+            "SELECT validity, rowids, vectors FROM {index}_chunks AS chunk
+                 JOIN {index}_vector_chunks00 AS held ON held.rowid = chunk.chunk_id
+             WHERE partition00 = :part"
+        ))?;
+        for part in parts {
+            let mut rows = chunks.query(named_params! { ":part": part })?;
+            while let Some(raw) = rows.next()? {
+                let blob = |name| raw.get_ref(name).map(|value| value.as_blob().unwrap_or_default());
+                codes.add_chunk(blob("validity")?, blob("rowids")?, blob("vectors")?);
+            }
+        }
+        Ok(codes)
+    }
+
+    /// Adds a chunk as vec0 keeps it: a bit for each place that is taken, then numbers and vectors of all places.
+    fn add_chunk(&mut self, taken: &[u8], ids: &[u8], vectors: &[u8]) {
+        self.make_room(taken.iter().map(|byte| byte.count_ones() as usize).sum());
+        let places = ids.as_chunks::<8>().0.iter().zip(vectors.chunks_exact(self.width));
+        for (place, (id, vector)) in places.enumerate() {
+            if taken.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1) {
+                self.add(i64::from_le_bytes(*id), vector);
+            }
+        }
+    }
+
+    /// Room for so many more, and not for twice of all.
+    fn make_room(&mut self, more: usize) {
+        self.seqs.reserve_exact(more);
+        self.codes.reserve_exact(more * self.width);
+    }
+
+    fn add(&mut self, id: i64, vector: &[u8]) {
+        self.seqs.push(number(id));
+        self.codes.extend(vector.iter().copied().map(unsigned));
+    }
+
+    fn remove(&mut self, id: i64) {
+        let Some(place) = self.seqs.iter().position(|seq| *seq == number(id)) else { return };
+        self.seqs.swap_remove(place);
+        let last = self.codes.len() - self.width;
+        self.codes.copy_within(last.., place * self.width);
+        self.codes.truncate(last);
+    }
+
+    /// Does what was done to the index meanwhile. False where the log does not reach back so far.
+    fn catch_up(&mut self, conn: &Reader, searched: Searched<'_>) -> Result<bool> {
+        let Searched { space, table, .. } = searched;
+        let changes = format!("SELECT number, id FROM {}_changes WHERE number >= :seen", table.index(space.id));
+        let mut changes = conn.prepare_cached(&changes)?;
+        let rows = changes.query_map(named_params! { ":seen": self.seen }, |raw| {
+            Ok((raw.get::<_, i64>("number")?, raw.get::<_, i64>("id")?))
+        })?;
+        let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+        // The change that was seen last is still there where none behind it is missing.
+        if rows.first().is_none_or(|(number, _)| *number != self.seen) {
+            return Ok(false);
+        }
+        let mut vector = conn.prepare_cached(&format!(
+            "SELECT vector FROM {} WHERE {} = :id AND space = :space",
+            table.name, table.key
+        ))?;
+        let until = row_id(self.key.chat, Seq(u32::MAX));
+        let changed: BTreeSet<i64> = rows[1..].iter().map(|(_, id)| *id).collect();
+        for id in changed.range(self.from..=until) {
+            self.remove(*id);
+            let params = named_params! { ":id": id, ":space": space.id };
+            let now: Option<Vec<u8>> = vector.query_row(params, |raw| raw.get("vector")).optional()?;
+            if let Some(vector) = now.as_deref().and_then(|vector| vector.get(..self.width)) {
+                self.make_room(1);
+                self.add(*id, vector);
+            }
+        }
+        self.seen = rows.last().map_or(self.seen, |(number, _)| *number);
+        Ok(true)
+    }
+
+    /// The nearest by the sum of differences, nearest first.
+    fn nearest(&self, vector: &[u8], limit: usize) -> Vec<u32> {
+        let wanted: Vec<u8> = vector.iter().copied().map(unsigned).collect();
+        let mut best: BinaryHeap<(u32, u32)> = BinaryHeap::with_capacity(limit + 1);
+        for (seq, code) in self.seqs.iter().zip(self.codes.chunks_exact(self.width)) {
+            let distance: u32 = code.iter().zip(&wanted).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
+            if best.len() < limit {
+                best.push((distance, *seq));
+            } else if let Some(mut worst) = best.peek_mut().filter(|worst| worst.0 > distance) {
+                *worst = (distance, *seq);
+            }
+        }
+        best.into_sorted_vec().into_iter().map(|(_, seq)| seq).collect()
+    }
+
+    fn bytes(&self) -> usize {
+        self.codes.capacity() + self.seqs.capacity() * size_of::<u32>()
+    }
+}
+
+/// In the same order and as far apart, but without a sign: processors add up differences of such bytes at once.
+fn unsigned(byte: u8) -> u8 {
+    byte ^ 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::new_store;
+    use crate::vector_index::{MESSAGES, Nearest, by_codes, by_index};
+    use crate::{Priority, Writer, spaces};
+
+    const CHAT: ChatKey = ChatKey(1);
+    const DIMENSION: usize = 64;
+    /// Between two messages with vectors: few of them reach into many parts.
+    const APART: u32 = 10;
+
+    fn vector(seed: u32) -> Vec<u8> {
+        let value = |place: u32| (seed.wrapping_mul(2_654_435_761).wrapping_add(place * place * 40_503) >> 13) as u8;
+        (0..DIMENSION as u32).map(value).collect()
+    }
+
+    fn put(tx: &Writer<'_>, space: &Space, (chat, seq): (ChatKey, u32), vector: Option<Vec<u8>>) -> Result<()> {
+        let id = row_id(chat, Seq(seq));
+        tx.execute("DELETE FROM message_vector WHERE id = ?1", [id])?;
+        if let Some(vector) = vector {
+            let insert = "INSERT INTO message_vector (id, space, vector) VALUES (?1, ?2, ?3)";
+            tx.execute(insert, rusqlite::params![id, space.id, vector])?;
+        }
+        Ok(())
+    }
+
+    /// Runs `change` in a chat of so many vectors whose codes were read, and checks that the codes find what the index finds.
+    /// Gives the message that is nearest to `vector(0)`.
+    async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
+        let (_folder, store) = new_store().await;
+        let look = move |tx: &Writer<'_>| {
+            let space = spaces::ensure(tx, "small", DIMENSION)?;
+            for seq in 1..=count {
+                put(tx, &space, (CHAT, seq * APART), Some(vector(seq)))?;
+            }
+            let mut codes = VectorCodes::default();
+            let mut find = |seed: u32| {
+                let newest = Seq(count * APART + APART);
+                let wanted = Nearest { chat: CHAT, newest, vector: &vector(seed), limit: 5 };
+                let known = by_codes(tx, (&space, MESSAGES), &wanted, &mut codes)?;
+                assert_eq!(known, by_index(tx, &space, MESSAGES, &wanted)?, "nearest to {seed}");
+                Ok::<_, crate::StoreError>((known, codes.all.len()))
+            };
+            find(3)?;
+            change(tx, &space)?;
+            find(7)?;
+            let (found, kept) = find(0)?;
+            Ok((kept, found.first().map(|(seq, _)| seq.0)))
+        };
+        store.write(Priority::Background, look).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_comes_changes_and_goes_is_followed() {
+        let added = nearest_after(1_500, |tx, space| put(tx, space, (CHAT, 15_005), Some(vector(0)))).await;
+        assert_eq!(added, (1, Some(15_005)));
+        let replaced = nearest_after(1_500, |tx, space| {
+            put(tx, space, (CHAT, 15_005), Some(vector(0)))?;
+            put(tx, space, (CHAT, 15_005), Some(vector(9)))?;
+            put(tx, space, (CHAT, 70), Some(vector(0)))?;
+            put(tx, space, (ChatKey(2), 15_005), Some(vector(0)))
+        });
+        assert_eq!(replaced.await, (1, Some(70)));
+        let gone = nearest_after(1_500, |tx, space| {
+            put(tx, space, (CHAT, 70), Some(vector(0)))?;
+            put(tx, space, (CHAT, 70), None)?;
+            put(tx, space, (CHAT, 80), Some(vector(0)))
+        });
+        assert_eq!(gone.await, (1, Some(80)));
+    }
+
+    #[tokio::test]
+    async fn who_is_too_far_behind_reads_the_index_again() {
+        let behind = nearest_after(1_500, |tx, space| {
+            put(tx, space, (CHAT, 90), Some(vector(0)))?;
+            (1..2_000).try_for_each(|seq| put(tx, space, (ChatKey(2), seq), Some(vector(seq))))
+        });
+        assert_eq!(behind.await, (1, Some(90)));
+    }
+
+    #[tokio::test]
+    async fn an_index_that_was_made_anew_is_another() {
+        let anew = nearest_after(1_500, |tx, space| {
+            tx.execute(
+                "UPDATE message_vector SET vector = ?1 WHERE id = ?2",
+                rusqlite::params![vector(0), row_id(CHAT, Seq(100))],
+            )?;
+            super::super::vector_index::remove(tx, space)?;
+            super::super::vector_index::create(tx, space)?;
+            super::super::vector_index::fill(tx, space, MESSAGES, 0, 10_000).map(drop)
+        });
+        assert_eq!(anew.await, (1, Some(100)));
+    }
+
+    #[tokio::test]
+    async fn of_a_small_chat_nothing_is_kept() {
+        let small = nearest_after(50, |tx, space| put(tx, space, (CHAT, 70), Some(vector(0)))).await;
+        assert_eq!(small, (0, Some(70)));
+    }
+}

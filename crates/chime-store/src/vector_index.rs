@@ -1,0 +1,379 @@
+//! Nearest vectors. A vec0 table per space and kind of document proposes, the vectors themselves decide: the index can be
+//! dropped and made anew from them at any time, and while it is not whole they are read one by one instead.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Once;
+
+use rusqlite::auto_extension::{RawAutoExtension, register_auto_extension};
+use rusqlite::{OptionalExtension, named_params};
+
+use super::messages::row_id;
+use super::spaces::Space;
+use super::vector_codes::{Searched, VectorCodes};
+use super::{Reader, Result, Writer};
+use chime_core::{ChatKey, Seq, packed_cosine};
+
+/// A table of vectors.
+#[derive(Debug, Clone, Copy)]
+pub struct VectorTable {
+    pub name: &'static str,
+    /// The column that numbers its documents: `chat_key << 32 | number`.
+    pub key: &'static str,
+    /// Bits of that number that one part of the index holds. A search reads whole parts.
+    part_bits: u32,
+    /// Parts of a chat that are searched, the newest. Older messages are reached through the summaries of their sessions.
+    searched: usize,
+}
+
+/// Kinds of documents that have vectors. A new kind is an entry in [`TABLES`], with a table of (key, space, vector).
+pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
+pub const SUMMARIES: VectorTable =
+    VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
+pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
+
+/// Vectors of a chunk, which is the least that a part takes: more make a search faster and small chats larger.
+const CHUNK: u32 = 512;
+/// Of each vector's values the index holds the first so many tenths: what is read and compared decides how fast it is, and
+/// models put first what tells most.
+const TENTHS: usize = 6;
+/// Fewer values than these tell too little.
+const LEAST_VALUES: usize = 64;
+/// Proposals of the index. It compares sums of differences, which takes a fifth of the time of cosines.
+const PROPOSED: usize = 64;
+/// Proposals of the newest part where others follow, at least. vec0 reads a part's distances again for each, and the last of
+/// them is near enough to keep all but a few of every further part out.
+const FIRST_PROPOSED: usize = 32;
+/// Changes of an index that are kept in its log. Who is further behind reads all of the index again.
+const CHANGES_KEPT: u32 = 1024;
+
+/// How many values of the vectors of a space the index holds.
+pub(super) fn indexed_values(space: &Space) -> usize {
+    (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
+}
+
+impl VectorTable {
+    pub(super) fn index(self, space: i64) -> String {
+        format!("vec_{space}_{}", self.name)
+    }
+
+    /// The first document that a part may hold.
+    pub(super) fn first_of(self, part: i64) -> i64 {
+        part << self.part_bits
+    }
+
+    /// The parts that hold what is searched of a chat whose newest document is `newest`, newest first.
+    fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
+        let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
+        (first..=last).rev().take(self.searched)
+    }
+}
+
+/// How vectors are kept in the index of a space. An index of another form is made anew.
+fn column(space: &Space) -> String {
+    format!("vector int8[{}] distance_metric=L1, chunk_size={CHUNK}", indexed_values(space))
+}
+
+/// Makes the index known to every connection of the process that is opened from now on.
+pub fn register() {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        #[expect(unsafe_code, reason = "SQLite takes extensions as plain functions")]
+        // The crate declares the entry point of sqlite-vec without its arguments; this is what it is in C.
+        let registered = unsafe {
+            let entry = std::mem::transmute::<*const (), RawAutoExtension>(sqlite_vec::sqlite3_vec_init as *const ());
+            register_auto_extension(entry)
+        };
+        if let Err(error) = registered {
+            tracing::error!(%error, "vectors are searched without an index");
+        }
+    });
+}
+
+/// Makes the empty index of a space, with the triggers that keep it in step.
+pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
+    for table in TABLES {
+        let (index, id, values) = (table.index(space.id), space.id, indexed_values(space));
+        let VectorTable { name, key, part_bits, .. } = table;
+        let column = column(space);
+        tx.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE {index} USING vec0(
+                 id integer primary key, part integer partition key, {column});
+             -- vec0 looks for the chunks of a part by reading them all.
+             CREATE INDEX {index}_by_part ON {index}_chunks (partition00);
+             CREATE TABLE {index}_changes (number INTEGER PRIMARY KEY, id INTEGER NOT NULL) STRICT;
+             -- Begins anywhere, so that it is not taken for the log of an index that was here before.
+             INSERT INTO {index}_changes (number, id) VALUES (random() & 0xffffffffff, 0);
+             CREATE TRIGGER {index}_changed AFTER INSERT ON {index}_changes BEGIN
+                 DELETE FROM {index}_changes WHERE number <= NEW.number - {CHANGES_KEPT};
+             END;
+             CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} AND length(NEW.vector) > 0 BEGIN
+                 INSERT INTO {index} (id, part, vector)
+                 VALUES (NEW.{key}, NEW.{key} >> {part_bits}, vec_int8(substr(NEW.vector, 1, {values})));
+                 INSERT INTO {index}_changes (id) VALUES (NEW.{key});
+             END;
+             CREATE TRIGGER {index}_gone AFTER DELETE ON {name} WHEN OLD.space = {id} BEGIN
+                 DELETE FROM {index} WHERE id = OLD.{key};
+                 INSERT INTO {index}_changes (id) VALUES (OLD.{key});
+             END;"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Whether anything of the index of a space is there.
+pub fn exists(conn: &Reader, space: &Space) -> Result<bool> {
+    let mut statement = conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?;
+    for table in TABLES {
+        if statement.exists(named_params! { ":name": table.index(space.id) })? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Removes the index of a space; its vectors stay.
+pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
+    for table in TABLES {
+        let index = table.index(space.id);
+        tx.execute_batch(&format!(
+            "DROP TRIGGER IF EXISTS {index}_kept; DROP TRIGGER IF EXISTS {index}_gone;
+             DROP TABLE IF EXISTS {index}_changes; DROP TABLE IF EXISTS {index};"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Puts vectors behind `after` into the index, at most `limit`. Gives the last one, none when there are no more.
+pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limit: u32) -> Result<Option<i64>> {
+    let VectorTable { name, key, part_bits, .. } = table;
+    let (index, values) = (table.index(space.id), indexed_values(space));
+    let params = named_params! { ":space": space.id, ":after": after, ":limit": limit };
+    let last: Option<i64> = tx
+        .prepare_cached(&format!(
+            "SELECT max({key}) AS last FROM (SELECT {key} FROM {name} WHERE space = :space AND {key} > :after
+                                             ORDER BY {key} LIMIT :limit)"
+        ))?
+        .query_row(params, |raw| raw.get("last"))?;
+    if let Some(last) = last {
+        // What came in since the index was made is in it already.
+        tx.prepare_cached(&format!(
+            "INSERT INTO {index} (id, part, vector)
+             SELECT {key}, {key} >> {part_bits}, vec_int8(substr(vector, 1, {values})) FROM {name}
+             WHERE space = :space AND {key} > :after AND {key} <= :last AND length(vector) > 0
+                   AND NOT EXISTS (SELECT 1 FROM {index}_rowids AS known WHERE known.rowid = {name}.{key})"
+        ))?
+        .execute(named_params! { ":space": space.id, ":after": after, ":last": last })?;
+    }
+    Ok(last)
+}
+
+/// Whether the index is of the form that it should have and holds as many vectors as there are.
+pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
+    let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get::<_, i64>("n"));
+    for table in TABLES {
+        let made = |name: String| {
+            conn.prepare_cached("SELECT sql FROM sqlite_schema WHERE name = :name")?
+                .query_row(named_params! { ":name": name }, |raw| raw.get::<_, String>("sql"))
+                .optional()
+        };
+        let index = table.index(space.id);
+        if made(format!("{index}_changes"))?.is_none() || made(index)?.is_none_or(|sql| !sql.contains(&column(space))) {
+            return Ok(false);
+        }
+        let kept = count(&format!(
+            "SELECT count(*) AS n FROM {} WHERE space = {} AND length(vector) > 0",
+            table.name, space.id
+        ))?;
+        if kept != count(&format!("SELECT count(*) AS n FROM {}_rowids", table.index(space.id)))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A document and its cosine with what was asked for.
+pub type Near = (Seq, f32);
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Nearest<'a> {
+    pub chat: ChatKey,
+    /// The newest document of the chat.
+    pub newest: Seq,
+    /// Packed, in the space that is searched.
+    pub vector: &'a [u8],
+    pub limit: usize,
+}
+
+/// The documents of a chat that are nearest, the nearest first: by the index where it is whole, else by a scan. `codes` is what
+/// is known of indexes; without it they are read.
+pub fn nearest(
+    conn: &Reader,
+    (space, table): (&Space, VectorTable),
+    wanted: &Nearest<'_>,
+    codes: Option<&mut VectorCodes>,
+) -> Result<Vec<Near>> {
+    if wanted.vector.len() != space.dimension {
+        return Ok(Vec::new());
+    }
+    if space.is_indexed {
+        let found = match codes {
+            Some(codes) => by_codes(conn, (space, table), wanted, codes),
+            None => by_index(conn, space, table, wanted),
+        };
+        match found {
+            Ok(found) => return Ok(found),
+            Err(error) => tracing::warn!(%error, "the index of vectors cannot be read, so all of them are compared"),
+        }
+    }
+    by_scan(conn, space, table, wanted)
+}
+
+/// By the vec0 index, and the exact cosines of what it proposes.
+pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
+    let proposed = proposed(conn, space, table, wanted)?;
+    compared(conn, (space, table), wanted, proposed)
+}
+
+/// The same by what is known of the index, where it holds many vectors of the chat.
+pub fn by_codes(
+    conn: &Reader,
+    (space, table): (&Space, VectorTable),
+    wanted: &Nearest<'_>,
+    codes: &mut VectorCodes,
+) -> Result<Vec<Near>> {
+    let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
+    let searched = Searched { space, table, chat: wanted.chat, parts: &parts };
+    let limit = wanted.limit.max(PROPOSED);
+    match codes.proposed(conn, searched, (indexed(space, wanted), limit)) {
+        Ok(Some(proposed)) => compared(conn, (space, table), wanted, proposed),
+        Ok(None) => by_index(conn, space, table, wanted),
+        Err(error) => {
+            tracing::debug!(%error, "an index has no log of changes yet");
+            by_index(conn, space, table, wanted)
+        }
+    }
+}
+
+/// Of the vector that is looked for, what the index of the space compares.
+fn indexed<'a>(space: &Space, wanted: &Nearest<'a>) -> &'a [u8] {
+    wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector)
+}
+
+fn compared(
+    conn: &Reader,
+    (space, table): (&Space, VectorTable),
+    wanted: &Nearest<'_>,
+    proposed: Vec<i64>,
+) -> Result<Vec<Near>> {
+    let mut read = conn
+        .prepare_cached(&format!("SELECT vector FROM {} WHERE {} = :id AND space = :space", table.name, table.key))?;
+    let mut found = Best::of(wanted.limit);
+    for id in proposed {
+        let cosine = read.query_row(named_params! { ":id": id, ":space": space.id }, |raw| {
+            Ok(packed_cosine(raw.get_ref("vector")?.as_blob().unwrap_or_default(), wanted.vector))
+        })?;
+        found.add(id, cosine);
+    }
+    Ok(found.sorted())
+}
+
+/// The documents that are nearest by what the index holds. Of each further part only those are asked for that are nearer
+/// than the worst so far: picking out many of a part takes longer than comparing them.
+fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT id, distance FROM {}
+         WHERE vector MATCH vec_int8(:vector) AND k = :k AND part = :part AND distance < :least",
+        table.index(space.id)
+    ))?;
+    let limit = wanted.limit.max(PROPOSED);
+    let vector = indexed(space, wanted);
+    let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
+    let mut nearest: Vec<(f64, i64)> = Vec::with_capacity(2 * limit);
+    let mut least = f64::from(f32::MAX);
+    let mut asked = if parts.len() > 1 { wanted.limit.max(FIRST_PROPOSED) } else { limit };
+    for part in parts {
+        let k = i64::try_from(asked).unwrap_or(i64::MAX);
+        let params = named_params! { ":vector": vector, ":k": k, ":part": part, ":least": least };
+        let rows = statement.query_map(params, |raw| Ok((raw.get("distance")?, raw.get("id")?)))?;
+        for row in rows {
+            nearest.push(row?);
+        }
+        nearest.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        nearest.truncate(limit);
+        if let Some((worst, _)) = nearest.last().filter(|_| nearest.len() >= asked) {
+            least = *worst;
+            asked = limit;
+        }
+    }
+    Ok(nearest.into_iter().map(|(_, id)| id).collect())
+}
+
+/// By comparing every vector of the same parts.
+pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {key} AS id, vector FROM {name} WHERE {key} BETWEEN :from AND :to AND space = :space",
+        key = table.key,
+        name = table.name,
+    ))?;
+    let mut found = Best::of(wanted.limit);
+    for part in table.parts(wanted.chat, wanted.newest) {
+        let (from, to) = (part << table.part_bits, ((part + 1) << table.part_bits) - 1);
+        let mut rows = statement.query(named_params! { ":from": from, ":to": to, ":space": space.id })?;
+        while let Some(raw) = rows.next()? {
+            let cosine = packed_cosine(raw.get_ref("vector")?.as_blob().unwrap_or_default(), wanted.vector);
+            found.add(raw.get("id")?, cosine);
+        }
+    }
+    Ok(found.sorted())
+}
+
+/// The best few of many.
+struct Best {
+    limit: usize,
+    heap: BinaryHeap<Reverse<(Ordered, i64)>>,
+}
+
+#[derive(PartialEq)]
+struct Ordered(f32);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl Best {
+    fn of(limit: usize) -> Self {
+        Self { limit, heap: BinaryHeap::with_capacity(limit + 1) }
+    }
+
+    fn add(&mut self, id: i64, cosine: f32) {
+        if self.heap.len() >= self.limit {
+            match self.heap.peek() {
+                Some(Reverse((worst, _))) if worst.0 >= cosine => return,
+                _ => drop(self.heap.pop()),
+            }
+        }
+        self.heap.push(Reverse((Ordered(cosine), id)));
+    }
+
+    fn sorted(self) -> Vec<Near> {
+        // Ascending in reversed order: the nearest first.
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (Seq(number(id)), cosine.0)).collect()
+    }
+}
+
+/// The number of a document within its chat.
+pub(super) fn number(id: i64) -> u32 {
+    u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX)
+}

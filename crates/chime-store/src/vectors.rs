@@ -1,0 +1,225 @@
+//! Vectors of messages. Each goes with the words that it was made of.
+
+use std::collections::HashMap;
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::consent::Scope;
+use super::derived::{Cause, Family, Merged};
+use super::messages::{VISIBLE, row_id};
+use super::{Reader, Result, Writer, spaces};
+use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
+
+/// A message that a model has made no vector of yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    pub chat: ChatKey,
+    pub seq: Seq,
+    pub text: String,
+}
+
+/// Messages among the newest `within` of a conversation that `model` has no vector of, newest first, at most `most`.
+pub fn unread(
+    conn: &Reader,
+    conversation: Conversation,
+    model: &str,
+    (within, most): (usize, usize),
+) -> Result<Vec<Unread>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT chat_key, seq, text FROM (
+             SELECT id, chat_key, seq, text FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts DESC, message_id DESC LIMIT :within) AS newest
+         WHERE trim(text) <> ''
+               AND NOT EXISTS (SELECT 1 FROM message_vector JOIN vector_space ON vector_space.id = space
+                               WHERE message_vector.id = newest.id AND model = :model)
+         LIMIT :most"
+    ))?;
+    let rows = statement.query_map(
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":model": model,
+            ":within": number(within), ":most": number(most),
+        },
+        |raw| Ok(Unread { chat: ChatKey(raw.get("chat_key")?), seq: Seq(raw.get("seq")?), text: raw.get("text")? }),
+    )?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Keeps the vector of a message, unless its words have changed or may no longer be read since they were sent out.
+pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
+    let space = spaces::ensure(tx, model, vector.len())?;
+    keep_in(tx, space.id, (row_id(of.chat, of.seq), &of.text), vector)
+}
+
+/// The same in a known space, by the number of the message's row. A vector that points nowhere is left out.
+pub fn keep_in(tx: &Writer<'_>, space: i64, (id, text): (i64, &str), vector: &[f32]) -> Result<()> {
+    tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
+        .execute(named_params! { ":id": id, ":space": space })?;
+    let Some(packed) = pack(vector) else { return Ok(()) };
+    tx.prepare_cached(&format!(
+        "INSERT INTO message_vector (id, space, vector)
+         SELECT id, :space, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}"
+    ))?
+    .execute(named_params! { ":id": id, ":text": text, ":space": space, ":vector": packed })?;
+    Ok(())
+}
+
+/// The vectors of the newest `limit` messages of a conversation from before `moment`, all of the newest one's dimension.
+pub fn before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    model: &str,
+    limit: usize,
+) -> Result<HashMap<(ChatId, MessageId), Vec<f32>>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT telegram_chat_id, message_id, vector FROM (
+             SELECT id, telegram_chat_id, message_id FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts DESC, message_id DESC LIMIT :limit) AS newest
+         JOIN message_vector ON message_vector.id = newest.id
+         JOIN vector_space ON vector_space.id = space AND model = :model"
+    ))?;
+    let rows = statement.query_map(
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": moment.0.secs(),
+            ":id": moment.1.0, ":model": model, ":limit": number(limit),
+        },
+        |raw| {
+            let place = (ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?));
+            Ok((place, vector_of(raw)?))
+        },
+    )?;
+    let mut found = rows.collect::<rusqlite::Result<HashMap<_, Vec<f32>>>>()?;
+    let dimension = found.iter().max_by_key(|((_, id), _)| *id).map_or(0, |(_, vector)| vector.len());
+    found.retain(|_, vector| vector.len() == dimension);
+    Ok(found)
+}
+
+/// The vector that `model` made of a message.
+pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT vector FROM message_vector JOIN vector_space ON vector_space.id = space
+         WHERE message_vector.id = :id AND model = :model ORDER BY space DESC LIMIT 1",
+    )?;
+    Ok(statement.query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, vector_of).optional()?)
+}
+
+/// The vectors of a space of the messages of a chat with these numbers, both included.
+pub fn in_range(conn: &Reader, space: i64, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<(Seq, Vec<f32>)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id & 4294967295 AS seq, vector FROM message_vector WHERE id BETWEEN :from AND :to AND space = :space",
+    )?;
+    let params = named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":space": space };
+    let rows = statement.query_map(params, |raw| Ok((Seq(raw.get("seq")?), vector_of(raw)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
+    Ok(unpack(raw.get_ref("vector")?.as_blob().map_err(rusqlite::Error::from)?))
+}
+
+pub(super) const FAMILY: Family =
+    Family { tables: &["message_vector"], words_gone: forget, opted_out: forget_member, chat_gone, merged };
+
+/// The words of a message are gone or others.
+fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
+    tx.prepare_cached("DELETE FROM message_vector WHERE id = :id")?
+        .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
+    Ok(())
+}
+
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM message_vector WHERE id BETWEEN :from AND :to")?
+        .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
+    Ok(())
+}
+
+/// Those of the chat that ended are made again under its messages' new numbers.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    chat_gone(tx, chats.from, Timestamp::default())
+}
+
+/// A member opted out: nothing that was made of their words stays.
+fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    let chat = scope.chat().map(|key| key.0);
+    tx.prepare_cached(
+        "DELETE FROM message_vector WHERE id IN
+             (SELECT id FROM message WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": chat })?;
+    Ok(())
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forget::{self, Leave, Manner};
+    use crate::testkit::new_store;
+    use crate::{Priority, chats, consent, messages};
+    use chime_core::testkit::{CHAT, transcript};
+    use chime_core::{Chat, ChatKind, Message};
+
+    const MODEL: &str = "small";
+    const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
+    const LATER: (Timestamp, MessageId) = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+
+    fn known(conn: &Reader) -> Result<Vec<i64>> {
+        let mut ids: Vec<i64> = before(conn, HERE, LATER, MODEL, 10)?.keys().map(|(_, id)| id.0).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    #[tokio::test]
+    async fn vectors_go_with_the_words_that_they_were_made_of() {
+        let (_folder, store) = new_store().await;
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        let said: Vec<Message> = transcript(
+            "
+            10:00 ann#1 the door code is 4711
+            10:01 ben#2 thanks
+            10:02 ann#3 [photo]
+            10:03 cat#4 who has the key?
+            10:04 ben#5 I have it
+            ",
+        )
+        .into_iter()
+        .map(|stored| stored.message)
+        .collect();
+        store
+            .write(Priority::Answering, move |tx| {
+                let row = chats::upsert(tx, &chat)?;
+                for message in &said {
+                    messages::take_in(tx, &row, message)?;
+                }
+                let open = unread(tx, HERE, MODEL, (10, 10))?;
+                assert_eq!(open.iter().map(|it| it.seq.0).collect::<Vec<_>>(), [5, 4, 2, 1]);
+                for one in &open {
+                    keep(tx, one, MODEL, &[0.6, 0.8])?;
+                }
+                assert_eq!((known(tx)?, unread(tx, HERE, MODEL, (10, 10))?.len()), (vec![1, 2, 4, 5], 0));
+                assert_eq!(unread(tx, HERE, "another", (10, 2))?.len(), 2, "another model has none of them");
+
+                let edited =
+                    Message { text: "the door code is gone".to_owned(), edited_at: Some(LATER.0), ..said[0].clone() };
+                messages::take_in(tx, &row, &edited)?;
+                assert_eq!(known(tx)?, [2, 4, 5], "an edit");
+                keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
+                assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
+                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                forget::messages(tx, &[(ChatKey(1), Seq(4))], manner)?;
+                assert_eq!(known(tx)?, [2, 5], "forgotten");
+                consent::opt_out(tx, Scope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
+                let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;
+                assert_eq!(left, 0, "opted out");
+                Ok(())
+            })
+            .await
+            .unwrap();
+    }
+}

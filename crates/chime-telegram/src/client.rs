@@ -1,0 +1,386 @@
+//! The Bot API over HTTP, with our own client.
+//!
+//! Payloads are teloxide's; its client is not used, since that sleeps inside a request after a 5xx and gives up long
+//! polls early.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap};
+use reqwest::multipart::{Form, Part};
+use reqwest::redirect::Policy;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use teloxide::payloads::{
+    AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetFile, GetMe, GetMyShortDescription, GetWebhookInfo,
+    LeaveChat, SetMyShortDescription,
+};
+use teloxide::requests::Payload;
+use teloxide::types as wire;
+
+use crate::dto::{self, Items};
+use crate::error::{LostReply, TelegramError, classify, fault};
+use crate::member::MemberStatus;
+use crate::request;
+use crate::update::{RawUpdate, parse_batch};
+use chime_core::{
+    BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback,
+};
+
+/// What a poll may take beyond the time that the server was asked to wait.
+const POLL_GRACE: Duration = Duration::from_secs(10);
+
+/// A large file over a slow line.
+const FILE_TIMEOUT: Duration = Duration::from_secs(120);
+/// A hundred updates, the most that come at once, of at most 512 KiB each.
+const MOST_BYTES: usize = 100 * 512 * 1024 + 64 * 1024;
+/// A connection that is not made by then will not be.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How to reach the Bot API.
+#[derive(Debug, Clone)]
+pub struct TelegramOptions {
+    /// `https://api.telegram.org`, or a server of one's own.
+    pub api_url: String,
+    pub token: SecretString,
+    /// How long the server holds a poll when nothing happens. It cuts this down to 50 s itself.
+    pub poll_timeout: Duration,
+    /// Limit on every other request.
+    pub send_timeout: Duration,
+}
+
+/// The Bot API. Cheap to clone; clones share connections.
+#[derive(Debug, Clone)]
+pub struct Telegram {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    options: TelegramOptions,
+    /// Replaced after a failed poll, so that a connection into the void is not used again.
+    polling: Mutex<reqwest::Client>,
+    /// Apart from polling: a hung poll never holds up a reply.
+    sending: reqwest::Client,
+    server_date: Mutex<Option<Timestamp>>,
+}
+
+/// A message that Telegram accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    pub id: MessageId,
+    pub sent_at: Timestamp,
+}
+
+impl Telegram {
+    /// # Errors
+    /// [`TelegramError::NotSent`] when no HTTP client can be made, for want of certificates for instance.
+    pub fn new(options: TelegramOptions) -> Result<Self, TelegramError> {
+        let polling = Mutex::new(http_client(&options.api_url)?);
+        let sending = http_client(&options.api_url)?;
+        Ok(Self { shared: Arc::new(Shared { options, polling, sending, server_date: Mutex::default() }) })
+    }
+
+    /// Who the token belongs to.
+    ///
+    /// # Errors
+    /// As [`classify`] and the connection have it, here and in all methods.
+    pub async fn get_me(&self) -> Result<BotIdentity, TelegramError> {
+        let me: dto::User = self.request(&GetMe::new()).await?;
+        let name = me.display_name().unwrap_or_default();
+        let mut usernames: Vec<String> = me.username.into_iter().collect();
+        for username in me.active_usernames.map_or_else(Vec::new, |Items(active)| active) {
+            if !usernames.contains(&username) {
+                usernames.push(username);
+            }
+        }
+        Ok(BotIdentity {
+            id: UserId(me.id.ok_or_else(|| missing("id"))?),
+            usernames,
+            name,
+            reads_all_group_messages: me.can_read_all_group_messages == Some(true),
+        })
+    }
+
+    /// Waits for updates from `offset` on, and confirms all before it.
+    ///
+    /// # Errors
+    /// See [`get_me`](Self::get_me). None of them confirms anything.
+    pub async fn get_updates(&self, offset: Option<i64>) -> Result<Vec<RawUpdate>, TelegramError> {
+        let options = &self.shared.options;
+        let payload = request::get_updates(offset, options.poll_timeout)?;
+        let client = self.shared.polling.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let limit = options.poll_timeout.saturating_add(POLL_GRACE);
+        let outcome = self.call(&client, &payload, limit).await;
+        match &outcome {
+            Ok(_) | Err(TelegramError::Throttled { .. } | TelegramError::Conflict { .. }) => {}
+            Err(_) => self.forget_poll_connection(),
+        }
+        parse_batch(outcome?.get()).map_err(|fault| TelegramError::Malformed { fault })
+    }
+
+    /// What the server's clock showed when it last answered, in whole seconds.
+    pub fn server_date(&self) -> Option<Timestamp> {
+        *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The host that updates are pushed to instead of being polled, if one is set. Not the whole address: its path may
+    /// hold a secret.
+    pub async fn webhook_host(&self) -> Result<Option<String>, TelegramError> {
+        let webhook: dto::Webhook = self.request(&GetWebhookInfo::new()).await?;
+        let url = webhook.url.filter(|url| !url.is_empty());
+        let host = |url: String| reqwest::Url::parse(&url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        Ok(url.map(|url| host(url).unwrap_or_else(|| "an address that cannot be read".to_owned())))
+    }
+
+    /// Polling is refused while a webhook is set. Keeps the updates that wait.
+    pub async fn delete_webhook(&self) -> Result<(), TelegramError> {
+        let mut payload = DeleteWebhook::new();
+        payload.drop_pending_updates = Some(false);
+        self.tell(&payload).await
+    }
+
+    /// Sends one message. Not idempotent: after [`Unknown`](TelegramError::Unknown) or
+    /// [`Malformed`](TelegramError::Malformed) it may be in the chat.
+    pub async fn send(&self, outgoing: &Outgoing) -> Result<Sent, TelegramError> {
+        let message: dto::Place = self.request(&request::send_message(outgoing)?).await?;
+        Ok(Sent {
+            id: MessageId(message.message_id.ok_or_else(|| missing("message_id"))?),
+            sent_at: Timestamp::from_secs(message.date.ok_or_else(|| missing("date"))?),
+        })
+    }
+
+    /// Sends a file. Not idempotent, like [`send`](Self::send).
+    pub async fn send_file(&self, chat: ChatId, name: &str, bytes: Vec<u8>) -> Result<(), TelegramError> {
+        let file = Part::bytes(bytes).file_name(name.to_owned());
+        let form = Form::new().text("chat_id", chat.to_string()).part("document", file);
+        let request = self.shared.sending.post(self.url("sendDocument")).timeout(FILE_TIMEOUT).multipart(form);
+        self.answer_to(request).await.map(drop)
+    }
+
+    /// The content of a file that a message came with; none where it has more than `most` bytes.
+    pub async fn download(&self, file: &str, most: usize) -> Result<Option<Vec<u8>>, TelegramError> {
+        let place: dto::Download = self.request(&GetFile::new(wire::FileId(file.to_owned()))).await?;
+        let path = place.file_path.ok_or_else(|| missing("file_path"))?;
+        let TelegramOptions { api_url, token, .. } = &self.shared.options;
+        let url = format!("{}/file/bot{}/{path}", api_url.trim_end_matches('/'), token.expose_secret());
+        let mut response = self.shared.sending.get(url).timeout(FILE_TIMEOUT).send().await.map_err(connection_error)?;
+        let status = response.status().as_u16();
+        if status != 200 {
+            classify(status, "")?;
+        }
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(connection_error)? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Puts other words and buttons in the place of a message's own. May be repeated: what is so already counts as done.
+    pub async fn edit(
+        &self,
+        chat: ChatId,
+        message: MessageId,
+        content: &FormattedText,
+        buttons: &[Vec<Button>],
+    ) -> Result<(), TelegramError> {
+        match self.tell(&request::edit_message(chat, message, content, buttons)?).await {
+            Err(TelegramError::NotModified) => Ok(()),
+            edited => edited,
+        }
+    }
+
+    /// Shows the beginning of a message that is still to come, in a private chat.
+    pub async fn draft(
+        &self,
+        chat: ChatId,
+        thread: Option<ThreadId>,
+        answer_to: MessageId,
+        content: &FormattedText,
+    ) -> Result<(), TelegramError> {
+        self.tell(&request::send_message_draft(chat, thread, answer_to, content)?).await
+    }
+
+    pub async fn delete(&self, chat: ChatId, message: MessageId) -> Result<(), TelegramError> {
+        self.tell(&request::delete_message(chat, message)?).await
+    }
+
+    /// Shows the bot as typing: for 5 s, or until its message arrives.
+    pub async fn typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Result<(), TelegramError> {
+        self.tell(&request::typing(chat, thread)?).await
+    }
+
+    /// Sets the bot's one reaction to a message, or takes it back. `emoji` must be among those that Telegram allows.
+    pub async fn react(&self, chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<(), TelegramError> {
+        self.tell(&request::react(chat, message, emoji)?).await
+    }
+
+    /// Sets the command menu: name without slash, and description. For groups too by name, since a list that was once
+    /// set for them would hide the general one.
+    pub async fn set_commands(&self, commands: &[(&str, &str)], language: Option<&str>) -> Result<(), TelegramError> {
+        for scope in [wire::BotCommandScope::Default, wire::BotCommandScope::AllGroupChats] {
+            self.tell(&request::set_commands(commands, scope, language)).await?;
+        }
+        Ok(())
+    }
+
+    /// The line under the bot's name, as it is now.
+    pub async fn short_description(&self) -> Result<String, TelegramError> {
+        let kept: dto::ShortDescription = self.request(&GetMyShortDescription::new()).await?;
+        Ok(kept.short_description.unwrap_or_default())
+    }
+
+    /// At most 120 characters.
+    pub async fn set_short_description(&self, line: &str) -> Result<(), TelegramError> {
+        let mut payload = SetMyShortDescription::new();
+        payload.short_description = Some(line.to_owned());
+        self.tell(&payload).await
+    }
+
+    pub async fn leave_chat(&self, chat: ChatId) -> Result<(), TelegramError> {
+        self.tell(&LeaveChat::new(request::chat_id(chat))).await
+    }
+
+    /// Where somebody stands in a chat. In whose name they write may tell it without asking: ids of groups and channels are below
+    /// zero, those of people above.
+    pub async fn standing(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
+        match (chat.0 == user.0, user.0 < 0) {
+            // A private chat is its person's own.
+            (true, false) => Ok(MemberStatus::Owner),
+            // Only admins write in the name of their group.
+            (true, true) => Ok(MemberStatus::Admin),
+            (false, true) => Ok(MemberStatus::Outside),
+            (false, false) => self.get_chat_member(chat, user).await,
+        }
+    }
+
+    pub async fn get_chat_member(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
+        let payload = GetChatMember::new(request::chat_id(chat), request::user_id(user)?);
+        let member: dto::ChatMember = self.request(&payload).await?;
+        member.standing().ok_or_else(|| missing("status"))
+    }
+
+    /// Ends the waiting mark on a pressed button, with a short notice if there is something to say.
+    pub async fn answer_callback(&self, id: &str, text: Option<&str>) -> Result<(), TelegramError> {
+        let mut payload = AnswerCallbackQuery::new(wire::CallbackQueryId(id.to_owned()));
+        payload.text = text.map(str::to_owned);
+        self.tell(&payload).await
+    }
+
+    /// For methods that only say that they did it.
+    async fn tell<P: Payload + Serialize>(&self, payload: &P) -> Result<(), TelegramError> {
+        self.call(&self.shared.sending, payload, self.shared.options.send_timeout).await.map(drop)
+    }
+
+    async fn request<P: Payload + Serialize, T: DeserializeOwned>(&self, payload: &P) -> Result<T, TelegramError> {
+        let result = self.call(&self.shared.sending, payload, self.shared.options.send_timeout).await?;
+        serde_json::from_str(result.get()).map_err(|error| TelegramError::Malformed { fault: fault(&error) })
+    }
+
+    async fn call<P: Payload + Serialize>(
+        &self,
+        client: &reqwest::Client,
+        payload: &P,
+        limit: Duration,
+    ) -> Result<Box<RawValue>, TelegramError> {
+        let url = self.url(&method_name::<P>());
+        let body = serde_json::to_vec(payload).map_err(|error| TelegramError::unsendable(fault(&error)))?;
+        let request = client.post(url).header(CONTENT_TYPE, "application/json").timeout(limit).body(body);
+        self.answer_to(request).await
+    }
+
+    fn url(&self, method: &str) -> String {
+        let TelegramOptions { api_url, token, .. } = &self.shared.options;
+        format!("{}/bot{}/{method}", api_url.trim_end_matches('/'), token.expose_secret())
+    }
+
+    async fn answer_to(&self, request: reqwest::RequestBuilder) -> Result<Box<RawValue>, TelegramError> {
+        let response = request.send().await.map_err(connection_error)?;
+        let status = response.status().as_u16();
+        if let Some(date) = date_of(response.headers()) {
+            *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
+        }
+        let body = read_at_most(response, MOST_BYTES).await?;
+        classify(status, &String::from_utf8_lossy(&body))
+    }
+
+    fn forget_poll_connection(&self) {
+        if let Ok(fresh) = http_client(&self.shared.options.api_url) {
+            *self.shared.polling.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+}
+
+/// `GetUpdates` is `getUpdates` on the wire.
+pub fn method_name<P: Payload>() -> String {
+    let mut name = P::NAME.to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    name
+}
+
+/// HTTP/1 only: a request that times out then takes its connection with it, where HTTP/2 would go on using one that is
+/// dead. No redirects: they would carry the token in the path to wherever they point.
+fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
+    /// Idle longer than this, a connection may have been dropped by a router on the way without a word.
+    const IDLE: Duration = Duration::from_secs(30);
+    // reqwest panics without a provider. Whoever installed one first has won, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let url = reqwest::Url::parse(api_url).ok();
+    let is_near = url.as_ref().and_then(reqwest::Url::host_str).is_some_and(is_loopback);
+    let builder = reqwest::Client::builder();
+    // A server on this machine is never behind a proxy.
+    let builder = if is_near { builder.no_proxy() } else { builder };
+    // Without TLS, the certificates of the machine need not be read: that takes longer than the rest of a start.
+    let is_plain = is_near && url.as_ref().is_some_and(|url| url.scheme() == "http");
+    let builder = if is_plain { builder.tls_certs_only([]) } else { builder };
+    builder
+        .http1_only()
+        .redirect(Policy::none())
+        .tcp_nodelay(true)
+        .tcp_keepalive(IDLE)
+        .pool_idle_timeout(IDLE)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .build()
+        .map_err(connection_error)
+}
+
+/// The body of a response. What sits between us and Telegram may send without end.
+async fn read_at_most(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, TelegramError> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(connection_error)? {
+        if body.len() + piece.len() > most {
+            return Err(TelegramError::Malformed { fault: format!("more than {most} bytes") });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+fn date_of(headers: &HeaderMap) -> Option<Timestamp> {
+    let date = chrono::DateTime::parse_from_rfc2822(headers.get(DATE)?.to_str().ok()?).ok()?;
+    Some(Timestamp::from_secs(date.timestamp()))
+}
+
+/// The address is taken out of every error, since it holds the token.
+fn connection_error(error: reqwest::Error) -> TelegramError {
+    let error = error.without_url();
+    if error.is_connect() || error.is_builder() {
+        TelegramError::NotSent(error)
+    } else {
+        TelegramError::Unknown(LostReply::Connection(error))
+    }
+}
+
+fn missing(field: &str) -> TelegramError {
+    TelegramError::Malformed { fault: format!("no `{field}` in the result") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,388 @@
+//! What goes wrong with a request, sorted by what the caller can do about it.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use crate::dto::Answer;
+use chime_core::ChatId;
+
+/// How long a 429 that names no time is taken to mean. Telegram's own shortest waits are a few seconds.
+const UNNAMED_WAIT: Duration = Duration::from_secs(5);
+
+/// Telegram's descriptions are kept up to here, in characters.
+const DESCRIPTION_LENGTH: usize = 200;
+
+/// Why a request has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum TelegramError {
+    /// Ask again after `retry_after`, not sooner.
+    #[error("throttled for {} s", .retry_after.as_secs())]
+    Throttled { retry_after: Duration },
+    /// The token is wrong or was revoked: nothing will work again.
+    #[error("the bot token is not valid")]
+    Unauthorized,
+    /// Another process polls with this token, or a webhook is set.
+    #[error("somebody else receives the updates: {description}")]
+    Conflict { description: String },
+    /// The group lives on under another id: send there.
+    #[error("the group became supergroup {to}")]
+    Migrated { to: ChatId },
+    /// The message replied to is gone: send without it.
+    #[error("the message to reply to is gone")]
+    ReplyGone,
+    /// The topic is closed, deleted or no topic.
+    #[error("the topic is closed or gone")]
+    ThreadGone,
+    /// Nothing can be sent to this chat any more.
+    #[error("the chat is out of reach: {description}")]
+    Gone { description: String },
+    /// The edit changed nothing: as good as done.
+    #[error("nothing to change")]
+    NotModified,
+    /// No connection was made, so surely nothing arrived.
+    #[error("no connection")]
+    NotSent(#[source] reqwest::Error),
+    /// The request may or may not have been carried out.
+    #[error("the outcome is not known")]
+    Unknown(#[source] LostReply),
+    /// The server had trouble and did nothing: may be repeated.
+    #[error("status {status}: {description}")]
+    Failed { status: u16, description: String },
+    /// Our request is wrong: repeating it is no use.
+    #[error("refused with {status}: {description}")]
+    Refused { status: u16, description: String },
+    /// Success, but unreadable. A send did go out, or may have.
+    #[error("unreadable answer: {fault}")]
+    Malformed { fault: String },
+}
+
+impl TelegramError {
+    /// Whether the very same request would be refused again.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Unauthorized
+            | Self::Gone { .. }
+            | Self::NotModified
+            | Self::Refused { .. }
+            | Self::Malformed { .. } => true,
+            Self::Throttled { .. }
+            | Self::Conflict { .. }
+            | Self::Migrated { .. }
+            | Self::ReplyGone
+            | Self::ThreadGone
+            | Self::NotSent(_)
+            | Self::Unknown(_)
+            | Self::Failed { .. } => false,
+        }
+    }
+}
+
+/// Why there is no word from Telegram on a request that went out.
+#[derive(Debug, thiserror::Error)]
+pub enum LostReply {
+    #[error("the connection was lost")]
+    Connection(#[source] reqwest::Error),
+    /// Something between us and Telegram answered in its place.
+    #[error("status {0} without a word from Telegram")]
+    Gateway(u16),
+}
+
+impl TelegramError {
+    /// Our own refusal of a request that cannot be put on the wire.
+    pub fn unsendable(description: impl Into<String>) -> Self {
+        Self::Refused { status: 400, description: description.into() }
+    }
+}
+
+/// Sorts an HTTP answer: the JSON of `result`, or what went wrong.
+///
+/// # Errors
+/// Every [`TelegramError`] but [`NotSent`](TelegramError::NotSent).
+pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError> {
+    let answer: Answer = match serde_json::from_str(body) {
+        Ok(answer) => answer,
+        Err(error) => return Err(without_json(status, &error)),
+    };
+    if let (200..300, Some(true), Some(result)) = (status, answer.ok, answer.result) {
+        return Ok(result);
+    }
+    // A proxy may flatten every status to 200: the body's own code says what Telegram meant.
+    let Some(code) = answer.error_code.or((answer.ok == Some(false)).then_some(status)).filter(|code| *code >= 300)
+    else {
+        return Err(match status {
+            200..300 => TelegramError::Malformed { fault: "no result".to_owned() },
+            _ => refusal_without_words(status),
+        });
+    };
+    let parameters = answer.parameters.unwrap_or_default();
+    if let Some(to) = parameters.migrate_to_chat_id {
+        return Err(TelegramError::Migrated { to: ChatId(to) });
+    }
+    let description = answer.description.unwrap_or_default().chars().take(DESCRIPTION_LENGTH).collect();
+    Err(match code {
+        429 => {
+            TelegramError::Throttled { retry_after: parameters.retry_after.map_or(UNNAMED_WAIT, Duration::from_secs) }
+        }
+        _ => refusal(code, description),
+    })
+}
+
+/// Where and how JSON is broken, without the words it holds: they may be a member's.
+pub fn fault(error: &serde_json::Error) -> String {
+    let category = match error.classify() {
+        serde_json::error::Category::Io => "io",
+        serde_json::error::Category::Syntax => "syntax",
+        serde_json::error::Category::Data => "data",
+        serde_json::error::Category::Eof => "eof",
+    };
+    format!("{category} error at line {} column {}", error.line(), error.column())
+}
+
+fn without_json(status: u16, error: &serde_json::Error) -> TelegramError {
+    match status {
+        200..300 => TelegramError::Malformed { fault: fault(error) },
+        _ => refusal_without_words(status),
+    }
+}
+
+/// A status whose body is not Telegram's: a proxy, a load balancer, a captive portal. What one of these refuses never
+/// reached Telegram; of the request and the token it says nothing.
+fn refusal_without_words(status: u16) -> TelegramError {
+    let description = "no description".to_owned();
+    match status {
+        429 => TelegramError::Throttled { retry_after: UNNAMED_WAIT },
+        // Our request is at fault, whoever says so.
+        400 | 413 => TelegramError::Refused { status, description },
+        // Redirects are not followed. 502 and 503: the gateway found no server to pass the request on to.
+        300..=499 | 502 | 503 => TelegramError::Failed { status, description },
+        // 504: it was passed on, and no answer came in time.
+        _ => TelegramError::Unknown(LostReply::Gateway(status)),
+    }
+}
+
+/// What Telegram says no with. Its codes are coarse, so 400s are told apart by their text.
+fn refusal(code: u16, description: String) -> TelegramError {
+    match code {
+        401 => TelegramError::Unauthorized,
+        // A token that does not even look like one; methods that do not exist have more words.
+        404 if description == "Not Found" => TelegramError::Unauthorized,
+        403 => TelegramError::Gone { description },
+        409 => TelegramError::Conflict { description },
+        300..=399 | 408 | 500.. => TelegramError::Failed { status: code, description },
+        _ => bad_request(code, description),
+    }
+}
+
+fn bad_request(status: u16, description: String) -> TelegramError {
+    const REPLY_GONE: &[&str] = &[
+        "message to be replied not found",
+        "message to reply not found",
+        "replied message not found",
+        "reply message not found",
+        "reply_message_id_invalid",
+    ];
+    const THREAD_GONE: &[&str] = &["message thread not found", "topic_closed", "topic_deleted", "topic_id_invalid"];
+    const GONE: &[&str] = &[
+        "chat not found",
+        "bot was kicked",
+        "bot was blocked",
+        "bot is not a member",
+        "not enough rights",
+        "have no rights to send",
+        "need administrator rights",
+        "chat_write_forbidden",
+        "chat_send_plain_forbidden",
+        "chat_restricted",
+        "channel_private",
+        "user is deactivated",
+        "user_is_blocked",
+        "peer_id_invalid",
+        "group chat was deactivated",
+        "group chat was deleted",
+        "group is deactivated",
+    ];
+    let lower = description.to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+    if says(&["message is not modified"]) {
+        TelegramError::NotModified
+    } else if says(REPLY_GONE) {
+        TelegramError::ReplyGone
+    } else if says(THREAD_GONE) {
+        TelegramError::ThreadGone
+    } else if says(GONE) {
+        TelegramError::Gone { description }
+    } else {
+        TelegramError::Refused { status, description }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(status: u16, body: &str, expected: Expect) {
+        let shown = match classify(status, body) {
+            Ok(result) => format!("result {result}"),
+            Err(error) => format!("{error:?}"),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    /// A refusal as Telegram words it.
+    fn refused(code: u16, description: &str) -> String {
+        serde_json::json!({"ok": false, "error_code": code, "description": description}).to_string()
+    }
+
+    #[track_caller]
+    fn check_refusal(code: u16, description: &str, expected: Expect) {
+        check(code, &refused(code, description), expected);
+    }
+
+    #[test]
+    fn success_gives_the_result_as_it_is() {
+        check(200, r#"{"ok":true,"result":[1, "\ud800"]}"#, expect![[r#"result [1, "\ud800"]"#]]);
+        check(200, r#"{"ok":true,"result":false}"#, expect!["result false"]);
+    }
+
+    #[test]
+    fn success_without_a_readable_result_is_malformed() {
+        check(200, "", expect![[r#"Malformed { fault: "eof error at line 1 column 0" }"#]]);
+        check(200, "<html>hello</html>", expect![[r#"Malformed { fault: "syntax error at line 1 column 1" }"#]]);
+        check(
+            200,
+            r#"{"ok":true,"result":{"mess"#,
+            expect![[r#"Malformed { fault: "eof error at line 1 column 26" }"#]],
+        );
+        check(200, r#"{"ok":true}"#, expect![[r#"Malformed { fault: "no result" }"#]]);
+        check(200, "null", expect![[r#"Malformed { fault: "data error at line 1 column 4" }"#]]);
+        check(200, r#"{"result":5}"#, expect![[r#"Malformed { fault: "no result" }"#]]);
+    }
+
+    #[test]
+    fn a_429_waits_as_long_as_it_says() {
+        check(
+            429,
+            r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 17","parameters":{"retry_after":17}}"#,
+            expect!["Throttled { retry_after: 17s }"],
+        );
+        check_refusal(429, "Too Many Requests", expect!["Throttled { retry_after: 5s }"]);
+        check(429, "<html>slow down</html>", expect!["Throttled { retry_after: 5s }"]);
+    }
+
+    #[test]
+    fn a_wrong_token_is_unauthorized() {
+        check_refusal(401, "Unauthorized", expect!["Unauthorized"]);
+        check_refusal(404, "Not Found", expect!["Unauthorized"]);
+        check_refusal(
+            404,
+            "Not Found: method not found",
+            expect![[r#"Refused { status: 404, description: "Not Found: method not found" }"#]],
+        );
+    }
+
+    #[test]
+    fn only_telegram_itself_can_refuse_the_token() {
+        for body in ["", "<html>Sign in to the network</html>", r#"{"error":"login required"}"#] {
+            check(401, body, expect![[r#"Failed { status: 401, description: "no description" }"#]]);
+        }
+        check(403, "<html>", expect![[r#"Failed { status: 403, description: "no description" }"#]]);
+        check(404, "<html>", expect![[r#"Failed { status: 404, description: "no description" }"#]]);
+    }
+
+    #[test]
+    fn another_poller_is_a_conflict() {
+        check_refusal(
+            409,
+            "Conflict: terminated by other getUpdates request",
+            expect![[r#"Conflict { description: "Conflict: terminated by other getUpdates request" }"#]],
+        );
+    }
+
+    #[test]
+    fn a_migrated_group_names_its_new_id() {
+        check(
+            400,
+            r#"{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat",
+            "parameters":{"migrate_to_chat_id":-1001234567890}}"#,
+            expect!["Migrated { to: ChatId(-1001234567890) }"],
+        );
+    }
+
+    #[test]
+    fn a_400_is_sorted_by_its_words() {
+        check_refusal(400, "Bad Request: message to be replied not found", expect!["ReplyGone"]);
+        check_refusal(400, "Bad Request: message thread not found", expect!["ThreadGone"]);
+        check_refusal(400, "Bad Request: TOPIC_CLOSED", expect!["ThreadGone"]);
+        check_refusal(400, "Bad Request: TOPIC_DELETED", expect!["ThreadGone"]);
+        check_refusal(400, "Bad Request: message is not modified: specified new message", expect!["NotModified"]);
+        check_refusal(
+            400,
+            "Bad Request: chat not found",
+            expect![[r#"Gone { description: "Bad Request: chat not found" }"#]],
+        );
+        check_refusal(
+            400,
+            "Bad Request: not enough rights to send text messages to the chat",
+            expect![[r#"Gone { description: "Bad Request: not enough rights to send text messages to the chat" }"#]],
+        );
+        check_refusal(
+            400,
+            "Bad Request: message text is empty",
+            expect![[r#"Refused { status: 400, description: "Bad Request: message text is empty" }"#]],
+        );
+    }
+
+    #[test]
+    fn a_403_means_that_the_chat_is_out_of_reach() {
+        check_refusal(
+            403,
+            "Forbidden: bot was kicked from the supergroup chat",
+            expect![[r#"Gone { description: "Forbidden: bot was kicked from the supergroup chat" }"#]],
+        );
+        check_refusal(
+            403,
+            "Forbidden: user is deactivated",
+            expect![[r#"Gone { description: "Forbidden: user is deactivated" }"#]],
+        );
+    }
+
+    #[test]
+    fn a_5xx_of_telegrams_own_did_nothing_and_any_other_is_unknown() {
+        check_refusal(
+            500,
+            "Internal Server Error: restart",
+            expect![[r#"Failed { status: 500, description: "Internal Server Error: restart" }"#]],
+        );
+        check(502, "<html>Bad Gateway</html>", expect![[r#"Failed { status: 502, description: "no description" }"#]]);
+        check(503, r#"{"error":"upstream"}"#, expect![[r#"Failed { status: 503, description: "no description" }"#]]);
+        check(504, "", expect!["Unknown(Gateway(504))"]);
+        check(500, r#"{"ok":fal"#, expect!["Unknown(Gateway(500))"]);
+    }
+
+    #[test]
+    fn a_refusal_behind_a_flattening_proxy_is_still_one() {
+        check(200, &refused(403, "Forbidden"), expect![[r#"Gone { description: "Forbidden" }"#]]);
+        check(302, "", expect![[r#"Failed { status: 302, description: "no description" }"#]]);
+        check(413, "<html>", expect![[r#"Refused { status: 413, description: "no description" }"#]]);
+    }
+
+    #[test]
+    fn fields_of_the_wrong_type_do_not_hide_the_status() {
+        check(
+            400,
+            r#"{"ok":"no","error_code":"400","description":7,"parameters":[]}"#,
+            expect![[r#"Refused { status: 400, description: "no description" }"#]],
+        );
+    }
+
+    #[test]
+    fn a_fault_holds_no_content() {
+        let error = serde_json::from_str::<Vec<i64>>(r#"["a secret"]"#).unwrap_err();
+        assert!(error.to_string().contains("a secret"));
+        expect!["data error at line 1 column 11"].assert_eq(&fault(&error));
+    }
+}

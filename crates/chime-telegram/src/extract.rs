@@ -1,0 +1,112 @@
+//! From update to events: pure, total, and lenient with everything but what a message cannot be without.
+
+mod content;
+mod message;
+mod rich;
+mod service;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::dto::{self, Items, filled};
+use crate::error::fault;
+use crate::update::{RawUpdate, is_unused};
+use chime_core::repair;
+use chime_core::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Press, Reaction, UserId};
+
+/// Why an update tells us nothing. Free of content, so that it may be logged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    #[error("unknown kind of update `{0}`")]
+    UnknownKind(String),
+    #[error("malformed `{kind}`: {fault}")]
+    Malformed { kind: String, fault: String },
+}
+
+/// Reads an update as the bot with id `bot`. Known kinds that carry nothing for us give no events.
+///
+/// # Errors
+/// [`Unreadable`], for whoever parks the update.
+pub fn extract(update: &RawUpdate, bot: UserId) -> Result<Vec<Event>, Unreadable> {
+    let kind = update.kind.as_str();
+    let malformed = |fault: String| Unreadable::Malformed { kind: kind.to_owned(), fault };
+    let text = repair(&update.json);
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(&text).map_err(|error| malformed(fault(&error)))?;
+    let content = || fields.get(kind).copied().ok_or_else(|| "content is missing".to_owned());
+    let events = match kind {
+        "message" | "channel_post" => content().and_then(read).and_then(|m| message::arrived(&m, bot)),
+        "edited_message" | "edited_channel_post" => content().and_then(read).and_then(|m| message::edited(&m, bot)),
+        "my_chat_member" => content().and_then(read).and_then(|m| membership(&m)),
+        "message_reaction" => content().and_then(read).and_then(|r| reaction(&r)),
+        "callback_query" => content().and_then(read).and_then(callback),
+        known if is_unused(known) => Ok(vec![]),
+        unknown => return Err(Unreadable::UnknownKind(unknown.to_owned())),
+    };
+    events.map_err(malformed)
+}
+
+fn read<T: DeserializeOwned>(raw: &RawValue) -> Result<T, String> {
+    serde_json::from_str(raw.get()).map_err(|error| fault(&error))
+}
+
+fn membership(update: &dto::ChatMemberUpdated) -> Result<Vec<Event>, String> {
+    let standing = update.new_chat_member.as_ref().and_then(dto::ChatMember::standing);
+    let standing = standing.ok_or_else(|| "no standing".to_owned())?;
+    Ok(vec![Event::Membership(Membership {
+        chat: chat(update.chat.as_ref())?,
+        language: update.from.as_ref().and_then(|from| from.language_code.clone()),
+        by: UserId(update.from.as_ref().and_then(|from| from.id).ok_or_else(|| "nobody did it".to_owned())?),
+        is_member: standing.is_member(),
+        is_admin: standing.is_admin(),
+    })])
+}
+
+fn reaction(update: &dto::ReactionUpdated) -> Result<Vec<Event>, String> {
+    let actor = update.actor_chat.as_ref().and_then(|chat| chat.id);
+    let reactions = Items::of(update.new_reaction.as_ref()).iter();
+    Ok(vec![Event::Reaction(Reaction {
+        chat: chat(update.chat.as_ref())?.id,
+        message: message_id(update.message_id)?,
+        by: update.user.as_ref().and_then(|user| user.id).or(actor).map(UserId),
+        emoji: reactions.filter_map(|reaction| filled(reaction.emoji.as_deref())).collect(),
+    })])
+}
+
+/// A button of an inline message or of a game has no message or no data, and is none of ours.
+fn callback(query: dto::CallbackQuery) -> Result<Vec<Event>, String> {
+    let (Some(message), Some(data)) = (query.message, query.data) else {
+        return Ok(vec![]);
+    };
+    Ok(vec![Event::Press(Press {
+        query: query.id.ok_or_else(|| "no id".to_owned())?,
+        chat: chat(message.chat.as_ref())?.id,
+        message: message_id(message.message_id)?,
+        by: UserId(query.from.and_then(|from| from.id).ok_or_else(|| "nobody pressed it".to_owned())?),
+        data,
+    })])
+}
+
+fn chat(chat: Option<&dto::Chat>) -> Result<Chat, String> {
+    let chat = chat.ok_or_else(|| "no chat".to_owned())?;
+    let id = chat.id.ok_or_else(|| "no chat id".to_owned())?;
+    let kind = chat.r#type.as_deref().and_then(ChatKind::parse).unwrap_or_else(|| kind_by_id(id));
+    Ok(Chat { id: ChatId(id), kind, title: chat.display_name(), username: filled(chat.username.as_deref()) })
+}
+
+/// Telegram's ranges of ids, for a type of chat that is newer than this program.
+fn kind_by_id(id: i64) -> ChatKind {
+    const SUPERGROUPS: i64 = -1_000_000_000_000;
+    match id {
+        0.. => ChatKind::Private,
+        i64::MIN..=SUPERGROUPS => ChatKind::Supergroup,
+        _ => ChatKind::Group,
+    }
+}
+
+fn message_id(id: Option<i64>) -> Result<MessageId, String> {
+    id.filter(|id| *id > 0).map(MessageId).ok_or_else(|| "no message id".to_owned())
+}

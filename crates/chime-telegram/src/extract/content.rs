@@ -1,0 +1,137 @@
+//! What a message says or shows.
+
+use serde_json::Value;
+
+use crate::dto::{self, Items, filled, full_name};
+use crate::extract::{rich, service};
+use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
+
+/// Kind, detail, and text with its entities.
+pub struct Content {
+    pub kind: Kind,
+    pub detail: Option<String>,
+    pub text: String,
+    pub entities: Vec<Entity>,
+}
+
+pub fn content(wire: &dto::Message) -> Content {
+    let FormattedText { text, entities } = formatted(&wire.content);
+    let (kind, detail) = match shown(&wire.content) {
+        Some(shown) => shown,
+        None if !text.is_empty() => (Kind::Text, None),
+        None => match service::describe(&wire.service, wire.head.from.as_ref()) {
+            Some(event) => (Kind::Service, Some(event)),
+            None => (Kind::Other, Some("unsupported message".to_owned())),
+        },
+    };
+    Content { kind, detail, text, entities }
+}
+
+/// A parent from elsewhere as one line: a label, a caption, or both.
+pub fn in_one_line(wire: &dto::Content) -> String {
+    let label = shown(wire).map(|(kind, detail)| match (kind, detail) {
+        (Kind::Other, Some(detail)) => format!("[{detail}]"),
+        (kind, _) => format!("[{}]", kind.as_str().replace('_', " ")),
+    });
+    let text = filled(Some(&formatted(wire).text));
+    label.into_iter().chain(text).collect::<Vec<_>>().join(" ")
+}
+
+/// Text, or caption, or the plain text of a rich message.
+fn formatted(wire: &dto::Content) -> FormattedText {
+    let rich = || wire.rich_message.as_ref().map(rich::plain).unwrap_or_default();
+    match (&wire.text, &wire.caption) {
+        (Some(text), _) => with_entities(text, wire.entities.as_ref()),
+        (None, Some(caption)) => with_entities(caption, wire.caption_entities.as_ref()),
+        (None, None) => rich(),
+    }
+}
+
+fn with_entities(text: &str, wire: Option<&Items<dto::Entity>>) -> FormattedText {
+    let length = utf16_len(text);
+    let mut entities: Vec<Entity> =
+        Items::of(wire).iter().filter_map(entity).filter(|e| e.offset.saturating_add(e.length) <= length).collect();
+    entities.sort_by_key(|entity| entity.offset);
+    FormattedText { text: text.to_owned(), entities }
+}
+
+/// `None` where offset or length make no sense. Kinds that we do not know keep their place.
+fn entity(wire: &dto::Entity) -> Option<Entity> {
+    let offset = usize::try_from(wire.offset?).ok()?;
+    let length = usize::try_from(wire.length?).ok().filter(|length| *length > 0)?;
+    let kind = match wire.r#type.as_deref().unwrap_or_default() {
+        "text_mention" => match wire.user.as_ref().and_then(|user| user.id) {
+            Some(id) => EntityKind::TextMention { user: UserRef { id: UserId(id) } },
+            None => EntityKind::Other,
+        },
+        "text_link" => wire.url.clone().map_or(EntityKind::Other, |url| EntityKind::TextLink { url }),
+        "pre" => EntityKind::Pre { language: filled(wire.language.as_deref()) },
+        simple => serde_json::from_value(Value::from_iter([("type", simple)])).unwrap_or(EntityKind::Other),
+    };
+    Some(Entity { offset, length, kind })
+}
+
+/// What is to be seen or heard beside the text, and its detail. Animations also come as documents and venues as
+/// locations, so the narrower kind is asked for first.
+fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
+    let other = |what: String| Some((Kind::Other, Some(what)));
+    if let Some(animation) = &wire.animation {
+        Some((Kind::Animation, filled(animation.file_name.as_deref())))
+    } else if let Some(audio) = &wire.audio {
+        Some((Kind::Audio, length(audio)))
+    } else if let Some(document) = &wire.document {
+        Some((Kind::Document, filled(document.file_name.as_deref())))
+    } else if let Some(video) = &wire.video {
+        Some((Kind::Video, length(video)))
+    } else if let Some(video_note) = &wire.video_note {
+        Some((Kind::VideoNote, length(video_note)))
+    } else if let Some(voice) = &wire.voice {
+        Some((Kind::Voice, length(voice)))
+    } else if wire.live_photo.is_some() || wire.photo.is_some() {
+        Some((Kind::Photo, None))
+    } else if let Some(sticker) = &wire.sticker {
+        Some((Kind::Sticker, filled(sticker.emoji.as_deref())))
+    } else if let Some(poll) = &wire.poll {
+        Some((Kind::Poll, listed(poll.question.as_deref(), poll.options.as_ref())))
+    } else if let Some(venue) = &wire.venue {
+        Some((Kind::Location, filled(venue.title.as_deref())))
+    } else if wire.location.is_some() {
+        Some((Kind::Location, None))
+    } else if let Some(contact) = &wire.contact {
+        Some((Kind::Contact, full_name(contact.first_name.as_deref(), contact.last_name.as_deref())))
+    } else if let Some(dice) = &wire.dice {
+        let value = dice.value.map(|value| value.to_string());
+        Some((Kind::Dice, full_name(dice.emoji.as_deref(), value.as_deref())))
+    } else if let Some(game) = &wire.game {
+        Some((Kind::Game, filled(game.title.as_deref())))
+    } else if wire.story.is_some() {
+        Some((Kind::Story, None))
+    } else if let Some(checklist) = &wire.checklist {
+        let items = listed(checklist.title.as_deref(), checklist.tasks.as_ref());
+        other(items.map_or_else(|| "checklist".to_owned(), |items| format!("checklist {items}")))
+    } else if let Some(invoice) = &wire.invoice {
+        other(full_name(Some("invoice"), invoice.title.as_deref())?)
+    } else if wire.paid_media.is_some() {
+        other("paid media".to_owned())
+    } else if wire.giveaway.is_some() || wire.giveaway_winners.is_some() {
+        other("giveaway".to_owned())
+    } else {
+        None
+    }
+}
+
+fn length(file: &dto::File) -> Option<String> {
+    file.duration.and_then(minutes)
+}
+
+/// Seconds as `m:ss`.
+pub fn minutes(seconds: i64) -> Option<String> {
+    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
+}
+
+/// `title: a / b / c`.
+fn listed(title: Option<&str>, items: Option<&Items<dto::Text>>) -> Option<String> {
+    let items: Vec<&str> = Items::of(items).iter().filter_map(|item| item.text.as_deref()).collect();
+    let items = filled(Some(&items.join(" / ")));
+    filled(Some(&[filled(title), items].into_iter().flatten().collect::<Vec<_>>().join(": ")))
+}

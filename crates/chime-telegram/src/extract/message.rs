@@ -1,0 +1,244 @@
+//! A message, its sender, and what it replies to.
+
+use crate::dto::{self, filled};
+use crate::extract::content::{content, in_one_line};
+use crate::extract::{chat, message_id, service};
+use chime_core::{
+    Arrival, Borrowed, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender,
+    ThreadId, Timestamp, TopicName, UserId, utf16_slice,
+};
+
+pub fn arrived(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
+    let Some(arrival) = arrival(wire, bot)? else {
+        return Ok(vec![]);
+    };
+    let migration = migration(arrival.chat.id, &wire.service);
+    Ok([Event::Message(Box::new(arrival))].into_iter().chain(migration.map(Event::Migration)).collect())
+}
+
+pub fn edited(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
+    Ok(arrival(wire, bot)?.map(|arrival| Event::Edit(Box::new(arrival))).into_iter().collect())
+}
+
+/// What a message replies to, as far as this chat knows it.
+#[derive(Default)]
+struct Reply {
+    to: Option<MessageId>,
+    parent: Option<Message>,
+    quote: Option<String>,
+    snapshot: Option<String>,
+}
+
+/// `None` for a message that only some members can see, or that comes from a chat the bot is not in: not ours to keep.
+fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> {
+    if is_confidential(wire) || wire.head.guest_query_id.is_some() {
+        return Ok(None);
+    }
+    // The server sends 0 for a message that it has only scheduled: unusable, and no fault.
+    if wire.head.message_id == Some(0) {
+        return Ok(None);
+    }
+    let chat = chat(wire.head.chat.as_ref())?;
+    let mut message = message(wire, chat.id, bot, Origin::Update)?;
+    let reply = reply(wire, chat.id, bot);
+    message.reply_to = reply.to;
+    message.quote = reply.quote;
+    message.snapshot = reply.snapshot;
+    let topic = topic_name(wire, chat.id, bot);
+    let language = wire.head.from.as_ref().and_then(|from| from.language_code.clone());
+    Ok(Some(Arrival { chat, message, parent: reply.parent, named: service::named(&wire.service), topic, language }))
+}
+
+/// A message by itself, without what it replies to.
+fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Result<Message, String> {
+    let head = &wire.head;
+    let content = content(wire);
+    let sender = sender(head, chat);
+    let role = match content.kind {
+        Kind::Service => Role::System,
+        _ if sender.id == bot => Role::Assistant,
+        // Said to a machine and not to people: kept, and no part of the talk.
+        _ if is_command(&content.text, &content.entities) => Role::System,
+        _ => Role::User,
+    };
+    // What a linked channel posts is forwarded by Telegram itself, in the channel's name.
+    let forwarded = head.forward_origin.as_ref().filter(|_| head.is_automatic_forward != Some(true));
+    Ok(Message {
+        chat,
+        id: message_id(head.message_id)?,
+        thread: thread(head),
+        sender,
+        role,
+        sent_at: head.date.filter(|date| *date > 0).map(Timestamp::from_secs).ok_or_else(|| "no date".to_owned())?,
+        edited_at: head.edit_date.filter(|date| *date > 0).map(Timestamp::from_secs),
+        kind: content.kind,
+        detail: content.detail,
+        text: content.text,
+        entities: content.entities,
+        reply_to: None,
+        quote: None,
+        snapshot: None,
+        forward_origin: forwarded.and_then(origin_name),
+        borrowed: borrowed(head, chat),
+        album: filled(head.media_group_id.as_deref()),
+        via_bot: head.via_bot.as_ref().and_then(|bot| filled(bot.username.as_deref()).or_else(|| bot.display_name())),
+        origin,
+    })
+}
+
+/// Whether a text is a command, for whichever bot, perhaps behind its name. What stands behind `/ask` is a question like any
+/// other.
+fn is_command(text: &str, entities: &[Entity]) -> bool {
+    let is_first = |entity: &&Entity| {
+        let before = utf16_slice(text, 0, entity.offset).trim();
+        before.is_empty() || before.starts_with('@') && !before.contains(char::is_whitespace)
+    };
+    let leading = entities.iter().find(|entity| entity.kind == EntityKind::BotCommand).filter(is_first);
+    leading.is_some_and(|entity| {
+        let command = utf16_slice(text, entity.offset, entity.length).trim_start_matches('/');
+        let name = command.split('@').next().unwrap_or(command);
+        !name.eq_ignore_ascii_case("ask")
+    })
+}
+
+/// Ephemeral messages are shown to one member only.
+fn is_confidential(wire: &dto::Message) -> bool {
+    wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
+}
+
+/// The chat in whose name somebody writes comes first: `from` is a stand-in then, and a bot by its flag. A channel's post
+/// may name nobody.
+fn sender(head: &dto::Head, chat: ChatId) -> Sender {
+    let in_the_name_of = |author: Option<&dto::Chat>| Sender {
+        id: UserId(author.and_then(|author| author.id).unwrap_or(chat.0)),
+        name: author.and_then(dto::Chat::display_name).unwrap_or_else(|| "someone".to_owned()),
+        username: filled(author.and_then(|author| author.username.as_deref())),
+        is_bot: false,
+        is_chat: true,
+    };
+    let user = head.from.as_ref().and_then(|from| Some((from, from.id?)));
+    match (&head.sender_chat, user) {
+        (Some(author), _) if author.id.is_some() => in_the_name_of(Some(author)),
+        (_, Some((from, id))) => Sender {
+            id: UserId(id),
+            name: from.display_name().unwrap_or_else(|| "someone".to_owned()),
+            username: filled(from.username.as_deref()),
+            is_bot: from.is_bot == Some(true),
+            is_chat: false,
+        },
+        (_, None) => in_the_name_of(head.chat.as_ref()),
+    }
+}
+
+/// Plain reply threads carry a thread id too, and so do replies in General: only the flag makes a topic.
+fn thread(head: &dto::Head) -> Option<ThreadId> {
+    head.message_thread_id.filter(|_| head.is_topic_message == Some(true)).map(ThreadId)
+}
+
+fn reply(wire: &dto::Message, chat: ChatId, bot: UserId) -> Reply {
+    let head = &wire.head;
+    let quote = head.quote.as_ref().and_then(|quote| filled(quote.text.as_deref()));
+    match (&head.reply_to_message, &head.external_reply) {
+        (Some(parent), _) if is_topic_root(parent, head) || is_confidential(parent) => Reply::default(),
+        (Some(parent), _) if parent.head.chat.as_ref().is_some_and(|other| other.id != Some(chat.0)) => {
+            let place = parent.head.chat.as_ref().and_then(dto::Chat::display_name);
+            Reply { snapshot: Some(snapshot(place, &parent.content, quote.as_deref())), quote, ..Reply::default() }
+        }
+        (Some(parent), _) => Reply {
+            to: message_id(parent.head.message_id).ok(),
+            parent: message(parent, chat, bot, Origin::Snapshot).ok(),
+            quote,
+            snapshot: None,
+        },
+        (None, Some(external)) => {
+            let place = external.place.origin.as_ref().and_then(origin_name);
+            let place = place.or_else(|| external.place.chat.as_ref().and_then(dto::Chat::display_name));
+            Reply { snapshot: Some(snapshot(place, &external.content, quote.as_deref())), quote, ..Reply::default() }
+        }
+        (None, None) => {
+            Reply { quote, snapshot: head.reply_to_story.is_some().then(|| "[story]".to_owned()), ..Reply::default() }
+        }
+    }
+}
+
+/// What the topic that a message stands in is called, where the message tells: it names the topic, or it encloses the one
+/// that did. A rename that came in between is not enclosed, so that only the making of the topic is read there.
+fn topic_name(wire: &dto::Message, chat: ChatId, bot: UserId) -> Option<TopicName> {
+    let named = |topic: &Option<dto::Named>| topic.as_ref().and_then(|topic| filled(topic.name.as_deref()));
+    let said = named(&wire.service.forum_topic_created).or_else(|| named(&wire.service.forum_topic_edited));
+    let enclosed = || {
+        let root = wire.head.reply_to_message.as_ref()?;
+        let name = named(&root.service.forum_topic_created)?;
+        let given_in = message(root, chat, bot, Origin::Snapshot).ok()?;
+        Some(TopicName { name, given_in: Some(Box::new(given_in)) })
+    };
+    match said {
+        Some(name) => Some(TopicName { name, given_in: None }),
+        None => enclosed(),
+    }
+}
+
+/// In a topic every message that replies to nothing "replies" to the message that created the topic.
+fn is_topic_root(parent: &dto::Message, head: &dto::Head) -> bool {
+    let root = thread(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
+    root || parent.service.forum_topic_created.is_some()
+}
+
+/// One line about a parent that has no row here: who or where it is from, and what the member marked or what it was.
+fn snapshot(place: Option<String>, parent: &dto::Content, quote: Option<&str>) -> String {
+    let what = quote.map_or_else(|| in_one_line(parent), str::to_owned);
+    let place = place.unwrap_or_else(|| "elsewhere".to_owned());
+    if what.is_empty() { place } else { format!("{place}: {what}") }
+}
+
+/// Where the words stood first that a message forwards, or that it replies to in another chat. Hidden accounts are names
+/// only.
+fn borrowed(head: &dto::Head, chat: ChatId) -> Option<Borrowed> {
+    match (&head.forward_origin, &head.external_reply, &head.reply_to_message) {
+        (Some(origin), _, _) => Some(origin_of(origin)),
+        (None, Some(external), _) => {
+            let origin = external.place.origin.as_ref().map(origin_of).unwrap_or_default();
+            Some(Borrowed {
+                chat: external.place.chat.as_ref().and_then(|chat| chat.id).map(ChatId).or(origin.chat),
+                message: external.place.message_id.map(MessageId).or(origin.message),
+                ..origin
+            })
+        }
+        (None, None, Some(parent)) => {
+            let place = parent.head.chat.as_ref().and_then(|chat| chat.id).map(ChatId)?;
+            (place != chat).then(|| Borrowed {
+                chat: Some(place),
+                message: parent.head.message_id.map(MessageId),
+                author: Some(sender(&parent.head, place).id),
+                sent_at: parent.head.date.map(Timestamp::from_secs),
+            })
+        }
+        (None, None, None) => None,
+    }
+}
+
+fn origin_of(origin: &dto::MessageOrigin) -> Borrowed {
+    let chat = origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(|chat| chat.id);
+    Borrowed {
+        chat: chat.map(ChatId),
+        message: origin.message_id.map(MessageId),
+        author: origin.sender_user.as_ref().and_then(|user| user.id).or(chat).map(UserId),
+        sent_at: origin.date.filter(|date| *date > 0).map(Timestamp::from_secs),
+    }
+}
+
+/// Where a forwarded message comes from, as Telegram shows it.
+fn origin_name(origin: &dto::MessageOrigin) -> Option<String> {
+    let user = origin.sender_user.as_ref().and_then(dto::User::display_name);
+    let chat = || origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(dto::Chat::display_name);
+    let name = user.or_else(|| filled(origin.sender_user_name.as_deref())).or_else(chat);
+    match (name, filled(origin.author_signature.as_deref())) {
+        (Some(name), Some(signature)) => Some(format!("{name} ({signature})")),
+        (name, signature) => name.or(signature).or_else(|| Some("someone".to_owned())),
+    }
+}
+
+fn migration(chat: ChatId, service: &dto::Service) -> Option<Migration> {
+    let to = service.migrate_to_chat_id.map(|to| Migration { from: chat, to: ChatId(to) });
+    to.or(service.migrate_from_chat_id.map(|from| Migration { from: ChatId(from), to: chat }))
+}

@@ -1,0 +1,120 @@
+//! What is taken out of, or protected in, Markdown before and after it is parsed.
+
+use unicode_normalization::char::compose;
+
+use chime_core::{Fences, is_removed};
+
+/// Tags that are formatting or nothing, and never shown.
+const TAGS: &[&str] =
+    &["b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "kbd", "tt", "sup", "sub", "br"];
+
+/// `text` without what Telegram removes anyway: control characters but newline and tab, marks that turn the direction of
+/// all that follows, lines above and below letters. Line ends of other systems become newlines.
+pub(super) fn clean(text: &str) -> String {
+    let newlines = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n");
+    let mut kept = String::with_capacity(newlines.len());
+    for c in newlines.chars() {
+        if !is_removed(c) {
+            kept.push(c);
+        } else if let Some(letter) = kept.chars().next_back().and_then(|before| compose(before, c)) {
+            // An `å` that is written as two characters stays one.
+            kept.pop();
+            kept.push(letter);
+        }
+    }
+    kept
+}
+
+/// Keeps as text what begins a line and is taken for something else: lines like `[Ana]: hello`, which are the address behind
+/// `[Ana]` and show nothing, and HTML, in which no link and no emphasis would be read up to the next empty line.
+///
+/// Works line by line, since the parser does not tell of a second definition of the same words.
+pub(super) fn protect_line_starts(markdown: &str) -> String {
+    let mut fences = Fences::default();
+    let mut out = String::with_capacity(markdown.len());
+    for line in markdown.split_inclusive('\n') {
+        let content = line.trim_start_matches([' ', '>']);
+        let (margin, _) = line.split_at(line.len() - content.len());
+        out.push_str(margin);
+        if !fences.is_code(line) && !margin.ends_with("    ") && (is_false_definition(content) || begins_html(content))
+        {
+            out.push('\\');
+        }
+        out.push_str(content);
+    }
+    out
+}
+
+fn is_false_definition(line: &str) -> bool {
+    let after_words = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let address = after_words.and_then(|(_, rest)| rest.strip_prefix(':'));
+    address.is_some_and(|address| !address.contains("://"))
+}
+
+/// The name of the tag that `html` is, and whether it is a closing one; none for tags that are shown as text.
+pub(super) fn formatting_tag(html: &str) -> Option<(&'static str, bool)> {
+    let inside = html.strip_prefix('<')?.strip_suffix('>')?;
+    tag_name(inside).map(|name| (name, inside.starts_with('/')))
+}
+
+/// Returns whether text behind a `<` is a tag that is formatting or nothing.
+pub(super) fn is_formatting_tag(behind: &str) -> bool {
+    behind.split_once('>').is_some_and(|(inside, _)| tag_name(inside).is_some())
+}
+
+fn tag_name(inside: &str) -> Option<&'static str> {
+    let name = inside.trim_start_matches('/').trim_end_matches('/').trim();
+    TAGS.iter().find(|tag| tag.eq_ignore_ascii_case(name)).copied()
+}
+
+/// Whether a line begins with a tag or a comment; addresses in angle brackets are none.
+fn begins_html(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix('<') else { return false };
+    let word = rest.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
+    let is_address = word.contains([':', '@']);
+    !is_address && rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_go_and_line_ends_are_newlines() {
+        assert_eq!(clean("a\0b\u{7}\u{202E}c\td\r\ne\rf\u{2028}g\u{85}"), "abc\td\ne\nf\ng");
+    }
+
+    #[test]
+    fn marks_that_telegram_removes_go_and_letters_that_need_one_stay() {
+        assert_eq!(clean("@\u{30A}b\u{333}o\u{33F}b a\u{30A}"), "@bob å");
+        assert_eq!(clean("\u{30A}\u{333}"), "");
+    }
+
+    #[test]
+    fn only_definitions_without_an_address_are_protected() {
+        assert_eq!(
+            protect_line_starts("[Ana]: hello\n> [Bo]: hi\n[1]: https://x.example\n[x]:\ny\n"),
+            "\\[Ana]: hello\n> \\[Bo]: hi\n[1]: https://x.example\n\\[x]:\ny\n"
+        );
+    }
+
+    #[test]
+    fn html_is_text() {
+        assert_eq!(
+            protect_line_starts("<details>\n<https://x.example>\n<a@b.example>\n</details>\n<!-- x -->\n< 5\n"),
+            "\\<details>\n<https://x.example>\n<a@b.example>\n\\</details>\n\\<!-- x -->\n< 5\n"
+        );
+    }
+
+    #[test]
+    fn a_link_at_the_start_of_a_line_stays_a_link() {
+        let link = "[a](https://x.example) and [b]: c";
+        assert_eq!(protect_line_starts(link), link);
+    }
+
+    #[test]
+    fn code_needs_no_protection() {
+        let code = "```\n[a]: b\n```\n\n    [a]: b\n";
+        assert_eq!(protect_line_starts(code), code);
+    }
+}

@@ -1,0 +1,335 @@
+//! Walks through parsed Markdown and writes text and entities.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
+
+use super::clean::{clean, formatting_tag, protect_line_starts};
+use super::inline::Marks;
+use super::source::{with_fences_in_place, with_words_read};
+use super::table::{Link, Table};
+use super::writer::{Place, Writer};
+use crate::clip::clip;
+use chime_core::{EntityKind, FormattedText, is_blank, utf16_len};
+
+/// A quote with more lines than this is folded.
+const MAX_QUOTE_LINES: usize = 6;
+
+/// UTF-16 units that fit into a line of a narrow screen, to count the lines of a quote.
+const LINE_UNITS: usize = 60;
+
+const RULE: &str = "──────────";
+
+/// Turns Markdown into text with Telegram's entities.
+///
+/// Total: any input gives text that Telegram takes, except that text without anything visible gives empty text. Of more
+/// than 100 entities, the first 100 are kept, as Telegram does. Text longer than a message stays whole: see
+/// [`split`](crate::split).
+pub fn to_entities(markdown: &str) -> FormattedText {
+    let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
+    let cleaned = clean(markdown);
+    let source = protect_line_starts(&with_words_read(&with_fences_in_place(&cleaned)));
+    let mut renderer = Renderer { source: &source, ..Renderer::default() };
+    for (event, range) in TextMergeWithOffset::new(Parser::new_ext(&source, options).into_offset_iter()) {
+        renderer.read(event, &range);
+    }
+    let mut rendered = renderer.writer.finish();
+    if is_blank(&rendered.text) {
+        // Marks around nothing, as in a lone `#`: they were meant as they stand.
+        rendered = FormattedText::plain(cleaned.as_str());
+    }
+    clip(&rendered, 0..rendered.text.len())
+}
+
+#[derive(Default)]
+struct Renderer<'a> {
+    source: &'a str,
+    writer: Writer,
+    marks: Marks,
+    /// The quotes and lists around the current place, outermost first.
+    containers: Vec<Container>,
+    /// Where the bullet of the innermost new item ends: the item's first block stands beside it.
+    bullet: Option<Place>,
+    /// How far the source has been shown, in bytes.
+    read_to: usize,
+    /// The same with the white space after it.
+    looked_to: usize,
+    code_block: Option<CodeBlock>,
+    table: Option<Table>,
+}
+
+enum Container {
+    Quote {
+        start: Place,
+    },
+    /// With the number of the next item, if items are numbered.
+    List {
+        next: Option<u64>,
+    },
+}
+
+struct CodeBlock {
+    language: Option<String>,
+    text: String,
+}
+
+impl Renderer<'_> {
+    fn read(&mut self, event: Event<'_>, range: &Range<usize>) {
+        let begins = matches!(event, Event::Start(_));
+        match (&mut self.table, event) {
+            (Some(_), Event::End(TagEnd::Table)) => self.end_table(),
+            (Some(table), event) => table.read(event),
+            (None, Event::Start(tag)) => self.start(tag, range),
+            (None, Event::End(tag)) => self.end(tag),
+            (None, event) => self.show(event, range),
+        }
+        if !begins {
+            self.mark_read(range.end);
+        }
+    }
+
+    fn mark_read(&mut self, to: usize) {
+        if to <= self.looked_to {
+            return;
+        }
+        // Trailing white space and the `>` of quoted empty lines belong to what follows.
+        let shown = self.source.get(..to).unwrap_or(self.source);
+        self.read_to = shown.trim_end_matches(|c: char| c.is_whitespace() || c == '>').len();
+        self.looked_to = to;
+    }
+
+    fn show(&mut self, event: Event<'_>, range: &Range<usize>) {
+        match event {
+            Event::Text(text) => match &mut self.code_block {
+                Some(code) => code.text.push_str(&text),
+                None => self.marks.text(&text, &mut self.writer),
+            },
+            Event::Code(code) => self.marks.code(&code, &mut self.writer),
+            Event::Html(html) => {
+                self.writer.push(html.trim_end_matches('\n'));
+                self.writer.break_line(1);
+            }
+            Event::SoftBreak | Event::HardBreak => self.writer.break_line(1),
+            Event::Rule => {
+                self.start_block(range.start);
+                self.writer.push(RULE);
+            }
+            Event::InlineHtml(html) => match formatting_tag(&html) {
+                Some(tag) => self.marks.tag(tag, &mut self.writer),
+                None => self.writer.push(&html),
+            },
+            // Started and ended elsewhere, or not with our options.
+            Event::Start(_)
+            | Event::End(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_)
+            | Event::FootnoteReference(_)
+            | Event::TaskListMarker(_) => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+        match tag {
+            Tag::Emphasis | Tag::Strong if is_part_of_a_word(self.source, range) => {
+                let mark = marks_of(&self.source[range.start..], matches!(tag, Tag::Strong));
+                self.marks.open_as_text(mark, &mut self.writer);
+            }
+            Tag::Emphasis => self.marks.open(EntityKind::Italic, &self.writer),
+            Tag::Strong => self.marks.open(EntityKind::Bold, &self.writer),
+            Tag::Strikethrough if self.source[range.start..].starts_with("~~") => {
+                self.marks.open(EntityKind::Strikethrough, &self.writer);
+            }
+            // A single one strikes nothing out: `5~10 and 20~30` is common in East Asia.
+            Tag::Strikethrough => self.marks.open_as_text("~", &mut self.writer),
+            Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.marks.open_address(&self.writer),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.marks.open_link(&dest_url, &self.writer),
+            Tag::List(next) => self.enter(Container::List { next }),
+            Tag::Item => self.start_item(range),
+            Tag::Paragraph | Tag::HtmlBlock => self.start_block(range.start),
+            Tag::Heading { .. } => {
+                self.start_block(range.start);
+                self.marks.open(EntityKind::Bold, &self.writer);
+            }
+            Tag::BlockQuote(_) => {
+                self.start_block(range.start);
+                self.enter(Container::Quote { start: self.writer.end() });
+            }
+            Tag::CodeBlock(kind) => {
+                self.start_block(range.start);
+                self.code_block = Some(CodeBlock { language: language(&kind), text: String::new() });
+            }
+            Tag::Table(alignments) => {
+                self.start_block(range.start);
+                self.table = Some(Table::new(alignments));
+            }
+            // Read by the table, or not with our options.
+            Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_)
+            | TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Strikethrough
+            | TagEnd::Link
+            | TagEnd::Image => self.marks.close(&mut self.writer),
+            TagEnd::BlockQuote(_) => self.end_quote(),
+            TagEnd::CodeBlock => self.end_code_block(),
+            TagEnd::List(_) => {
+                self.leave();
+            }
+            TagEnd::Item => self.bullet = None,
+            // These leave nothing to close, or do not happen here.
+            TagEnd::Paragraph
+            | TagEnd::HtmlBlock
+            | TagEnd::Table
+            | TagEnd::TableHead
+            | TagEnd::TableRow
+            | TagEnd::TableCell
+            | TagEnd::FootnoteDefinition
+            | TagEnd::DefinitionList
+            | TagEnd::DefinitionListTitle
+            | TagEnd::DefinitionListDefinition
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::MetadataBlock(_) => {}
+        }
+    }
+
+    fn enter(&mut self, container: Container) {
+        self.containers.push(container);
+        self.writer.indent = self.lists();
+    }
+
+    fn leave(&mut self) -> Option<Container> {
+        let container = self.containers.pop();
+        self.writer.indent = self.lists();
+        container
+    }
+
+    /// Lists around the current place, inside the innermost quote: a quote has its own margin.
+    fn lists(&self) -> usize {
+        self.containers.iter().rev().take_while(|container| matches!(container, Container::List { .. })).count()
+    }
+
+    /// Begins a block on a new line, after an empty one where the writer left one.
+    fn start_block(&mut self, at: usize) {
+        self.marks.start_block();
+        let is_beside_bullet = self.bullet.is_some_and(|bullet| self.writer.since(bullet).is_empty());
+        if is_beside_bullet || self.writer.is_empty() {
+            return;
+        }
+        let between = self.source.get(self.read_to..at).unwrap_or_default();
+        self.writer.break_line(if between.matches('\n').count() > 1 { 2 } else { 1 });
+    }
+
+    fn start_item(&mut self, range: &Range<usize>) {
+        self.start_block(range.start);
+        let bullet = match self.containers.last_mut() {
+            Some(Container::List { next: Some(number) }) => {
+                let bullet = format!("{number}{} ", delimiter(&self.source[range.start..]));
+                *number = number.saturating_add(1);
+                bullet
+            }
+            _ => "• ".to_owned(),
+        };
+        self.writer.start_line(self.writer.indent.saturating_sub(1));
+        self.writer.push(&bullet);
+        self.bullet = Some(self.writer.end());
+    }
+
+    fn end_quote(&mut self) {
+        let Some(Container::Quote { start }) = self.leave() else { return };
+        if self.containers.iter().any(|outer| matches!(outer, Container::Quote { .. })) {
+            // Telegram has no quotes inside quotes.
+            return;
+        }
+        let lines = self.writer.since(start).trim().lines().map(|line| 1 + utf16_len(line) / LINE_UNITS);
+        let is_long = lines.sum::<usize>() > MAX_QUOTE_LINES;
+        let kind = if is_long { EntityKind::ExpandableBlockquote } else { EntityKind::Blockquote };
+        self.writer.add(start, kind);
+    }
+
+    fn end_code_block(&mut self) {
+        let Some(CodeBlock { language, text }) = self.code_block.take() else { return };
+        let empty_lines = text.len() - text.trim_start().len();
+        let start = text[..empty_lines].rfind('\n').map_or(0, |newline| newline + 1);
+        self.pre(text[start..].trim_end(), language);
+    }
+
+    fn end_table(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        let (text, links) = table.finish();
+        self.pre(&text, None);
+        self.writer.break_line(1);
+        for (index, Link { words, url }) in links.into_iter().enumerate() {
+            self.writer.push(if index == 0 { "" } else { " · " });
+            self.marks.open_link(&url, &self.writer);
+            self.writer.push(&words);
+            self.marks.close(&mut self.writer);
+        }
+    }
+
+    fn pre(&mut self, text: &str, language: Option<String>) {
+        if is_blank(text) {
+            return;
+        }
+        self.writer.start_line(0);
+        let start = self.writer.end();
+        self.writer.push(text);
+        self.writer.add(start, EntityKind::Pre { language });
+    }
+}
+
+/// Letters of a name such as `__init__`.
+const SHORTEST_NAME: usize = 3;
+
+/// Whether emphasis is none: `5*3*2`, `2**10` and addresses have its marks inside a word, `__init__.py` around one.
+fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
+    let emphasized = &source[range.clone()];
+    let words = emphasized.trim_matches(['*', '_']);
+    let (before, behind) = (source[..range.start].chars().next_back(), source[range.end..].chars());
+    let is_plain = |c: char| c.is_ascii_alphanumeric();
+    if emphasized.starts_with('*') {
+        return before.is_some_and(is_plain) && words.starts_with(is_plain);
+    }
+    let is_name = emphasized.starts_with("__")
+        && words.len() >= SHORTEST_NAME
+        && words.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let goes_on = behind.clone().next().is_some_and(|c| c == '.') && behind.clone().nth(1).is_some_and(is_plain);
+    is_name || goes_on
+}
+
+fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
+    match (emphasized.starts_with('_'), is_strong) {
+        (true, true) => "__",
+        (true, false) => "_",
+        (false, true) => "**",
+        (false, false) => "*",
+    }
+}
+
+/// What stands between the number of an item and its text.
+fn delimiter(item: &str) -> char {
+    let after = item.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit());
+    if after.starts_with(')') { ')' } else { '.' }
+}
+
+/// The first word after a fence: Telegram highlights by it.
+fn language(kind: &CodeBlockKind<'_>) -> Option<String> {
+    let CodeBlockKind::Fenced(info) = kind else { return None };
+    let word = info.split([' ', '\t', ',']).next().unwrap_or_default();
+    let word = clean(word);
+    (!word.is_empty()).then_some(word)
+}

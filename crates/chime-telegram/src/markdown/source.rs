@@ -1,0 +1,258 @@
+//! Markdown as models write it, made into Markdown that means the same to the parser.
+
+use super::clean::is_formatting_tag;
+use super::latex::{lowered, raised, with_signs};
+use chime_core::{Fence, Fences, behind_bullet, columns};
+
+/// A mark of white space that [`clean`](super::clean::clean) takes out again: emphasis may begin and end beside it.
+pub(super) const EDGE: char = '\u{85}';
+/// Indentation from which on a fence is none.
+const INDENTED: usize = 4;
+
+/// Moves fenced code to where its list item is, so that it begins and ends with its fences and keeps its shape.
+pub(super) fn with_fences_in_place(markdown: &str) -> String {
+    let lines: Vec<&str> = markdown.split_inclusive('\n').collect();
+    let mut out = String::with_capacity(markdown.len());
+    let mut items = Items::default();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        let margin = items.margin_of(line);
+        at += 1;
+        let Some(opening) = Fence::of(line).filter(|fence| !fence.margin.contains('>')) else {
+            out.push_str(line);
+            continue;
+        };
+        let is_end = |line: &&str| Fence::of(line).is_some_and(|fence| fence.closes(&opening));
+        let length = lines[at..].iter().position(is_end);
+        let (code, end) = match length {
+            Some(length) => (&lines[at..at + length], lines.get(at + length)),
+            None => (&lines[at..], None),
+        };
+        at += code.len() + usize::from(end.is_some());
+        let to = if opening.indent() >= margin + INDENTED { margin } else { opening.indent() };
+        let is_bullet = opening.margin.contains(|c: char| !c.is_whitespace());
+        if is_bullet {
+            out.push_str(line)
+        } else {
+            push_moved(&mut out, line, opening.indent(), to)
+        }
+        // Code that begins before its fence begins there.
+        let begins = code.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
+        let from = begins.map_or(opening.indent(), |begins| begins.min(opening.indent()));
+        code.iter().for_each(|line| push_moved(&mut out, line, from, to));
+        if let Some(end) = end {
+            push_moved(&mut out, end, indent(end), to);
+        }
+    }
+    out
+}
+
+fn indent(line: &str) -> usize {
+    columns(&line[..line.len() - line.trim_start_matches([' ', '\t']).len()])
+}
+
+/// Writes a line whose text begins at column `from` so that it begins at `to`.
+fn push_moved(out: &mut String, line: &str, from: usize, to: usize) {
+    if from == to || line.trim().is_empty() {
+        return out.push_str(line);
+    }
+    let content = line.trim_start_matches([' ', '\t']);
+    out.push_str(&" ".repeat((indent(line) + to).saturating_sub(from)));
+    out.push_str(content);
+}
+
+/// The list items around a line.
+#[derive(Default)]
+struct Items {
+    /// The columns where the text of each begins, outermost first.
+    texts: Vec<usize>,
+    after_empty: bool,
+}
+
+impl Items {
+    /// The column where the text of the innermost item begins that a line can belong to.
+    fn margin_of(&mut self, line: &str) -> usize {
+        let (begins, content) = (indent(line), line.trim_start_matches([' ', '\t']));
+        if content.trim().is_empty() {
+            self.after_empty = true;
+            return 0;
+        }
+        let bullet = behind_bullet(content);
+        if bullet.is_some() || self.after_empty {
+            self.texts.retain(|text| *text <= begins);
+        }
+        self.after_empty = false;
+        let margin = self.texts.iter().rev().find(|text| **text <= begins).copied().unwrap_or(0);
+        if let Some(behind) = bullet.filter(|_| begins < margin + INDENTED) {
+            self.texts.push(begins + content.len() - behind.trim_start().len());
+        }
+        margin
+    }
+}
+
+/// Rewrites what stands outside of code: formulas as signs, emphasis beside East Asian punctuation so that it is read, and
+/// HTML of characters.
+pub(super) fn with_words_read(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut fences = Fences::default();
+    let mut text = String::new();
+    for line in markdown.split_inclusive('\n') {
+        if fences.is_code(line) {
+            push_read(&mut out, &std::mem::take(&mut text));
+            out.push_str(line);
+            continue;
+        }
+        text.push_str(line);
+        if line.trim().is_empty() {
+            push_read(&mut out, &std::mem::take(&mut text));
+        }
+    }
+    push_read(&mut out, &text);
+    out
+}
+
+/// Reads a paragraph, code inside of it left out.
+fn push_read(out: &mut String, paragraph: &str) {
+    let mut emphasis = Emphasis::default();
+    let mut rest = paragraph;
+    while let Some(at) = rest.find('`') {
+        let marks = rest[at..].len() - rest[at..].trim_start_matches('`').len();
+        let (before, code) = rest.split_at(at);
+        emphasis.push(out, &with_signs(&with_characters(before)));
+        let length = code_length(code, marks).unwrap_or(marks);
+        out.push_str(&code[..length]);
+        rest = &code[length..];
+    }
+    emphasis.push(out, &with_signs(&with_characters(rest)));
+}
+
+/// The bytes of the code that begins with so many marks; none where nothing ends it.
+fn code_length(code: &str, marks: usize) -> Option<usize> {
+    let mut at = marks;
+    while let Some(next) = code[at..].find('`') {
+        let begins = at + next;
+        let length = code[begins..].len() - code[begins..].trim_start_matches('`').len();
+        at = begins + length;
+        if length == marks {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// `<sup>`, `<sub>` and `<code>` around a few characters as what they mean.
+fn with_characters(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, from)) = rest.split_once('<') {
+        out.push_str(before);
+        let pair = ["sup", "sub", "code", "kbd", "tt"].into_iter().find_map(|name| {
+            let inside = from.strip_prefix(name)?.strip_prefix('>')?;
+            let (inside, behind) = inside.split_once(&format!("</{name}>"))?;
+            (!inside.contains(['<', '`', '\n'])).then_some((name, inside, behind))
+        });
+        match pair {
+            Some((name, inside, behind)) => {
+                match name {
+                    "sup" => out.push_str(&raised(inside).unwrap_or_else(|| inside.to_owned())),
+                    "sub" => out.push_str(&lowered(inside).unwrap_or_else(|| inside.to_owned())),
+                    _ if inside.trim().is_empty() => {}
+                    _ => out.push_str(&format!("`{inside}`")),
+                }
+                rest = behind;
+            }
+            None => {
+                // A tag alone on its line would begin a block in which nothing is read.
+                let begins = out.trim_end_matches([' ', '>']);
+                if (begins.is_empty() || begins.ends_with('\n')) && is_formatting_tag(from) {
+                    out.push(EDGE);
+                }
+                out.push('<');
+                rest = from;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The marks of emphasis that are open, by their length.
+#[derive(Default)]
+struct Emphasis {
+    open: Vec<usize>,
+}
+
+impl Emphasis {
+    /// Writes text with an edge where a mark stands between punctuation inside and a letter that is not of ASCII outside:
+    /// CommonMark reads no emphasis there.
+    fn push(&mut self, out: &mut String, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find('*') {
+            let (before, marks) = rest.split_at(at);
+            out.push_str(before);
+            let length = marks.len() - marks.trim_start_matches('*').len();
+            let (marks, behind) = marks.split_at(length);
+            let (previous, next) = (out.chars().next_back(), behind.chars().next());
+            let is_closing = self.open.last() == Some(&length) && previous.is_some_and(|c| !c.is_whitespace());
+            if previous == Some('\\') || length > 3 {
+                out.push_str(marks);
+            } else if is_closing {
+                self.open.pop();
+                out.push_str(marks);
+                if previous.is_some_and(is_punctuation) && next.is_some_and(is_far_letter) {
+                    out.push(EDGE);
+                }
+            } else {
+                if next.is_some_and(|c| !c.is_whitespace()) {
+                    self.open.push(length);
+                }
+                if previous.is_some_and(is_far_letter) && next.is_some_and(is_punctuation) {
+                    out.push(EDGE);
+                }
+                out.push_str(marks);
+            }
+            rest = behind;
+        }
+        out.push_str(rest);
+    }
+}
+
+fn is_far_letter(c: char) -> bool {
+    c.is_alphanumeric() && !c.is_ascii()
+}
+
+fn is_punctuation(c: char) -> bool {
+    !c.is_alphanumeric() && !c.is_whitespace() && c != EDGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fences_are_moved_into_their_list_item() {
+        for (markdown, moved) in [
+            ("1. Run\n   ```sh\nls\n  -l\n```\n2. Next\n", "1. Run\n   ```sh\n   ls\n     -l\n   ```\n2. Next\n"),
+            ("- a\n  ```\n    x\n\n  y\n  ```\n", "- a\n  ```\n    x\n\n  y\n  ```\n"),
+            ("Text:\n    ```sh\n    ls\n      -l\n    ```\nend", "Text:\n```sh\nls\n  -l\n```\nend"),
+            ("- a\n      ```\n      x\n      ```\n", "- a\n  ```\n  x\n  ```\n"),
+            ("- ```\nx\n```\n", "- ```\n  x\n  ```\n"),
+            ("````\n   ```\n x\n````\n", "````\n   ```\n x\n````\n"),
+            ("> ```\n> x\n> ```\n", "> ```\n> x\n> ```\n"),
+            ("   ```\nx\n", "   ```\n   x\n"),
+        ] {
+            assert_eq!(with_fences_in_place(markdown), moved, "{markdown}");
+        }
+    }
+
+    #[test]
+    fn code_is_not_read() {
+        for code in [
+            "`$x^2$` ``a ` \\times``",
+            "```\n**注意：**明天 \\times <sup>2</sup>\n```\n",
+            "~~~\n$x^2$\n```\n$x^2$\n~~~",
+        ] {
+            assert_eq!(with_words_read(code), code);
+        }
+    }
+}

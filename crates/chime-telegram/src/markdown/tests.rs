@@ -1,0 +1,435 @@
+//! What a reader sees of a piece of Markdown.
+
+use expect_test::{Expect, expect};
+
+use super::to_entities;
+use chime_core::{EntityKind, utf16_slice};
+
+/// Shows the text between `|` edges, then each entity with its words.
+#[track_caller]
+fn check(markdown: &str, expected: Expect) {
+    let formatted = to_entities(markdown);
+    let mut shown: Vec<String> = formatted.text.split('\n').map(|line| format!("|{line}|")).collect();
+    for entity in &formatted.entities {
+        let kind = match &entity.kind {
+            EntityKind::TextLink { url } => format!("Link {url}"),
+            EntityKind::Pre { language } => format!("Pre {}", language.as_deref().unwrap_or("-")),
+            kind => format!("{kind:?}"),
+        };
+        let words = utf16_slice(&formatted.text, entity.offset, entity.length);
+        shown.push(format!("{kind} {}+{} {words:?}", entity.offset, entity.length));
+    }
+    expected.assert_eq(&shown.join("\n"));
+}
+
+#[track_caller]
+fn check_unchanged(text: &str) {
+    let formatted = to_entities(text);
+    assert_eq!((formatted.text.as_str(), formatted.entities.len()), (text, 0));
+}
+
+#[test]
+fn text_that_is_no_markdown_passes_unchanged() {
+    for text in [
+        "2 * 3 * 4 = 24",
+        "snake_case_name and _",
+        "#5 and #topic",
+        "5~10 and 20~30",
+        "5*3*2 = 30, 2**10 = 1024, f(x)=x**2**3",
+        "__init__.py and __main__",
+        "https://x.example/a_b_c*d*e?x=1",
+        "<details>\n<summary>more</summary>\n</details>",
+        "a || b, (a||b) && (c||d)",
+        "1 < 2 > 0",
+        "Vec<String> & <name>",
+        "one\ntwo\n\nthree",
+        "[1] and [x] (y)",
+        "[Ana]: hello\n[Bo]: hi\n\n[Ana]: more",
+        "-5 degrees\n+1",
+        "C:\\dir $x$ 50% ^1",
+        "#",
+        "**",
+        "```",
+        "שלום 👨‍👩‍👧 e\u{301}",
+    ] {
+        check_unchanged(text);
+    }
+}
+
+#[test]
+fn nothing_visible_is_nothing() {
+    for blank in ["", " \n\t", "\u{200B}", "\0\u{7}"] {
+        check(blank, expect!["||"]);
+    }
+}
+
+#[test]
+fn emphasis_becomes_entities_in_utf16_units() {
+    check(
+        "😀 **bold _both_** *it* ~~gone~~ `co*de`",
+        expect![[r#"
+        |😀 bold both it gone co*de|
+        Bold 3+9 "bold both"
+        Italic 8+4 "both"
+        Italic 13+2 "it"
+        Strikethrough 16+4 "gone"
+        Code 21+5 "co*de""#]],
+    );
+}
+
+#[test]
+fn nothing_lies_over_code() {
+    check(
+        "**see `x` now**",
+        expect![[r#"
+        |see x now|
+        Bold 0+3 "see"
+        Code 4+1 "x"
+        Bold 6+3 "now""#]],
+    );
+    check(
+        "[see `x`](https://a.example)",
+        expect![[r#"
+        |see x|
+        Link https://a.example 0+5 "see x""#]],
+    );
+    check(
+        "# `main`",
+        expect![[r#"
+        |main|
+        Code 0+4 "main""#]],
+    );
+}
+
+#[test]
+fn emphasis_inside_its_like_is_one() {
+    check(
+        "**a __b__ c**",
+        expect![[r#"
+        |a b c|
+        Bold 0+5 "a b c""#]],
+    );
+    check(
+        "## Head **strong**",
+        expect![[r#"
+        |Head strong|
+        Bold 0+11 "Head strong""#]],
+    );
+}
+
+#[test]
+fn links_and_images_lead_to_their_address() {
+    check(
+        "[words](https://a.example/x_y_z) ![alt](https://b.example)",
+        expect![[r#"
+        |words alt|
+        Link https://a.example/x_y_z 0+5 "words"
+        Link https://b.example 6+3 "alt""#]],
+    );
+    check(
+        "[![alt](https://b.example)](https://a.example)",
+        expect![[r#"
+        |alt|
+        Link https://a.example 0+3 "alt""#]],
+    );
+    check(
+        "<https://a.example> [](https://b.example) ![](https://c.example) [x]()",
+        expect!["|https://a.example https://b.example https://c.example x|"],
+    );
+    check(
+        "[a][1]\n\n[1]: https://a.example",
+        expect![[r#"
+        |a|
+        Link https://a.example 0+1 "a""#]],
+    );
+}
+
+#[test]
+fn headings_are_bold_lines() {
+    check(
+        "# Title\nText\n\n## Next\n\nMore",
+        expect![[r#"
+        |Title|
+        |Text|
+        ||
+        |Next|
+        ||
+        |More|
+        Bold 0+5 "Title"
+        Bold 12+4 "Next""#]],
+    );
+}
+
+#[test]
+fn lists_are_text() {
+    check(
+        "Things:\n- one\n- two\n  continued\n  1. deep\n  2. deeper\n     * deepest\n- three\n\nAfter",
+        expect![[r#"
+        |Things:|
+        |• one|
+        |• two|
+        |   continued|
+        |   1. deep|
+        |   2. deeper|
+        |      • deepest|
+        |• three|
+        ||
+        |After|"#]],
+    );
+    check(
+        "7) a\n8) b\n\n   second paragraph\n\n9) c",
+        expect![[r#"
+        |7) a|
+        |8) b|
+        ||
+        |   second paragraph|
+        ||
+        |9) c|"#]],
+    );
+    check(
+        "-\n- a\n  ```\n    x\n  ```\n- > quote\n  > more",
+        expect![[r#"
+        |• |
+        |• a|
+        |  x|
+        |• quote|
+        |more|
+        Pre - 7+3 "  x"
+        Blockquote 13+10 "quote\nmore""#]],
+    );
+}
+
+#[test]
+fn a_long_quote_is_folded() {
+    check(
+        "> short\n> quote\n\nafter",
+        expect![[r#"
+        |short|
+        |quote|
+        ||
+        |after|
+        Blockquote 0+11 "short\nquote""#]],
+    );
+    check(
+        "> a\n> b\n> c\n>\n> d\n> e\n> f\nlazy",
+        expect![[r#"
+        |a|
+        |b|
+        |c|
+        ||
+        |d|
+        |e|
+        |f|
+        |lazy|
+        ExpandableBlockquote 0+17 "a\nb\nc\n\nd\ne\nf\nlazy""#]],
+    );
+    check(
+        "> outer\n> > inner\n>\n> - item\n>\n> - other",
+        expect![[r#"
+        |outer|
+        |inner|
+        ||
+        |• item|
+        ||
+        |• other|
+        Blockquote 0+28 "outer\ninner\n\n• item\n\n• other""#]],
+    );
+}
+
+#[test]
+fn code_blocks_keep_their_shape() {
+    check(
+        "Run:\n```rust,ignore\n\n    fn a() {}\n\n}\n\n```\ndone",
+        expect![[r#"
+        |Run:|
+        |    fn a() {}|
+        ||
+        |}|
+        |done|
+        Pre rust 5+16 "    fn a() {}\n\n}""#]],
+    );
+    check("```\n```\nx", expect!["|x|"]);
+    check(
+        "text\n\n    indented\n\nend",
+        expect![[r#"
+        |text|
+        ||
+        |indented|
+        ||
+        |end|
+        Pre - 6+8 "indented""#]],
+    );
+}
+
+#[test]
+fn tables_are_aligned_and_their_links_follow() {
+    check(
+        "| Who | Cost |\n|:--|--:|\n| **Ana** [1](https://t.me/c/1/2) | 5 |\n| 日本 `x` | 1000 |\n\nafter",
+        expect![[r#"
+            |Who    | Cost|
+            |-------+-----|
+            |Ana 1  |    5|
+            |日本 x | 1000|
+            |1|
+            ||
+            |after|
+            Pre - 0+53 "Who    | Cost\n-------+-----\nAna 1  |    5\n日本 x | 1000"
+            Link https://t.me/c/1/2 54+1 "1""#]],
+    );
+}
+
+#[test]
+fn a_rule_is_a_line() {
+    check(
+        "a\n\n---\n\nb",
+        expect![[r#"
+        |a|
+        ||
+        |──────────|
+        ||
+        |b|"#]],
+    );
+}
+
+#[test]
+fn other_html_is_shown_as_it_is() {
+    check("<a name=x> &lt;i&gt; &amp;", expect!["|<a name=x> <i> &|"]);
+    check(
+        "<div>\n<p>x</p>\n</div>\n\n*y*",
+        expect![[r#"
+        |<div>|
+        |<p>x</p>|
+        |</div>|
+        ||
+        |y|
+        Italic 23+1 "y""#]],
+    );
+}
+
+#[test]
+fn bars_hide_text() {
+    check(
+        "it was ||the *butler* 😀|| **||x||**",
+        expect![[r#"
+        |it was the butler 😀 x|
+        Spoiler 7+13 "the butler 😀"
+        Italic 11+6 "butler"
+        Spoiler 21+1 "x"
+        Bold 21+1 "x""#]],
+    );
+    check(
+        "||open\n\nnever|| ||`code`||",
+        expect![[r#"
+        |||open|
+        ||
+        |never|| ||code|||
+        Code 18+4 "code""#]],
+    );
+}
+
+#[test]
+fn characters_that_telegram_removes_are_gone() {
+    check(
+        "a\0b\u{202E}c&#1;d&#x202E;e\r\nf",
+        expect![[r#"
+        |abcde|
+        |f|"#]],
+    );
+}
+
+#[test]
+fn the_first_hundred_entities_are_kept() {
+    let formatted = to_entities(&"*a* **b** ".repeat(80));
+    assert_eq!(formatted.entities.len(), 100);
+    assert_eq!(formatted.entities[99].offset, 99 * 2);
+}
+
+/// Shows a piece of Markdown on a line: `⏎` is a line break, entities stand behind as `Kind(words)`.
+fn shown(markdown: &str) -> String {
+    let formatted = to_entities(markdown);
+    let mut shown = formatted.text.replace('\n', "⏎");
+    for entity in &formatted.entities {
+        let kind = format!("{:?}", entity.kind);
+        let name = kind.split([' ', '{']).next().unwrap_or_default();
+        let words = utf16_slice(&formatted.text, entity.offset, entity.length).replace('\n', "⏎");
+        shown.push_str(&format!(" {name}({words})"));
+    }
+    shown
+}
+
+#[track_caller]
+fn check_all(cases: &[(&str, &str)]) {
+    for (markdown, expected) in cases {
+        assert_eq!(shown(markdown), *expected, "{markdown}");
+    }
+}
+
+#[test]
+fn fences_are_read_by_their_length_and_place() {
+    check_all(&[
+        ("````\n```\n[a]: b\n```\n````\n[a]: c", "```⏎[a]: b⏎```⏎[a]: c Pre(```⏎[a]: b⏎```)"),
+        ("~~~\n```\n[a]: b\n~~~\nc", "```⏎[a]: b⏎c Pre(```⏎[a]: b)"),
+        ("```like``` this\n\n[Ana]: hello", "like this⏎⏎[Ana]: hello Code(like)"),
+        ("1. Run\n   ```sh\nls\n  -l\n```\n2. Next", "1. Run⏎ls⏎  -l⏎2. Next Pre(ls⏎  -l)"),
+        ("- a\n  ```\n    x\n\n  y\n  ```\n- b", "• a⏎  x⏎⏎y⏎• b Pre(  x⏎⏎y)"),
+        ("Text:\n    ```sh\n    if x:\n      y\n    ```\nend", "Text:⏎if x:⏎  y⏎end Pre(if x:⏎  y)"),
+        ("```\n    ```\n```\nc", "    ```⏎c Pre(    ```)"),
+        ("- ```\nx\n```\nc", "• x⏎c Pre(x)"),
+    ]);
+}
+
+#[test]
+fn emphasis_is_read_beside_east_asian_punctuation() {
+    check_all(&[
+        ("**注意：**明天", "注意：明天 Bold(注意：)"),
+        ("明天**「注意」**は休み", "明天「注意」は休み Bold(「注意」)"),
+        ("**a。**b", "**a。**b"),
+        ("*「あ」*と**い！**う", "「あ」とい！う Italic(「あ」) Bold(い！)"),
+        ("**\"강조\"**는", "\"강조\"는 Bold(\"강조\")"),
+        ("**Важно:**завтра", "Важно:завтра Bold(Важно:)"),
+        ("**一** 二**三**四 * 五", "一 二三四 * 五 Bold(一) Bold(三)"),
+        ("2 * 3（注）*x", "2 * 3（注）*x"),
+    ]);
+}
+
+#[test]
+fn html_of_formatting_is_formatting_or_nothing() {
+    check_all(&[
+        ("a <b>b <i>c</i></b> <u>d</u>", "a b c d Bold(b c) Italic(c) Underline(d)"),
+        ("<b>see <code>x</code> now</b>", "see x now Bold(see) Code(x) Bold(now)"),
+        ("<strong>Title</strong>\ntext<br>more<br/>end", "Title⏎text⏎more⏎end Bold(Title)"),
+        ("x<sup>2</sup> H<sub>2</sub>O 1<sup>st one</sup>", "x² H₂O 1st one"),
+        ("<b>open\n\nnext</b> <i>**x</i>**", "open⏎⏎next x Bold(x)"),
+        ("<b>\n**x**\n</b>", "x Bold(x)"),
+        ("**a <b>b</b>** <b>**c**</b>", "a b c Bold(a b) Bold(c)"),
+        ("`<b>x</b>` Vec<String>", "<b>x</b> Vec<String> Code(<b>x</b>)"),
+        ("<b>||x||</b>", "x Spoiler(x)"),
+    ]);
+}
+
+#[test]
+fn cells_break_and_columns_count_what_is_wide() {
+    check(
+        "| a | b |\n|---|--:|\n| ✅ yes | x<br>yy |\n| ⚠️ | <b>1</b> |\n| 🇩🇪 日本 | 👨‍👩‍👧 |",
+        expect![[r#"
+        |a       |  b|
+        |--------+---|
+        |✅ yes  |  x|
+        |        | yy|
+        |⚠️      |  1|
+        |🇩🇪 日本 | 👨‍👩‍👧|
+        Pre - 0+82 "a       |  b\n--------+---\n✅ yes  |  x\n        | yy\n⚠\u{fe0f}      |  1\n🇩🇪 日本 | 👨\u{200d}👩\u{200d}👧""#]],
+    );
+}
+
+#[test]
+fn latex_becomes_signs_and_money_stays() {
+    check_all(&[
+        ("So \\(x^2\\) and $\\alpha \\le \\beta$.", "So x² and α ≤ β."),
+        ("**\\(a*b\\)**: $a_1*b_1$", "a*b: a₁*b₁ Bold(a*b)"),
+        ("\\[\n\\frac{a}{b} = c\n\\]", "a/b = c"),
+        ("$5 and $10, `$x^2$`", "$5 and $10, $x^2$ Code($x^2$)"),
+        ("- \\(\\boxed{42}\\)\n- A \\rightarrow B", "• 42⏎• A → B"),
+        ("| x |\n|---|\n| $x^2$ |", "x⏎--⏎x² Pre(x⏎--⏎x²)"),
+    ]);
+}

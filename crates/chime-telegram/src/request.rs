@@ -1,0 +1,354 @@
+//! Domain words into request payloads. Pure; the client puts them on the wire.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use teloxide::payloads::{
+    DeleteMessage, EditMessageText, GetUpdates, SendChatAction, SendMessage, SetMessageReaction, SetMyCommands,
+};
+use teloxide::requests::Payload;
+use teloxide::types as wire;
+
+use crate::error::TelegramError;
+use chime_core::{Button, ChatId, Entity, EntityKind, FormattedText, MessageId, Outgoing, ThreadId, UserId};
+
+/// Updates per poll: the most that the server gives.
+const BATCH: u8 = 100;
+
+/// The kinds of [`ALLOWED_UPDATES`](crate::ALLOWED_UPDATES).
+const ALLOWED: [wire::AllowedUpdate; 7] = [
+    wire::AllowedUpdate::Message,
+    wire::AllowedUpdate::EditedMessage,
+    wire::AllowedUpdate::ChannelPost,
+    wire::AllowedUpdate::EditedChannelPost,
+    wire::AllowedUpdate::MessageReaction,
+    wire::AllowedUpdate::CallbackQuery,
+    wire::AllowedUpdate::MyChatMember,
+];
+
+const NO_PREVIEW: wire::LinkPreviewOptions = wire::LinkPreviewOptions {
+    is_disabled: true,
+    url: None,
+    prefer_small_media: false,
+    prefer_large_media: false,
+    show_above_text: false,
+};
+
+pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates, TelegramError> {
+    Ok(GetUpdates {
+        offset: offset.map(|offset| narrow(offset, "offset")).transpose()?,
+        limit: Some(BATCH),
+        timeout: Some(u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX)),
+        allowed_updates: Some(ALLOWED.to_vec()),
+    })
+}
+
+/// Formatting goes as entities and never as a parse mode: nothing in the text can make the send fail.
+pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
+    let target = outgoing.to;
+    let mut request = SendMessage::new(chat_id(target.chat), outgoing.content.text.clone());
+    request.message_thread_id = target.thread.map(thread_id).transpose()?;
+    request.entities = entities(&outgoing.content);
+    request.link_preview_options = Some(NO_PREVIEW);
+    request.reply_parameters = match target.reply_to {
+        Some(message) => Some(wire::ReplyParameters::new(message_id(message)?).allow_sending_without_reply()),
+        None => None,
+    };
+    request.reply_markup = keyboard(&outgoing.buttons).map(wire::ReplyMarkup::InlineKeyboard);
+    Ok(request)
+}
+
+/// Puts other words and buttons in the place of a message's own.
+pub fn edit_message(
+    chat: ChatId,
+    message: MessageId,
+    content: &FormattedText,
+    buttons: &[Vec<Button>],
+) -> Result<EditMessageText, TelegramError> {
+    let mut request = EditMessageText::new(chat_id(chat), message_id(message)?, content.text.clone());
+    request.entities = entities(content);
+    request.link_preview_options = Some(NO_PREVIEW);
+    request.reply_markup = keyboard(buttons);
+    Ok(request)
+}
+
+/// `sendMessageDraft`, which teloxide does not know. For private chats.
+#[derive(Debug, Serialize)]
+pub struct SendMessageDraft {
+    chat_id: wire::Recipient,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_thread_id: Option<wire::ThreadId>,
+    draft_id: i64,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entities: Option<Vec<wire::MessageEntity>>,
+}
+
+impl Payload for SendMessageDraft {
+    type Output = wire::True;
+    const NAME: &'static str = "SendMessageDraft";
+}
+
+/// Drafts with the same `answer_to` are one that grows.
+pub fn send_message_draft(
+    chat: ChatId,
+    thread: Option<ThreadId>,
+    answer_to: MessageId,
+    content: &FormattedText,
+) -> Result<SendMessageDraft, TelegramError> {
+    Ok(SendMessageDraft {
+        chat_id: chat_id(chat),
+        message_thread_id: thread.map(thread_id).transpose()?,
+        draft_id: answer_to.0,
+        text: content.text.clone(),
+        entities: entities(content),
+    })
+}
+
+pub fn delete_message(chat: ChatId, message: MessageId) -> Result<DeleteMessage, TelegramError> {
+    Ok(DeleteMessage::new(chat_id(chat), message_id(message)?))
+}
+
+fn keyboard(rows: &[Vec<Button>]) -> Option<wire::InlineKeyboardMarkup> {
+    let button = |button: &Button| wire::InlineKeyboardButton::callback(&button.label, &button.data);
+    let row = |row: &Vec<Button>| row.iter().map(button).collect::<Vec<_>>();
+    (!rows.is_empty()).then(|| wire::InlineKeyboardMarkup::new(rows.iter().map(row)))
+}
+
+fn entities(content: &FormattedText) -> Option<Vec<wire::MessageEntity>> {
+    let entities: Vec<_> = content.entities.iter().filter_map(entity).collect();
+    (!entities.is_empty()).then_some(entities)
+}
+
+pub fn typing(chat: ChatId, thread: Option<ThreadId>) -> Result<SendChatAction, TelegramError> {
+    let mut request = SendChatAction::new(chat_id(chat), wire::ChatAction::Typing);
+    request.message_thread_id = thread.map(thread_id).transpose()?;
+    Ok(request)
+}
+
+/// `None` takes the reaction back.
+pub fn react(chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<SetMessageReaction, TelegramError> {
+    let mut request = SetMessageReaction::new(chat_id(chat), message_id(message)?);
+    request.reaction =
+        Some(emoji.map(|emoji| wire::ReactionType::Emoji { emoji: emoji.to_owned() }).into_iter().collect());
+    Ok(request)
+}
+
+pub fn set_commands(commands: &[(&str, &str)], scope: wire::BotCommandScope, language: Option<&str>) -> SetMyCommands {
+    let mut request =
+        SetMyCommands::new(commands.iter().map(|(name, description)| wire::BotCommand::new(*name, *description)));
+    request.scope = Some(scope);
+    request.language_code = language.map(str::to_owned);
+    request
+}
+
+pub fn chat_id(chat: ChatId) -> wire::Recipient {
+    wire::Recipient::Id(wire::ChatId(chat.0))
+}
+
+/// # Errors
+/// Refused for the id of a chat: whoever writes in the name of a chat is no member.
+pub fn user_id(user: UserId) -> Result<wire::UserId, TelegramError> {
+    u64::try_from(user.0).map(wire::UserId).map_err(|_| TelegramError::unsendable("user id is that of a chat"))
+}
+
+fn message_id(message: MessageId) -> Result<wire::MessageId, TelegramError> {
+    narrow(message.0, "message id").map(wire::MessageId)
+}
+
+fn thread_id(thread: ThreadId) -> Result<wire::ThreadId, TelegramError> {
+    narrow(thread.0, "thread id").map(|id| wire::ThreadId(wire::MessageId(id)))
+}
+
+/// Ids of messages and updates are 32 bits wide on the wire.
+fn narrow(id: i64, what: &str) -> Result<i32, TelegramError> {
+    i32::try_from(id).map_err(|_| TelegramError::unsendable(format!("{what} out of range")))
+}
+
+/// Entities that cannot be sent are left out; their text stays.
+fn entity(entity: &Entity) -> Option<wire::MessageEntity> {
+    use wire::MessageEntityKind as Wire;
+    let kind = match &entity.kind {
+        EntityKind::Mention => Wire::Mention,
+        EntityKind::TextMention { user } => Wire::TextMention {
+            // Only the id counts for the server.
+            user: wire::User {
+                id: user_id(user.id).ok()?,
+                is_bot: false,
+                first_name: String::new(),
+                last_name: None,
+                username: None,
+                language_code: None,
+                is_premium: false,
+                added_to_attachment_menu: false,
+            },
+        },
+        EntityKind::TextLink { url } => Wire::TextLink { url: reqwest::Url::parse(url).ok()? },
+        EntityKind::BotCommand => Wire::BotCommand,
+        EntityKind::Bold => Wire::Bold,
+        EntityKind::Italic => Wire::Italic,
+        EntityKind::Underline => Wire::Underline,
+        EntityKind::Strikethrough => Wire::Strikethrough,
+        EntityKind::Spoiler => Wire::Spoiler,
+        EntityKind::Code => Wire::Code,
+        EntityKind::Pre { language } => Wire::Pre { language: language.clone() },
+        EntityKind::Blockquote => Wire::Blockquote,
+        EntityKind::ExpandableBlockquote => Wire::ExpandableBlockquote,
+        EntityKind::Url => Wire::Url,
+        EntityKind::Email => Wire::Email,
+        EntityKind::Hashtag => Wire::Hashtag,
+        EntityKind::Other => return None,
+    };
+    Some(wire::MessageEntity::new(kind, entity.offset, entity.length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ALLOWED_UPDATES;
+    use crate::client::method_name;
+    use chime_core::{ReplyTarget, UserRef};
+    use chime_testkit::updates::{BotApi, validate_request};
+    use expect_test::{Expect, expect};
+
+    /// Shows what goes on the wire, once the Bot API's own description has found nothing wrong with it.
+    #[track_caller]
+    fn check<P: Payload + Serialize>(request: Result<P, TelegramError>, expected: Expect) {
+        let shown = match request {
+            Ok(payload) => {
+                let params = serde_json::to_value(payload).unwrap();
+                validate_request(BotApi::bundled(), &method_name::<P>(), &params).unwrap();
+                format!("{} {params}", method_name::<P>())
+            }
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    fn outgoing(thread: Option<i64>, reply_to: Option<i64>, entities: Vec<Entity>) -> Outgoing {
+        Outgoing {
+            to: ReplyTarget { chat: ChatId(-1001), thread: thread.map(ThreadId), reply_to: reply_to.map(MessageId) },
+            content: FormattedText { text: "see this".to_owned(), entities },
+            buttons: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_reply_names_topic_and_message_and_survives_a_deleted_target() {
+        check(
+            send_message(&outgoing(Some(7), Some(42), vec![])),
+            expect![[
+                r#"sendMessage {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"message_thread_id":7,"reply_parameters":{"allow_sending_without_reply":true,"message_id":42},"text":"see this"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn without_a_topic_no_thread_is_named() {
+        check(
+            send_message(&outgoing(None, None, vec![])),
+            expect![[r#"sendMessage {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"text":"see this"}"#]],
+        );
+    }
+
+    #[test]
+    fn a_button_stands_below_its_message() {
+        let button = Button { label: "Another conversation".to_owned(), data: "other".to_owned() };
+        let buttons = vec![vec![button]];
+        check(
+            send_message(&Outgoing { buttons, ..outgoing(None, None, vec![]) }),
+            expect![[
+                r#"sendMessage {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"reply_markup":{"inline_keyboard":[[{"callback_data":"other","text":"Another conversation"}]]},"text":"see this"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn formatting_goes_as_entities_and_what_cannot_be_sent_is_left_out() {
+        let at = |kind| Entity { offset: 4, length: 4, kind };
+        check(
+            send_message(&outgoing(
+                None,
+                None,
+                vec![
+                    at(EntityKind::Bold),
+                    at(EntityKind::TextLink { url: "https://t.me/c/1/2".to_owned() }),
+                    at(EntityKind::TextLink { url: "not a url".to_owned() }),
+                    at(EntityKind::TextMention { user: UserRef { id: UserId(5) } }),
+                    at(EntityKind::Pre { language: Some("rust".to_owned()) }),
+                    at(EntityKind::Other),
+                ],
+            )),
+            expect![[
+                r#"sendMessage {"chat_id":-1001,"entities":[{"length":4,"offset":4,"type":"bold"},{"length":4,"offset":4,"type":"text_link","url":"https://t.me/c/1/2"},{"length":4,"offset":4,"type":"text_mention","user":{"first_name":"","id":5,"is_bot":false}},{"language":"rust","length":4,"offset":4,"type":"pre"}],"link_preview_options":{"is_disabled":true},"text":"see this"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn a_draft_is_as_the_bot_api_wants_it() {
+        let content = FormattedText { text: "half".to_owned(), entities: vec![] };
+        check(
+            send_message_draft(ChatId(5), None, MessageId(3), &content),
+            expect![[r#"sendMessageDraft {"chat_id":5,"draft_id":3,"text":"half"}"#]],
+        );
+        check(
+            edit_message(ChatId(-1001), MessageId(3), &content, &[]),
+            expect![[
+                r#"editMessageText {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"message_id":3,"text":"half"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn an_id_that_does_not_fit_the_wire_is_refused() {
+        check(
+            send_message(&outgoing(None, Some(1 << 40), vec![])),
+            expect!["refused with 400: message id out of range"],
+        );
+        check(get_updates(Some(i64::MAX), Duration::ZERO), expect!["refused with 400: offset out of range"]);
+        assert!(user_id(UserId(-1001)).is_err());
+    }
+
+    #[test]
+    fn every_poll_says_what_it_wants() {
+        let request = get_updates(Some(12), Duration::from_secs(50)).unwrap();
+        let params = serde_json::to_value(&request).unwrap();
+        assert_eq!(params["allowed_updates"], serde_json::json!(ALLOWED_UPDATES));
+        check(
+            Ok(request),
+            expect![[
+                r#"getUpdates {"allowed_updates":["message","edited_message","channel_post","edited_channel_post","message_reaction","callback_query","my_chat_member"],"limit":100,"offset":12,"timeout":50}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn a_reaction_is_set_and_taken_back() {
+        let to = (ChatId(-1001), MessageId(3));
+        check(
+            react(to.0, to.1, Some("👀")),
+            expect![[
+                r#"setMessageReaction {"chat_id":-1001,"message_id":3,"reaction":[{"emoji":"👀","type":"emoji"}]}"#
+            ]],
+        );
+        check(
+            react(to.0, to.1, None),
+            expect![[r#"setMessageReaction {"chat_id":-1001,"message_id":3,"reaction":[]}"#]],
+        );
+    }
+
+    #[test]
+    fn typing_and_commands_are_as_the_bot_api_wants_them() {
+        check(
+            typing(ChatId(-1001), Some(ThreadId(7))),
+            expect![[r#"sendChatAction {"action":"typing","chat_id":-1001,"message_thread_id":7}"#]],
+        );
+        check(
+            Ok(set_commands(&[("ask", "Ask about the chat")], wire::BotCommandScope::AllGroupChats, None)),
+            expect![[
+                r#"setMyCommands {"commands":[{"command":"ask","description":"Ask about the chat"}],"scope":{"type":"all_group_chats"}}"#
+            ]],
+        );
+    }
+}

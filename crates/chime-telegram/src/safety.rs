@@ -1,0 +1,362 @@
+//! Takes the teeth out of a text that a model wrote: no hidden address, nobody pinged, nothing to run.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::clip::clip;
+use chime_core::{Entity, EntityKind, FormattedText, is_removed, utf16_len, utf16_slice};
+
+/// Invisible, and the end of any name or command that Telegram would see.
+const WORD_JOINER: &str = "\u{2060}";
+
+/// The schemes that Telegram makes links of besides the web's. They open chats, join groups, start bots.
+const APP_SCHEMES: [&str; 3] = ["tg", "ton", "tonsite"];
+
+/// Telegram's own bounds for the length of a command.
+const COMMAND_LENGTH: RangeInclusive<usize> = 1..=64;
+
+/// The shortest name that Telegram makes a mention of.
+const MIN_NAME: usize = 2;
+
+/// What an answer may hold because the answer's sources do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Allowed<'a> {
+    /// Addresses that may stand behind other words.
+    pub urls: &'a [&'a str],
+    /// Names that may be mentioned, without the `@`, in any case.
+    pub names: &'a [&'a str],
+}
+
+/// Makes `text` harmless.
+///
+/// - A link to an address that is not allowed becomes its words with the address in brackets; only `http` and `https`
+///   can be links at all, of others the words remain.
+/// - `@names` that are not allowed, `/commands`, and addresses of Telegram's own schemes are broken up by an invisible
+///   character, except inside code, which Telegram leaves alone.
+/// - Entities that ping someone or run something are dropped.
+pub fn defuse(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
+    let shown = reveal_addresses(text, allowed);
+    // Second, because a revealed address may be a word's new neighbour.
+    let harmless = join_words(shown, allowed);
+    let end = harmless.text.len();
+    clip(&harmless, 0..end)
+}
+
+fn reveal_addresses(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
+    let mut insertions = Vec::new();
+    let mut entities = Vec::with_capacity(text.entities.len());
+    for entity in text.entities {
+        match verdict(&text.text, &entity, allowed) {
+            Verdict::Keep => entities.push(entity),
+            Verdict::Drop => {}
+            Verdict::Reveal(address) => {
+                insertions.push(Insertion { at: entity.offset.saturating_add(entity.length), text: address });
+            }
+        }
+    }
+    insertions.sort_by_key(|insertion| insertion.at);
+    insert(FormattedText { text: text.text, entities }, &insertions)
+}
+
+enum Verdict {
+    Keep,
+    Drop,
+    /// The entity goes; this is written after its words.
+    Reveal(String),
+}
+
+fn verdict(text: &str, entity: &Entity, allowed: &Allowed<'_>) -> Verdict {
+    match &entity.kind {
+        EntityKind::TextLink { url } if !is_web(url) => Verdict::Drop,
+        EntityKind::TextLink { url } if allowed.urls.contains(&url.as_str()) => Verdict::Keep,
+        EntityKind::TextLink { url } => {
+            let words = utf16_slice(text, entity.offset, entity.length);
+            if words.trim().is_empty() || address_of(words) == address_of(url) {
+                return Verdict::Drop;
+            }
+            let printable: String = url.chars().filter(|c| !c.is_control() && !is_removed(*c)).collect();
+            Verdict::Reveal(format!(" ({printable})"))
+        }
+        EntityKind::TextMention { .. } | EntityKind::Mention | EntityKind::BotCommand | EntityKind::Other => {
+            Verdict::Drop
+        }
+        EntityKind::Bold
+        | EntityKind::Italic
+        | EntityKind::Underline
+        | EntityKind::Strikethrough
+        | EntityKind::Spoiler
+        | EntityKind::Code
+        | EntityKind::Pre { .. }
+        | EntityKind::Blockquote
+        | EntityKind::ExpandableBlockquote
+        | EntityKind::Url
+        | EntityKind::Email
+        | EntityKind::Hashtag => Verdict::Keep,
+    }
+}
+
+fn is_web(url: &str) -> bool {
+    without_scheme(url).is_some_and(|rest| !rest.is_empty())
+}
+
+/// What is left of a web address without its scheme, in any case.
+fn without_scheme(url: &str) -> Option<&str> {
+    ["https://", "http://"].into_iter().find_map(|scheme| {
+        let (start, rest) = url.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some(rest)
+    })
+}
+
+/// An address as people write it, to tell whether words already show it.
+fn address_of(text: &str) -> &str {
+    let text = text.trim();
+    without_scheme(text).unwrap_or(text).trim_end_matches('/')
+}
+
+/// Text that comes before the UTF-16 unit `at`.
+struct Insertion {
+    at: usize,
+    text: String,
+}
+
+fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
+    let code: Vec<Range<usize>> = text
+        .entities
+        .iter()
+        .filter(|entity| matches!(entity.kind, EntityKind::Code | EntityKind::Pre { .. }))
+        .map(|entity| entity.offset..entity.offset.saturating_add(entity.length))
+        .collect();
+    let mut units = 0;
+    let mut counted = 0;
+    let mut insertions = Vec::new();
+    for at in teeth(&text.text, allowed.names) {
+        units += utf16_len(&text.text[counted..at]);
+        counted = at;
+        // What counts is the character before: an `@` inside code is harmless, whatever follows.
+        if !code.iter().any(|range| range.start < units && units <= range.end) {
+            insertions.push(Insertion { at: units, text: WORD_JOINER.to_owned() });
+        }
+    }
+    insert(text, &insertions)
+}
+
+/// The places in `text`, in bytes, where a word joiner keeps Telegram from seeing a mention, a command or an app link.
+///
+/// When in doubt it is a tooth: an invisible character too many harms nobody.
+fn teeth(text: &str, names: &[&str]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut previous = None;
+    let mut web_until = 0;
+    for (at, c) in text.char_indices() {
+        let after = &text[at + c.len_utf8()..];
+        match c {
+            // Telegram reads a web address as one word, and a joiner inside would break it.
+            _ if at < web_until => {}
+            'h' | 'H' if !ends_word(previous) => web_until = at + web_address_len(&text[at..]),
+            '@' if !ends_word(previous) && is_ping(after, names) => found.push(at + 1),
+            '/' if !ends_word(previous) && !matches!(previous, Some('/' | '<')) && is_command(after) => {
+                found.push(at + 1)
+            }
+            ':' if after.starts_with("//") && is_app_scheme(&text[..at]) => found.push(at),
+            _ => {}
+        }
+        previous = Some(c);
+    }
+    found
+}
+
+fn ends_word(previous: Option<char>) -> bool {
+    previous.is_some_and(is_name_char)
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The letters, digits and underscores that `text` begins with, and what follows them.
+fn name(text: &str) -> (&str, Option<char>) {
+    let end = text.find(|c| !is_name_char(c)).unwrap_or(text.len());
+    (&text[..end], text[end..].chars().next())
+}
+
+fn is_ping(after: &str, names: &[&str]) -> bool {
+    let (name, _) = name(after);
+    name.len() >= MIN_NAME && !names.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+}
+
+/// `/usr/bin` is none: Telegram wants the end of a word after a command.
+fn is_command(after: &str) -> bool {
+    let (name, next) = name(after);
+    COMMAND_LENGTH.contains(&name.len()) && next != Some('/')
+}
+
+fn is_app_scheme(before: &str) -> bool {
+    let ends_with = |scheme: &str| {
+        let word = before.len().checked_sub(scheme.len()).and_then(|at| before.get(at..));
+        word.is_some_and(|word| word.eq_ignore_ascii_case(scheme))
+    };
+    APP_SCHEMES.into_iter().any(ends_with)
+}
+
+/// How many bytes of a web address `text` begins with; 0 if Telegram might see it otherwise.
+fn web_address_len(text: &str) -> usize {
+    let Some(rest) = without_scheme(text) else { return 0 };
+    let host_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-')).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(host_end);
+    let is_top_level = |label: &str| label.len() >= 2 && label.bytes().all(|b| b.is_ascii_alphabetic());
+    let known =
+        host.rsplit_once('.').is_some_and(|(_, label)| is_top_level(label)) && path.starts_with(['/', '?', '#']);
+    if !known {
+        return 0;
+    }
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "-._~/?#@!$&*+,;=%:".contains(c);
+    text.len() - path.trim_start_matches(is_path).len()
+}
+
+/// `text` with `insertions` (sorted) in it.
+fn insert(text: FormattedText, insertions: &[Insertion]) -> FormattedText {
+    let mut out = String::with_capacity(text.text.len());
+    let mut pending = insertions.iter().peekable();
+    let mut units = 0;
+    for c in text.text.chars() {
+        while let Some(insertion) = pending.next_if(|insertion| insertion.at <= units) {
+            out.push_str(&insertion.text);
+        }
+        out.push(c);
+        units += c.len_utf16();
+    }
+    out.extend(pending.map(|insertion| insertion.text.as_str()));
+    let mut entities = text.entities;
+    for entity in &mut entities {
+        shift(entity, insertions);
+    }
+    FormattedText { text: out, entities }
+}
+
+/// Moves `entity` to where its words are after `insertions`.
+///
+/// Text at an edge stays outside, except at the end of a quote, which is a block: what follows its last word is in it.
+fn shift(entity: &mut Entity, insertions: &[Insertion]) {
+    let is_quote = matches!(entity.kind, EntityKind::Blockquote | EntityKind::ExpandableBlockquote);
+    let old_end = entity.offset.saturating_add(entity.length);
+    let growth = |before: &dyn Fn(usize) -> bool| -> usize {
+        insertions.iter().take_while(|insertion| before(insertion.at)).map(|insertion| utf16_len(&insertion.text)).sum()
+    };
+    let start = entity.offset.saturating_add(growth(&|at| at <= entity.offset));
+    let end = old_end.saturating_add(growth(&|at| at < old_end || (is_quote && at == old_end)));
+    entity.offset = start;
+    entity.length = end.saturating_sub(start);
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::to_entities;
+
+    /// Shows word joiners as `·` and entities as `kind[words]`.
+    #[track_caller]
+    fn check(markdown: &str, expected: Expect) {
+        let allowed = Allowed { urls: &["https://t.me/c/1/5", "https://ok.example/"], names: &["Ana_1"] };
+        let safe = defuse(to_entities(markdown), &allowed);
+        let mut shown = safe.text.clone();
+        for entity in &safe.entities {
+            let words = utf16_slice(&safe.text, entity.offset, entity.length);
+            let kind = match &entity.kind {
+                EntityKind::TextLink { url } => format!("link {url}"),
+                kind => format!("{kind:?}"),
+            };
+            shown += &format!("\n{kind}[{words}]");
+        }
+        expected.assert_eq(&shown.replace(WORD_JOINER, "·"));
+    }
+
+    #[test]
+    fn links_to_given_sources_stay() {
+        check(
+            "see [1](https://t.me/c/1/5)",
+            expect![[r#"
+            see 1
+            link https://t.me/c/1/5[1]"#]],
+        );
+    }
+
+    #[test]
+    fn other_links_show_their_address() {
+        check(
+            "**[our bank](https://evil.example/a_b)!** ok",
+            expect![[r#"
+            our bank (https://evil.example/a_b)! ok
+            Bold[our bank (https://evil.example/a_b)!]"#]],
+        );
+        check("[https://bank.example](https://evil.example)", expect!["https://bank.example (https://evil.example)"]);
+        check(
+            "> 😀 [a](https://b.example)",
+            expect![[r#"
+            😀 a (https://b.example)
+            Blockquote[😀 a (https://b.example)]"#]],
+        );
+    }
+
+    #[test]
+    fn words_that_are_the_address_are_not_doubled() {
+        check("[evil.example](https://evil.example/)", expect!["evil.example"]);
+        check("<https://evil.example>", expect!["https://evil.example"]);
+    }
+
+    #[test]
+    fn only_the_web_can_be_linked_to() {
+        check("[a](javascript:alert) [b](tg://user?id=1) [c](mailto:x@y.z) [d](/etc)", expect!["a b c d"]);
+        check("open tg://resolve?domain=x", expect!["open tg·://resolve?domain=x"]);
+    }
+
+    #[test]
+    fn only_given_names_are_mentioned() {
+        check("@bob, @ana_1 and (@Eve) at a@b.example", expect!["@·bob, @ana_1 and (@·Eve) at a@b.example"]);
+        check(
+            "@**bob** at 5 @ 3",
+            expect![[r#"
+            @·bob at 5 @ 3
+            Bold[bob]"#]],
+        );
+    }
+
+    #[test]
+    fn commands_do_not_run() {
+        check("/ban@bot or (/start) or and/or 1/2 /usr/bin", expect!["/·ban@bot or (/·start) or and/or 1/2 /usr/bin"]);
+        check("[x](https://b.example)/ban", expect!["x (https://b.example)/·ban"]);
+    }
+
+    #[test]
+    fn code_is_left_alone() {
+        check(
+            "`/ban @bob` @bob",
+            expect![[r#"
+            /ban @bob @·bob
+            Code[/ban @bob]"#]],
+        );
+    }
+
+    #[test]
+    fn web_addresses_are_not_broken_but_cover_no_mention() {
+        check("https://blog.example/@bob/post?a=/b", expect!["https://blog.example/@bob/post?a=/b"]);
+        check(
+            "https://@bob https://x/@bob http://a.example/)@bob",
+            expect!["https://@·bob https://x/@·bob http://a.example/)@·bob"],
+        );
+        check("[x](https://@bob)", expect!["x (https://@·bob)"]);
+    }
+
+    #[test]
+    fn entities_that_ping_are_dropped() {
+        let text = FormattedText {
+            text: "Bob".to_owned(),
+            entities: vec![Entity {
+                offset: 0,
+                length: 3,
+                kind: EntityKind::TextMention { user: chime_core::UserRef { id: chime_core::UserId(7) } },
+            }],
+        };
+        assert_eq!(defuse(text, &Allowed::default()), FormattedText::plain("Bob"));
+    }
+}

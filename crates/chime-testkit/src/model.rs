@@ -1,0 +1,348 @@
+//! A language model with its lines learnt by heart: a real HTTP server on loopback that speaks OpenAI's chat
+//! completions, does what the script says, and remembers what it was asked.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::serve::ListenerExt;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::Reply;
+use crate::reply::streamed;
+use chime_runtime::clock::Clock;
+
+/// How long a wait may last before it is a failure. Real time: nothing in a test takes this long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The scripted model server. Ends, with all its connections, when dropped.
+#[derive(Debug)]
+pub struct ModelServer {
+    address: SocketAddr,
+    stage: Arc<Stage>,
+}
+
+/// What the server and the test share.
+#[derive(Debug)]
+struct Stage {
+    play: Mutex<Play>,
+    /// How many completions were asked for.
+    asked: watch::Sender<usize>,
+    /// Counts releases: whoever hangs waits for the next one.
+    released: watch::Sender<usize>,
+    closed: CancellationToken,
+    clock: Clock,
+}
+
+#[derive(Debug, Default)]
+struct Play {
+    script: VecDeque<Reply>,
+    always: Option<Reply>,
+    improvises: Option<fn(&Value) -> Reply>,
+    requests: Vec<Value>,
+    authorizations: Vec<Option<String>>,
+    embedded: Vec<String>,
+    refuses_to_embed: bool,
+    hears: VecDeque<String>,
+    always_hears: Option<String>,
+    refuses_to_hear: bool,
+    recordings: Vec<String>,
+    unexpected: Vec<String>,
+    props: Option<Value>,
+}
+
+impl ModelServer {
+    /// Listens on a free port of the loopback interface. Slow replies wait by `clock`.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub async fn start(clock: Clock) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let stage = Arc::new(Stage {
+            play: Mutex::default(),
+            asked: watch::Sender::new(0),
+            released: watch::Sender::new(0),
+            closed: CancellationToken::new(),
+            clock,
+        });
+        let router = Router::new()
+            .route("/v1/chat/completions", post(complete))
+            .route("/v1/embeddings", post(embed))
+            .route("/v1/audio/transcriptions", post(transcribe))
+            .route("/v1/models", get(models))
+            .route("/props", get(props))
+            .fallback(stranger)
+            .with_state(Arc::clone(&stage));
+        let closed = stage.closed.clone();
+        // Pieces of an answer leave at once, as they do from real servers. A socket that refuses it only waits for more.
+        let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
+        let serving = axum::serve(listener, router).with_graceful_shutdown(closed.cancelled_owned());
+        #[expect(clippy::disallowed_methods, reason = "the server's only task, which ends with the handle")]
+        tokio::spawn(serving.into_future());
+        Ok(Self { address, stage })
+    }
+
+    /// For `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Adds replies to the end of the script.
+    pub fn script<R: Into<Reply>>(&self, replies: impl IntoIterator<Item = R>) {
+        self.stage.play().script.extend(replies.into_iter().map(Into::into));
+    }
+
+    /// From now on gives this reply whenever the script is over.
+    pub fn always(&self, reply: impl Into<Reply>) {
+        self.stage.play().always = Some(reply.into());
+    }
+
+    /// From now on makes up its reply from the request whenever the script is over.
+    pub fn improvise(&self, reply: fn(&Value) -> Reply) {
+        self.stage.play().improvises = Some(reply);
+    }
+
+    /// The bodies of all completion requests, oldest first.
+    pub fn requests(&self) -> Vec<Value> {
+        self.stage.play().requests.clone()
+    }
+
+    /// The `Authorization` header of each of [`requests`](Self::requests).
+    pub fn authorizations(&self) -> Vec<Option<String>> {
+        self.stage.play().authorizations.clone()
+    }
+
+    /// The texts that vectors were asked of, oldest first.
+    pub fn embedded(&self) -> Vec<String> {
+        self.stage.play().embedded.clone()
+    }
+
+    /// Whether asking for vectors fails from now on.
+    pub fn refuse_to_embed(&self, refuses: bool) {
+        self.stage.play().refuses_to_embed = refuses;
+    }
+
+    /// What is said in the recordings that are still to come, in their order. One for which nothing is left is not understood.
+    pub fn hear<S: Into<String>>(&self, said: impl IntoIterator<Item = S>) {
+        self.stage.play().hears.extend(said.into_iter().map(Into::into));
+    }
+
+    /// From now on hears this whenever nothing else is left to hear.
+    pub fn hear_always(&self, said: &str) {
+        self.stage.play().always_hears = Some(said.to_owned());
+    }
+
+    /// From now on refuses every recording as one that it cannot read.
+    pub fn refuse_to_hear(&self) {
+        self.stage.play().refuses_to_hear = true;
+    }
+
+    /// The bodies of all requests to write down a recording, oldest first.
+    pub fn recordings(&self) -> Vec<String> {
+        self.stage.play().recordings.clone()
+    }
+
+    /// Returns what the server tells of itself from now on, as llama.cpp does. Until then it works on many calls at once.
+    pub fn tell_of_itself(&self, props: Value) {
+        self.stage.play().props = Some(props);
+    }
+
+    /// Replies of the script that nobody asked for.
+    pub fn leftover(&self) -> Vec<Reply> {
+        self.stage.play().script.iter().cloned().collect()
+    }
+
+    /// Calls that the script had no reply for, and calls of unknown paths.
+    pub fn unexpected(&self) -> Vec<String> {
+        self.stage.play().unexpected.clone()
+    }
+
+    /// Lets every reply go that hangs now.
+    pub fn release(&self) {
+        self.stage.released.send_modify(|count| *count += 1);
+    }
+
+    /// Waits until `count` completions have been asked for since the start.
+    ///
+    /// # Errors
+    /// When that takes too long, with what was seen instead.
+    pub async fn wait_for_requests(&self, count: usize) -> Result<(), String> {
+        let mut asked = self.stage.asked.subscribe();
+        let enough = asked.wait_for(|seen| *seen >= count);
+        match tokio::time::timeout(PATIENCE, enough).await {
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("waited for {count} model requests and saw {}", self.requests().len())),
+        }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.stage.closed.cancel();
+    }
+}
+
+impl Stage {
+    fn play(&self) -> MutexGuard<'_, Play> {
+        self.play.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a request down and takes the reply to it from the script.
+    fn take_reply(&self, headers: &HeaderMap, request: &Value) -> Reply {
+        let mut play = self.play();
+        let reply = play.script.pop_front().or_else(|| play.always.clone());
+        let reply = reply.or_else(|| play.improvises.map(|improvise| improvise(request)));
+        let reply = reply.unwrap_or_else(|| {
+            let call = format!("completion {} has no reply in the script", play.requests.len() + 1);
+            play.unexpected.push(call.clone());
+            Reply::Status(500, json!({"error": {"message": call}}).to_string())
+        });
+        let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        play.authorizations.push(authorization.map(str::to_owned));
+        play.requests.push(request.clone());
+        reply
+    }
+}
+
+async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
+    let reply = stage.take_reply(&headers, &request);
+    // Both before the request is announced: a test that has seen it may move time or release at once.
+    let mut released = stage.released.subscribe();
+    let until = stage.clock.now().plus(reply.pause());
+    stage.asked.send_modify(|count| *count += 1);
+    let waiting = async {
+        if reply.hangs() {
+            let _ = released.changed().await;
+        }
+        stage.clock.sleep_until(until).await;
+    };
+    tokio::select! {
+        () = waiting => {}
+        () = stage.closed.cancelled() => {}
+    }
+    match reply {
+        Reply::Stream(pieces) => streamed(pieces, released, true),
+        Reply::BrokenStream(pieces) => streamed(pieces, released, false),
+        reply => reply.into_response(&request),
+    }
+}
+
+/// A vector tells which letters a text has: enough for a test to tell two texts apart.
+async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> Response {
+    let texts: Vec<String> = serde_json::from_value(request["input"].clone()).unwrap_or_default();
+    let mut play = stage.play();
+    play.embedded.extend(texts.iter().cloned());
+    if play.refuses_to_embed {
+        return Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&request);
+    }
+    let vector = |text: &String| -> Vec<usize> { ('a'..='z').map(|c| text.matches(c).count() + 1).collect() };
+    let data: Vec<Value> = (0_usize..)
+        .zip(&texts)
+        .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)}))
+        .collect();
+    let body = json!({"object": "list", "data": data, "model": request["model"]});
+    Reply::Body(body).into_response(&request)
+}
+
+/// The form is kept as it comes: a test sees in it what was sent.
+async fn transcribe(State(stage): State<Arc<Stage>>, body: Bytes) -> Response {
+    let mut play = stage.play();
+    play.recordings.push(String::from_utf8_lossy(&body).into_owned());
+    if play.refuses_to_hear {
+        let refusal = json!({"error": {"message": "Audio file is too short", "type": "invalid_request_error"}});
+        return Reply::Status(400, refusal.to_string()).into_response(&Value::Null);
+    }
+    match play.hears.pop_front().or_else(|| play.always_hears.clone()) {
+        Some(text) => Reply::Body(json!({"text": text})).into_response(&Value::Null),
+        None => Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&Value::Null),
+    }
+}
+
+async fn models() -> Json<Value> {
+    Json(json!({
+        "object": "list",
+        "data": [{"id": "test-model", "object": "model", "created": 1_763_632_800, "owned_by": "test"}],
+    }))
+}
+
+async fn props(State(stage): State<Arc<Stage>>) -> Json<Value> {
+    Json(stage.play().props.clone().unwrap_or_else(|| json!({"total_slots": 64})))
+}
+
+async fn stranger(State(stage): State<Arc<Stage>>, request: Request) -> Response {
+    stage.play().unexpected.push(format!("{} {}", request.method(), request.uri().path()));
+    Reply::Status(404, "404 page not found".to_owned()).into_response(&Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn started() -> (ModelServer, reqwest::Client) {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
+        (ModelServer::start(Clock::system()).await.expect("a port"), http)
+    }
+
+    async fn ask(server: &ModelServer, http: &reqwest::Client) -> (u16, Value) {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": "when?"}]});
+        let url = format!("{}/chat/completions", server.base_url());
+        let response = http.post(url).json(&body).send().await.expect("an answer");
+        (response.status().as_u16(), response.json().await.expect("JSON"))
+    }
+
+    #[tokio::test]
+    async fn it_follows_the_script_and_reports_what_does_not() {
+        let (server, http) = started().await;
+        server.script(["Friday.", "Saturday."]);
+        assert_eq!(ask(&server, &http).await.1["choices"][0]["message"]["content"], "Friday.");
+        assert_eq!(server.leftover(), [Reply::text("Saturday.")]);
+        assert_eq!(ask(&server, &http).await.0, 200);
+        assert!(server.unexpected().is_empty());
+        assert_eq!(ask(&server, &http).await.0, 500);
+        assert_eq!(server.unexpected(), ["completion 3 has no reply in the script"]);
+        assert_eq!(server.requests().len(), 3);
+        assert_eq!(server.requests()[0]["messages"][0]["content"], "when?");
+        server.always("Sunday.");
+        assert_eq!(ask(&server, &http).await.0, 200);
+    }
+
+    #[tokio::test]
+    async fn a_path_that_it_does_not_know_is_unexpected() {
+        let (server, http) = started().await;
+        let models = http.get(format!("{}/models", server.base_url())).send().await.expect("an answer");
+        assert_eq!(models.status(), 200);
+        let other = http.get(format!("{}/nowhere", server.base_url())).send().await.expect("an answer");
+        assert_eq!(other.status(), 404);
+        assert_eq!(server.unexpected(), ["GET /v1/nowhere"]);
+    }
+
+    #[tokio::test]
+    async fn a_hanging_reply_ends_with_its_release_and_a_slow_one_with_the_clock() {
+        let (server, http) = started().await;
+        let hour = Duration::from_secs(3600);
+        server.script([Reply::Hang, Reply::Slow(hour, "Friday.".into())]);
+        let url = format!("{}/chat/completions", server.base_url());
+        let (hung, ()) = tokio::join!(http.post(&url).json(&json!({})).send(), async {
+            server.wait_for_requests(1).await.expect("a request");
+            server.release();
+        });
+        assert_eq!(hung.expect("an answer").status(), 200);
+        let (slow, ()) = tokio::join!(ask(&server, &http), async {
+            server.wait_for_requests(2).await.expect("a request");
+            server.stage.clock.advance(hour);
+        });
+        assert_eq!(slow.0, 200);
+    }
+}

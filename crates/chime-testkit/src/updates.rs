@@ -1,0 +1,104 @@
+//! Telegram's own description of its Bot API as an oracle: updates are made from it, requests are checked against it.
+
+mod generate;
+mod validate;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+pub use generate::{Dice, generate, mutilate};
+pub use validate::validate_request;
+
+/// What the Bot API is made of.
+#[derive(Debug, Deserialize)]
+pub struct BotApi {
+    types: BTreeMap<String, Type>,
+    methods: BTreeMap<String, Fields>,
+}
+
+type Fields = BTreeMap<String, Field>;
+
+/// An object by its fields, or one of several other types.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Type {
+    OneOf(Vec<Shape>),
+    Object(Fields),
+}
+
+/// A field as the file writes it: `!Integer|String`, `!String=private,group`.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Field {
+    required: bool,
+    shapes: Vec<Shape>,
+    /// The only values that it may have; any when empty.
+    values: Vec<String>,
+}
+
+/// What a value looks like.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+enum Shape {
+    Integer,
+    Float,
+    Boolean,
+    String,
+    /// Uploaded beside the JSON, and so a mere name in it.
+    File,
+    Array(Box<Shape>),
+    /// A type by its name.
+    Named(String),
+}
+
+impl BotApi {
+    /// The description that the tests bring along, parsed once a process.
+    #[expect(clippy::expect_used, reason = "the file is part of the test kit; a broken one must fail every test")]
+    pub fn bundled() -> &'static Self {
+        static PARSED: LazyLock<BotApi> = LazyLock::new(|| {
+            BotApi::parse(include_str!("../../../tests/data/bot_api.json")).expect("bot_api.json is readable")
+        });
+        &PARSED
+    }
+
+    /// Reads a description in the reduced form of `tests/data/bot_api.json`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the JSON.
+    pub fn parse(description: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(description)
+    }
+}
+
+impl From<String> for Field {
+    fn from(text: String) -> Self {
+        let (text, required) = match text.strip_prefix('!') {
+            Some(rest) => (rest, true),
+            None => (text.as_str(), false),
+        };
+        let (shapes, values) = text.split_once('=').unwrap_or((text, ""));
+        Self {
+            required,
+            shapes: shapes.split('|').map(|shape| Shape::from(shape.to_owned())).collect(),
+            values: values.split(',').filter(|value| !value.is_empty()).map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl From<String> for Shape {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "Integer" => Self::Integer,
+            "Float" => Self::Float,
+            "Boolean" => Self::Boolean,
+            "String" => Self::String,
+            "InputFile" => Self::File,
+            other => match other.strip_prefix("Array of ") {
+                Some(item) => Self::Array(Box::new(Self::from(item.to_owned()))),
+                None => Self::Named(name),
+            },
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Looks at everything in turn: what is on this machine first, then Telegram, then the model.
+
+mod sample;
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::checkup::judge::{self, Ability, Door, Obstacle, Standing};
+use crate::checkup::{Finding, Verdict};
+use chime_core::config::{
+    AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig, StoreConfig,
+    TelegramConfig,
+};
+use chime_core::embed::Embedder;
+use chime_core::prompts::{Gap, Prompts};
+use chime_core::{Chat, UserId};
+use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
+use chime_runtime::clock::Clock;
+use chime_runtime::resilience::within;
+use chime_store::admission::{self, Admitted};
+use chime_store::jobs::ParkedJob;
+use chime_store::spaces::{self, Coverage, NEAR};
+use chime_store::{Reader, Store, chats, inspect, jobs};
+use chime_telegram::{Telegram, TelegramError, TelegramOptions};
+
+/// Groups whose settings are looked at. A bot in more of them has the same mistake in these.
+const GROUPS: u32 = 50;
+/// Parked jobs that are looked at.
+const PARKED: u32 = 10;
+
+/// What to look at.
+#[derive(Debug)]
+pub struct Checkup<'a> {
+    pub environment: &'a Environment,
+    pub clock: Clock,
+    /// Without Telegram and the model.
+    pub offline: bool,
+}
+
+/// What the database knows that other checks need.
+#[derive(Debug, Default)]
+struct Kept {
+    groups: Vec<Chat>,
+    admitted: Admitted,
+    open: u64,
+    parked: Vec<ParkedJob>,
+    all_parked: u64,
+    /// None where no texts are embedded.
+    vectors: Option<Coverage>,
+}
+
+impl Checkup<'_> {
+    /// Gives each finding to `tell` as soon as it is there; returns the gravest verdict. One part of the configuration
+    /// that is wrong keeps nobody from looking at the others.
+    pub async fn run(&self, mut tell: impl FnMut(&Finding)) -> Verdict {
+        let mut worst = Verdict::Ok;
+        let mut tell = |finding: Finding| {
+            if finding.verdict != Verdict::Ok && worst != Verdict::Fail {
+                worst = finding.verdict;
+            }
+            tell(&finding);
+        };
+        self.config().into_iter().for_each(&mut tell);
+        let settings = self.environment.settings();
+        let mut kept = Kept::default();
+        if let Ok(StoreConfig { path }) = StoreConfig::load(&settings) {
+            kept = self.database(&path, &mut tell).await;
+        }
+        if let Ok(access) = AccessConfig::load(&settings) {
+            tell(judge::access(&access, kept.admitted));
+        }
+        if let Ok(embedding @ EmbeddingConfig::Model2Vec(folder)) = &EmbeddingConfig::load(&settings) {
+            tell(judge::model_of_folder(folder, &Embedder::load(embedding)));
+        }
+        if let Ok(HttpConfig { address: Some(address) }) = HttpConfig::load(&settings) {
+            tell(judge::door(&address, &door(address).await));
+        }
+        if let Ok(PromptConfig { dir: Some(folder) }) = PromptConfig::load(&settings) {
+            tell(judge::prompts(&folder, &templates(&folder)));
+        }
+        if self.offline {
+            return worst;
+        }
+        if let Ok(telegram) = TelegramConfig::load(&settings) {
+            self.telegram(telegram, kept.groups, &mut tell).await;
+        }
+        if let Ok(llm) = LlmConfig::load(&settings) {
+            if let (Ok(EmbeddingConfig::OpenAi(model)), Some(_)) = (EmbeddingConfig::load(&settings), &llm.model) {
+                self.embeddings(&llm, model, &mut tell).await;
+            }
+            self.transcriptions(&llm, &mut tell).await;
+            self.model(llm, &mut tell).await;
+        }
+        worst
+    }
+
+    /// The model that makes vectors, by the name that is kept with them.
+    fn embedding_model(&self) -> Option<String> {
+        match EmbeddingConfig::load(&self.environment.settings()).ok()? {
+            EmbeddingConfig::OpenAi(model) => Some(model),
+            local => Some(Embedder::load(&local).ok()??.name().to_owned()),
+        }
+    }
+
+    fn config(&self) -> Vec<Finding> {
+        let (problems, mut warnings) = match Config::load(&self.environment.settings()) {
+            Ok(Config { warnings, .. }) => (Vec::new(), warnings),
+            Err(ConfigError { problems }) => (problems, Vec::new()),
+        };
+        warnings.extend(self.environment.warnings());
+        if problems.is_empty() && warnings.is_empty() {
+            return vec![Finding::ok("config", "every setting is valid")];
+        }
+        problems.iter().map(judge::problem).chain(warnings.iter().map(judge::warning)).collect()
+    }
+
+    async fn database(&self, path: &Path, tell: &mut impl FnMut(Finding)) -> Kept {
+        if let Some(found) = obstacle(path) {
+            tell(judge::obstacle(path, found));
+            return Kept::default();
+        }
+        let inspected = inspect(path);
+        let bytes = inspected.as_ref().map_or(0, |inspection| inspection.bytes);
+        let is_readable = inspected.as_ref().is_ok_and(|found| found.damage.is_none() && found.version == found.known);
+        tell(judge::database(path, &inspected));
+        tell(judge::disk(free_space(path), bytes));
+        if !is_readable {
+            return Kept::default();
+        }
+        let read = match Store::open_to_read(path) {
+            Ok(store) => {
+                let model = self.embedding_model();
+                store.read(move |conn| look(conn, model.as_deref())).await
+            }
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(kept) => {
+                tell(judge::jobs(kept.open, &kept.parked, kept.all_parked));
+                kept.vectors.iter().for_each(|coverage| tell(judge::vectors(coverage)));
+                kept
+            }
+            Err(error) => {
+                tell(judge::database(path, &Err(error)));
+                Kept::default()
+            }
+        }
+    }
+
+    async fn telegram(&self, config: TelegramConfig, groups: Vec<Chat>, tell: &mut impl FnMut(Finding)) {
+        let TelegramConfig { token, api_url, poll_timeout, send_timeout } = config;
+        let telegram = match Telegram::new(TelegramOptions { api_url, token, poll_timeout, send_timeout }) {
+            Ok(telegram) => telegram,
+            Err(error) => return tell(judge::telegram(&Err(error))),
+        };
+        let met = telegram.get_me().await;
+        let now = self.clock.now();
+        tell(judge::telegram(&met));
+        if let Some(date) = telegram.server_date() {
+            tell(judge::clock(now.since(date), date.since(now)));
+        }
+        let Ok(bot) = met else { return };
+        tell(judge::webhook(&telegram.webhook_host().await));
+        let mut known = Vec::new();
+        for chat in groups {
+            let standing = standing(&telegram, &chat, bot.id).await;
+            known.push((chat, standing));
+        }
+        judge::privacy(&bot, &known).into_iter().for_each(tell);
+    }
+
+    async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(Finding)) {
+        let options = LlmOptions::of(config, &model);
+        let watch = self.clock.stopwatch();
+        let made = match Embeddings::new(&options, str::to_owned) {
+            Ok(embeddings) => embeddings.embed(&["ready"], &self.clock).await,
+            Err(error) => Err(error),
+        };
+        let dimension = made.map(|vectors| vectors.first().map_or(0, Vec::len));
+        tell(judge::embeddings(&model, dimension.as_ref().copied(), watch.elapsed()));
+    }
+
+    async fn transcriptions(&self, config: &LlmConfig, tell: &mut impl FnMut(Finding)) {
+        let (Some(model), false) = (&config.model_transcribe, config.is_offline()) else { return };
+        let watch = self.clock.stopwatch();
+        let heard = match Transcriptions::new(&LlmOptions::of(config, model)) {
+            Ok(transcriptions) => transcriptions.probe(&self.clock).await,
+            Err(error) => Err(error),
+        };
+        tell(judge::transcriptions(model, heard.as_ref().copied(), watch.elapsed()));
+    }
+
+    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {
+        let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
+        let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(&config, &model) };
+        let server = match Llm::new(options) {
+            Ok(Llm::OpenAi(server)) => server,
+            Ok(Llm::Offline) => return tell(judge::no_model()),
+            Err(error) => return tell(judge::model(&model, Err(&error))),
+        };
+        let mut answers = false;
+        for (name, asked) in server.probe_chat(&self.clock).await {
+            answers = answers || asked.is_ok();
+            tell(judge::model(name, asked.as_ref().copied()));
+        }
+        // Of a server that does not even answer there is no more to learn.
+        if answers {
+            tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
+            tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
+            self.answers(&server).await.into_iter().for_each(tell);
+        }
+    }
+}
+
+fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<Kept> {
+    let (open, all_parked) = jobs::counts(conn)?;
+    let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
+    let admitted = admission::count(conn)?;
+    let vectors = model.map(|model| spaces::coverage(conn, model, NEAR)).transpose()?;
+    Ok(Kept { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
+}
+
+async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {
+    match telegram.get_chat_member(chat.id, bot).await {
+        Ok(status) if status.is_admin() => Standing::Admin,
+        Ok(status) if status.is_member() => Standing::Member,
+        Ok(_) | Err(TelegramError::Gone { .. }) => Standing::Outside,
+        Err(_) => Standing::Unknown,
+    }
+}
+
+/// What keeps a database from being at `path`, of what can be seen without opening one.
+fn obstacle(path: &Path) -> Option<Obstacle> {
+    use rustix::fs::{Access, access};
+    let folder = folder_of(path);
+    if path.is_dir() {
+        Some(Obstacle::IsFolder)
+    } else if !folder.is_dir() {
+        Some(Obstacle::NoFolder)
+    } else if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+        Some(Obstacle::LockedFolder)
+    } else if path.exists() && access(path, Access::READ_OK).is_err() {
+        Some(Obstacle::Unreadable)
+    } else {
+        None
+    }
+}
+
+/// Whether `address` can be served, or by whom it is.
+async fn door(address: SocketAddr) -> Door {
+    let error = match TcpListener::bind(address).await {
+        Ok(_) => return Door::Free,
+        Err(error) => error,
+    };
+    if error.kind() != ErrorKind::AddrInUse {
+        return Door::Unusable(error.to_string());
+    }
+    // Only ours tells this of itself.
+    match answer_at(address).await {
+        Ok(answer) if answer.contains("last_poll_age_s") => Door::Ours,
+        Ok(_) | Err(_) => Door::Taken,
+    }
+}
+
+/// What is answered at `/healthz`, in a moment.
+async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
+    /// Another program may keep silent.
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let asked = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: chime\r\nConnection: close\r\n\r\n").await?;
+        let mut answer = Vec::new();
+        stream.take(64 * 1024).read_to_end(&mut answer).await?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    within(&Clock::system(), PATIENCE, asked).await.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
+}
+
+/// How many templates `folder` holds, once all of them work, and what they lack.
+fn templates(folder: &Path) -> Result<(usize, Vec<Gap>), String> {
+    let prompts = Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
+    let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
+    let count = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "md")).count();
+    Ok((count, prompts.gaps().to_vec()))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Bytes that this user may still write where the database is or will be.
+fn free_space(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder_of(path)).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}

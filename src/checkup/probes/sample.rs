@@ -1,0 +1,65 @@
+//! Asks the model about a made-up talk, as answering would.
+
+use std::time::Duration;
+
+use crate::checkup::Finding;
+use crate::checkup::judge::{self, Sampled};
+use crate::checkup::probes::Checkup;
+use crate::checkup::sample::{self, Asked};
+use chime_access::gateway::talk_tokens;
+use chime_answer::prompt::Style;
+use chime_answer::reader;
+use chime_core::Timestamp;
+use chime_core::config::{ContextConfig, ContextTokens, PromptConfig};
+use chime_core::prompts::Prompts;
+use chime_llm::{Completion, LlmError, OpenAi, Prompt};
+
+/// For all questions together.
+const LONGEST: Duration = Duration::from_secs(60);
+
+impl Checkup<'_> {
+    /// Asks a question with a known answer, and once more in German where the first answer was right.
+    pub(super) async fn answers(&self, server: &OpenAi) -> Option<Finding> {
+        let prompts = self.prompts()?;
+        server.discover(&self.clock).await;
+        let style = reader::style_for(server.facts().parameters, server.model_name());
+        let (watch, until) = (self.clock.stopwatch(), self.clock.now().plus(LONGEST));
+        let ask = async |asked| self.ask(server, &prompts, (style, asked), until).await;
+        let answered = ask(Asked::English).await;
+        let took = watch.elapsed();
+        let Completion { text: answer, tokens, .. } = match answered {
+            Ok(completion) => completion,
+            Err(error) => return Some(judge::unanswered(&error, took)),
+        };
+        let is_right = sample::is_right(&answer, Asked::English);
+        let in_german = match is_right {
+            true => Some(ask(Asked::German).await.map(|said| sample::is_right(&said.text, Asked::German))),
+            false => None,
+        };
+        let settings = self.environment.settings();
+        let context_tokens = ContextConfig::load(&settings).map_or(ContextTokens::Auto, |config| config.tokens);
+        let facts = server.facts();
+        let (cited, talk_tokens) = (sample::cited(&answer, style), talk_tokens(facts));
+        let sampled = Sampled { answer, is_right, in_german, cited, took, tokens, facts, context_tokens, talk_tokens };
+        Some(judge::answers(&sampled))
+    }
+
+    async fn ask(
+        &self,
+        server: &OpenAi,
+        prompts: &Prompts,
+        (style, asked): (Style, Asked),
+        until: Timestamp,
+    ) -> Result<Completion, LlmError> {
+        let built = sample::prompt(prompts, style, asked);
+        // Templates that do not render are a finding of their own.
+        let prompt = built.map_err(|_| LlmError::NotConfigured("a template of the prompts does not render"))?;
+        server.probe_answer(&Prompt { until: Some(until), ..prompt }, &self.clock).await
+    }
+
+    /// The operator's templates, or those inside the binary where these cannot be used.
+    fn prompts(&self) -> Option<Prompts> {
+        let folder = PromptConfig::load(&self.environment.settings()).ok().and_then(|config| config.dir);
+        Prompts::load(folder.as_deref()).or_else(|_| Prompts::load(None)).ok()
+    }
+}

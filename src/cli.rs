@@ -1,0 +1,64 @@
+//! The operator's commands, a file each.
+//!
+//! *Owns*: arguments, what is printed, exit codes.
+//! *Never*: logic of its own.
+//! *Entry*: [`main`].
+
+mod arguments;
+mod check;
+mod copy;
+mod daemon;
+pub mod demo;
+pub mod exit;
+mod explain;
+mod import;
+mod memory;
+mod place;
+mod retry;
+
+pub use arguments::{Arguments, Command};
+pub use exit::Exit;
+
+use clap::Parser;
+
+/// Parses the command line, runs the command, and returns the exit code.
+pub fn main() -> Exit {
+    start(|arguments: Arguments| async {
+        match arguments.command {
+            Command::Run => daemon::run().await,
+            Command::Demo(options) => demo::run(options).await,
+            Command::Explain(options) => explain::run(options).await,
+            Command::Check(options) => check::run(options).await,
+            Command::Retry(options) => retry::run(&options),
+            Command::Memory(options) => memory::run(options).await,
+            Command::Backup(options) => copy::back_up(options).await,
+            Command::Restore(options) => copy::restore(options).await,
+            Command::Import(options) => import::import(options).await,
+            Command::Export(options) => import::export(options).await,
+        }
+    })
+}
+
+/// Parses the arguments of a program and runs it to its end on a runtime of its own.
+pub fn start<A: Parser, F: Future<Output = Exit>>(run: impl FnOnce(A) -> F) -> Exit {
+    let arguments = match A::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are no errors; clap knows which stream each belongs on.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            let _ = error.print();
+            return exit;
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::report(&error, Exit::Failed),
+    };
+    let exit = runtime.block_on(run(arguments));
+    // A blocking read of standard input may still be waiting: do not wait for it.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Everything waits on the network or the disk; more threads would only cost memory.
+const WORKERS: usize = 2;

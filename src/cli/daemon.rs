@@ -1,0 +1,67 @@
+//! `chime run`: the daemon.
+
+use std::io::Write;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, AppError};
+use crate::cli::exit::{Exit, report};
+use crate::telemetry;
+use chime_core::config::{Config, Environment};
+use chime_runtime::clock::Clock;
+
+pub async fn run() -> Exit {
+    let environment = match std::env::current_dir() {
+        Ok(folder) => Environment::read(&folder),
+        Err(error) => return report(&error, Exit::Failed),
+    };
+    let config = match Config::load(&environment.settings()) {
+        Ok(config) => config,
+        Err(error) => return report(&error, Exit::Configuration),
+    };
+    telemetry::start(&config.log);
+    for warning in config.warnings.iter().chain(&environment.warnings()) {
+        tracing::warn!("{warning}");
+    }
+    let stop = CancellationToken::new();
+    if let Err(error) = stop_on_signals(&stop) {
+        return report(&error, Exit::Failed);
+    }
+    match daemon(config, stop).await {
+        Ok(()) => Exit::Done,
+        Err(error) => report(&error, Exit::of_app(&error)),
+    }
+}
+
+async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError> {
+    let app = App::start(config, Clock::system(), stop).await?;
+    if let Some(code) = &app.claim {
+        // Not logged: it is a secret until somebody has used it.
+        let _ = writeln!(
+            std::io::stdout(),
+            "Nobody owns this bot yet. To own it, send it in private:\n\n  /claim {}\n",
+            code.shown()
+        );
+    }
+    app.finished().await?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// SIGTERM and ctrl-c stop the daemon in good order.
+#[expect(clippy::disallowed_methods, reason = "waits for a signal before there are any tasks to own it")]
+fn stop_on_signals(stop: &CancellationToken) -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        stop.cancel();
+    });
+    Ok(())
+}

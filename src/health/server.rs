@@ -1,0 +1,111 @@
+//! A small HTTP server, apart from everything else that the daemon does.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::health::report::{Kept, metrics};
+use crate::health::{Health, Vitals};
+use crate::telemetry::counters;
+use chime_access::gateway::ask::Gateway;
+use chime_bot::ingest::intake::PollHealth;
+use chime_core::Timestamp;
+use chime_runtime::clock::Clock;
+use chime_store::{Reader, Result, Store, jobs, usage};
+
+/// What the answers are made from.
+#[derive(Clone)]
+pub struct Patient {
+    pub store: Store,
+    pub clock: Clock,
+    pub poll: PollHealth,
+    /// A poll that takes longer than this hangs.
+    pub poll_patience: Duration,
+    pub gateway: Gateway,
+}
+
+/// `GET /healthz` and `GET /metrics` on one address.
+pub struct HealthServer {
+    listener: TcpListener,
+    patient: Patient,
+}
+
+impl HealthServer {
+    /// # Errors
+    /// When the address cannot be had.
+    pub async fn bind(address: SocketAddr, patient: Patient) -> std::io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(address).await?, patient })
+    }
+
+    /// Answers until `stop`.
+    ///
+    /// # Errors
+    /// When the address is taken away.
+    pub async fn run(self, stop: CancellationToken) -> std::io::Result<()> {
+        let router = Router::new()
+            .route("/healthz", get(healthz))
+            .route("/metrics", get(exposition))
+            .with_state(Arc::new(self.patient));
+        let serving = axum::serve(self.listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+        // A client that holds its connection open does not hold up the stop.
+        tokio::select! {
+            served = serving.into_future() => served,
+            () = stop.cancelled() => Ok(()),
+        }
+    }
+}
+
+async fn healthz(State(patient): State<Arc<Patient>>) -> Response {
+    let vitals = patient.vitals().await;
+    let health = Health::of(&vitals);
+    let status = StatusCode::from_u16(health.http_status()).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+    (status, Json(health.as_json(&vitals))).into_response()
+}
+
+async fn exposition(State(patient): State<Arc<Patient>>) -> Response {
+    let text = metrics(&patient.vitals().await);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
+}
+
+impl Patient {
+    async fn vitals(&self) -> Vitals {
+        let now = self.clock.now();
+        let kept = self.store.read(move |conn| kept(conn, now)).await;
+        let waiting = self.store.read(jobs::counts_by_kind).await.unwrap_or_default();
+        Vitals {
+            poll_age: self.poll.silent_for(),
+            poll_patience: self.poll_patience,
+            trouble: self.poll.trouble(),
+            clock_ahead_s: self.poll.ahead_s(),
+            kept: kept.map_err(|error| error.to_string()),
+            guard: self.gateway.state(),
+            memory_bytes: resident_bytes(),
+            counts: counters().counts(),
+            phases: counters().phases(),
+            waiting: waiting.into_iter().map(|(kind, due, parked)| (kind.as_str(), due, parked)).collect(),
+            jobs: counters().jobs(),
+        }
+    }
+}
+
+fn kept(conn: &Reader, now: Timestamp) -> Result<Kept> {
+    let (jobs_due, jobs_parked) = jobs::counts(conn)?;
+    let database_bytes = chime_store::size(conn)?;
+    Ok(Kept { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes })
+}
+
+/// Of this process, where `/proc` says it.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib * 1024)
+}
