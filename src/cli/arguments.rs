@@ -253,24 +253,3 @@ fn replayed(raw: &str) -> Result<(String, String), String> {
         Err(format!("the choice of messages depends on {}", keys.join(", ")))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[test]
-    fn the_packs_that_examples_name_are_here() {
-        let mut program = Arguments::command();
-        let eval = program.find_subcommand_mut("eval").unwrap();
-        for name in ["context", "recall"] {
-            let help = eval.find_subcommand_mut(name).unwrap().render_long_help().to_string();
-            let pack = help.split_whitespace().find(|word| word.starts_with("tests/")).unwrap();
-            assert!(
-                std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(pack).join("queries.jsonl").exists(),
-                "{pack}"
-            );
-        }
-    }
-}

@@ -135,3 +135,27 @@ pub struct EvalRecallOptions {
     #[arg(long)]
     pub json: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_packs_that_examples_name_are_here() {
+        let mut program = Arguments::command();
+        for name in ["context", "recall"] {
+            let help = program.find_subcommand_mut(name).unwrap().render_long_help().to_string();
+            let pack = help.split_whitespace().find(|word| word.starts_with("tests/")).unwrap();
+            assert!(
+                std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("../..")
+                    .join(pack)
+                    .join("queries.jsonl")
+                    .exists(),
+                "{pack}"
+            );
+        }
+    }
+}

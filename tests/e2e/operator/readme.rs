@@ -72,7 +72,7 @@ fn every_command_of_the_readme_is_known_here() {
     // The first three are what `cargo test` and `.ci/run` do; the others are run below.
     let expected = [
         "cargo run --release -- demo",
-        "cargo test --locked",
+        "cargo test --locked --workspace",
         "cargo build --release",
         "install -m 600 .env.example .env",
         "target/release/chime check",

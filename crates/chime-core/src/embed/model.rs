@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_folder_with_the_same_files_is_the_same_model_but_for_its_centre() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../embedding/chat-static-ml-160-int8");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../embedding/chat-static-ml-160-int8");
         let named = Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap();
         let text = "Shall we book a table at the restaurant?";
         let sum = |embedder: &Embedder| embedder.sum(embedder.pieces(text).0);

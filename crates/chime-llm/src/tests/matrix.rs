@@ -106,7 +106,7 @@ async fn every_shape_of_answer_comes_to_the_same_whole_and_streamed() {
             assert!(whole.contains(&shown.replace('"', "\\\"")) || !whole.starts_with('"'), "{name} shows {shown:?}");
         }
     }
-    expect_file!["../../../tests/data/model/outcomes.txt"].assert_eq(&outcomes);
+    expect_file!["../../../../tests/data/model/outcomes.txt"].assert_eq(&outcomes);
     let log = log.text();
     for words in ["PRIVATE", "settled", "sk-"] {
         assert!(!log.contains(words), "{words} in the log: {log}");
