@@ -152,36 +152,6 @@ fn a_start_after_one_that_was_killed_before_it_migrated_goes_on() {
 }
 
 #[test]
-fn jobs_from_before_are_still_done() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("v12.db");
-    database_of(&path, 12);
-    open(&path).unwrap();
-    let conn = Connection::open(&path).unwrap();
-    let mut statement = conn.prepare("SELECT kind, key, payload FROM job WHERE state <> 'done' ORDER BY id").unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-    let rows: Vec<(String, String, String)> = rows.map(Result::unwrap).collect();
-    for (kind, key, payload) in &rows {
-        let job: chime_core::JobPayload = serde_json::from_str(payload).unwrap();
-        assert_eq!((job.kind().as_str(), &job.key()), (kind.as_str(), key), "{payload}");
-    }
-    let payload_of = |kind: &str| rows.iter().find(|row| row.0 == kind).map(|row| row.2.as_str());
-    assert_eq!(
-        payload_of("command"),
-        Some(
-            r#"{"command":{"at":{"chat":-1001000000001,"message":101},"name":"forget","parsed":{"how":"command","is_generic":false,"cut":[{"start":0,"end":13}]}}}"#
-        )
-    );
-    assert_eq!(
-        payload_of("send"),
-        Some(
-            r#"{"send":{"reply":"answer:-1001000000001:102","chat":-1001000000001,"made_by":{"answer":{"at":{"chat":-1001000000001,"message":102}}}}}"#
-        )
-    );
-    assert_eq!(rows.len(), 10);
-}
-
-#[test]
 fn what_was_suggested_to_who_had_opted_out_goes_and_that_of_others_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("v30.db");

@@ -29,13 +29,8 @@ pub struct Crew {
 impl Crew {
     pub async fn work(&self, job: Job) -> Outcome {
         match &job.payload {
-            JobPayload::Answer { at, parsed } | JobPayload::Another { at, parsed } => {
-                self.answering.run(&job, *at, parsed).await
-            }
-            JobPayload::Press { query, .. } => match self.commands.press(&job, query).await {
-                Some(outcome) => outcome,
-                None => self.answering.press(&job, query).await,
-            },
+            JobPayload::Answer { at, parsed } => self.answering.run(&job, *at, parsed).await,
+            JobPayload::Press { query, .. } => self.commands.press(&job, query).await,
             JobPayload::Command { at, name, parsed } => self.commands.run(&job, *at, *name, parsed).await,
             JobPayload::Thank { at } => self.commands.thank(&job, *at).await,
             JobPayload::Send { reply, made_by, .. } => self.delivery.run(&job, reply, made_by.as_deref()).await,

@@ -15,8 +15,8 @@ use chime_core::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfi
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, Rules, ask_of, find, is_generic};
 use chime_core::{
-    BotIdentity, ChatId, Entity, EntityKind, How, Matter, MessageId, MessagePlace, ParsedTrigger, SlotUse,
-    StoredMessage, TokenCalibration, Zone, clip, parse_message_link, utf16_slice,
+    BotIdentity, ChatId, Entity, EntityKind, How, MessageId, MessagePlace, ParsedTrigger, SlotUse, StoredMessage,
+    TokenCalibration, Zone, clip, parse_message_link, utf16_slice,
 };
 use chime_memory::context::{Readings, gather, window};
 use chime_memory::recall::Recaller;
@@ -105,7 +105,7 @@ fn decide(
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
     let Some(row) = chats::by_key(conn, trigger.chat)? else { return Ok(None) };
     let (asked, _) = asked(conn, trigger.clone(), (&row, zone), &parsed(conn, &trigger)?)?;
-    let answer = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
+    let answer = answers::to_trigger(conn, trigger.chat, trigger.seq)?;
     let calibration = match &answer {
         Some(answer) => usage::calibration(conn, &answer.model)?,
         None => TokenCalibration::default(),

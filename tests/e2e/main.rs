@@ -1,6 +1,6 @@
 //! The whole daemon, told as stories: one test binary, a file for each kind of story.
 //!
-//! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
+//! `answering` speaks with it, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, `kills` ends it at the worst moments, as a process of its own, and `images` in the
 //! middle of every kind of background work; `resilience` has the model fail while it is watched, `server` has it slow and small. `dialogue` goes on
 //! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come
@@ -15,7 +15,6 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
 mod access;
-mod another;
 mod answering;
 mod budgets;
 mod busy_group;

@@ -20,7 +20,6 @@ mod open;
 mod own_message;
 mod owners;
 mod photos;
-mod press;
 mod question;
 mod record;
 mod reply;

@@ -34,7 +34,6 @@ pub mod notes;
 pub mod notices;
 mod own_list;
 pub mod plain;
-pub mod press;
 pub mod prompt;
 pub mod reader;
 pub mod recall;

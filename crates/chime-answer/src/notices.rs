@@ -17,14 +17,7 @@ rows! {
     pub struct Notices {
         /// ISO 639-3.
         code: String,
-        /// The button that leads to the other matter that a tag may mean.
-        pub another: String,
-        /// That button was pressed before.
-        pub answered_already: String,
-        /// What a button leads to was forgotten.
-        pub no_longer_kept: String,
         pub unknown_button: String,
-        pub members_only: String,
         pub admins_only: String,
         /// In strict chats, where nothing that is known is about the ask.
         pub guard: String,
@@ -174,9 +167,7 @@ mod tests {
             for line in said.iter().chain(&waits) {
                 assert!(!line.contains(['{', '}']), "{line}");
             }
-            for toast in [&words.answered_already, &words.no_longer_kept, &words.unknown_button, &words.members_only] {
-                assert!(toast.chars().count() <= TOAST_CHARS, "{toast}");
-            }
+            assert!(words.unknown_button.chars().count() <= TOAST_CHARS, "{}", words.unknown_button);
         }
     }
 
@@ -214,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_language_without_a_table_is_english() {
-        assert_eq!(notices("a language that nobody speaks").another, "Another conversation");
-        assert_eq!(notices("est").another, "Teine jutuajamine");
+        assert_eq!(notices("a language that nobody speaks"), notices("eng"));
+        assert_ne!(notices("est"), notices("eng"));
     }
 
     #[test]

@@ -17,8 +17,8 @@ use chime_core::prompts::{
 };
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Matter, Piece, Role, Seq, Slot, SlotUse, SourceId,
-    StoredMessage, Timestamp, Zone, clip,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
+    Timestamp, Zone, clip,
 };
 use chime_relevance::context::ContextWindow;
 use chime_relevance::retrieval::Recalled;
@@ -68,7 +68,6 @@ pub struct PromptInput<'a> {
     pub window: &'a ContextWindow,
     /// Older messages and summaries that bear on the ask, oldest first.
     pub recalled: &'a Recalled,
-    pub matter: Matter,
     /// What was worked out of the ask; none where it is taken as it stands.
     pub follow_up: Option<&'a FollowUp>,
     /// The concepts in scope, a line each, the latest first.
@@ -355,7 +354,6 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'
     let anchor_seq = anchor.map(|entry| entry.message.seq);
     let anchor_number = anchor_seq.and_then(|seq| transcript.labels().number_of(seq));
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| transcript.aside(&clip(quoted, ANCHOR_CHARS)));
-    let subject = subject(input, transcript.labels());
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
@@ -371,9 +369,7 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'
         numbered: input.style == Style::Numbered,
         anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
-        subject: subject.as_deref(),
         photos: photos.as_deref(),
-        another: input.matter == Matter::Second,
         asker: &asker,
         ask: &question,
         has_words: !input.ask.trim().is_empty(),
@@ -409,14 +405,6 @@ fn numbers(messages: impl Iterator<Item = Seq>, labels: &Labels) -> Option<Strin
     let numbers: Vec<String> =
         messages.filter_map(|seq| labels.number_of(seq)).map(|number| format!("[{number}]")).collect();
     (!numbers.is_empty()).then(|| numbers.join(", "))
-}
-
-/// Returns where two subjects are open: the messages of the one to answer about.
-fn subject(input: &PromptInput<'_>, labels: &Labels) -> Option<String> {
-    let alternative = input.window.alternative.as_ref()?;
-    // A question that replies to a message from elsewhere is about that.
-    let is_about_window = input.trigger.message.snapshot.is_none();
-    is_about_window.then(|| numbers(alternative.taken.iter().copied(), labels)).flatten()
 }
 
 /// The two messages, and what each slot took.
@@ -490,7 +478,6 @@ mod tests {
             generic: ask.is_empty(),
             window: &window,
             recalled: &RECALLED,
-            matter: Matter::First,
             follow_up: None,
             concepts: &[],
             fence: "K7Q2X",
@@ -594,7 +581,6 @@ mod tests {
             generic: false,
             window,
             recalled: &RECALLED,
-            matter: Matter::First,
             follow_up: None,
             concepts: &[],
             fence: "K7Q2X",
@@ -722,7 +708,6 @@ mod tests {
             generic: false,
             window: &window,
             recalled: &RECALLED,
-            matter: Matter::First,
             follow_up: None,
             concepts: &[],
             fence: "K7Q2X",

@@ -7,7 +7,7 @@ use crate::followup::show;
 use crate::plain::{clean_name, escape_markdown, gist};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
-    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, Matter, MessageId, Part, Reason, Role, Seq,
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, MessageId, Part, Reason, Role, Seq,
     Timestamp, Uncertainty, UserId, Zone, grouped,
 };
 use chime_memory::wording::short_time;
@@ -71,7 +71,6 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     parts.extend(explained.summaries(&known));
     parts.extend(follow_up.and_then(|follow_up| show::why(follow_up, &to.texts.follow_up)));
     parts.extend(explained.remembered(&known));
-    parts.extend(meant(record, texts));
     parts.extend(left_out(record, texts));
     if record.guard_used {
         parts.push(texts.guard.clone());
@@ -288,15 +287,6 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
     }
 }
 
-/// That the tag could have meant another matter, where that was a close call.
-fn meant(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
-    match (record.matter, &record.alternative) {
-        (Matter::Second, _) => Some(texts.second.clone()),
-        (Matter::First, Some(_)) => Some(texts.button.clone()),
-        (Matter::First, None) => None,
-    }
-}
-
 /// `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
 fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -355,7 +345,6 @@ mod tests {
             chat: ChatKey(1),
             thread: None,
             trigger: Seq(9),
-            matter: Matter::First,
             asked_by: UserId(1),
             created_at: moment("15:00"),
             status: AnswerStatus::Answered,
@@ -373,7 +362,6 @@ mod tests {
                 omitted(3, "no room"),
                 omitted(6, "before a silence of 26 h"),
             ],
-            alternative: None,
             slots: Vec::new(),
             sources: vec![SourceRef { id: "m4".to_owned(), text: "The thai one?".to_owned() }],
             model: "some_model-1".to_owned(),

@@ -73,30 +73,6 @@ pub struct Chosen {
     pub score: f64,
 }
 
-/// Another matter that the trigger may have meant, nearly as likely as the one that was answered about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Alternative {
-    /// How much likelier the one that was answered about is, 0 to 1.
-    pub margin: f64,
-    /// The messages that the answer is about.
-    pub taken: Vec<Seq>,
-    /// The messages of the other matter.
-    pub other: Vec<Chosen>,
-    /// Who asked for an answer about it.
-    #[serde(default)]
-    pub asked_by: Option<UserId>,
-}
-
-/// Which of the matters that a trigger may mean an answer is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Matter {
-    /// The likelier one.
-    #[default]
-    First,
-    /// The other one, asked for by the button below the first answer.
-    Second,
-}
-
 /// A message that was considered and left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
@@ -233,7 +209,6 @@ pub struct AnswerRecord {
     pub thread: Option<ThreadId>,
     /// The trigger's own number.
     pub trigger: Seq,
-    pub matter: Matter,
     pub asked_by: UserId,
     pub created_at: Timestamp,
     pub status: AnswerStatus,
@@ -242,8 +217,6 @@ pub struct AnswerRecord {
     pub anchor: Option<MessageId>,
     pub window: Vec<Chosen>,
     pub omitted: Vec<Omitted>,
-    /// Where two matters were truly open.
-    pub alternative: Option<Alternative>,
     pub slots: Vec<SlotUse>,
     pub sources: Vec<SourceRef>,
     /// The model's name, or `offline`.

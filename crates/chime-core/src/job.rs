@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatId, JobId, Matter, MessageId, StoredMessage, Timestamp};
+use super::{ChatId, JobId, MessageId, StoredMessage, Timestamp};
 
 pub use kinds::{JobKind, JobPayload};
 pub use policy::{Class, Marked, Policy};
@@ -93,14 +93,6 @@ pub struct ParsedTrigger {
 }
 
 impl JobPayload {
-    /// The matter that an answering job is about.
-    pub fn matter(&self) -> Matter {
-        match self.kind() {
-            JobKind::Another => Matter::Second,
-            _ => Matter::First,
-        }
-    }
-
     /// The key of the reply that the job comes to: `answer:<chat>:<message>`.
     pub fn reply_key(&self) -> String {
         format!("{}:{}", self.kind().as_str(), self.key())

@@ -42,8 +42,8 @@ mod visible;
 mod zone;
 
 pub use answer::{
-    Alternative, AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Matter, Omitted, Part, Reason, SlotUse,
-    SourceRef, Spent, TokenUse,
+    AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Omitted, Part, Reason, SlotUse, SourceRef, Spent,
+    TokenUse,
 };
 pub use chat::{
     Announced, BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link,

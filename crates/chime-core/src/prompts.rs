@@ -98,12 +98,8 @@ pub struct AskValues<'a> {
     pub anchor_withheld: bool,
     /// The part of the anchor that the member marked.
     pub quoted: Option<&'a str>,
-    /// Where two subjects are open: the messages of the one to answer about, `[3], [5]`.
-    pub subject: Option<&'a str>,
     /// The messages whose photos follow the prompt, `[3], [5]`.
     pub photos: Option<&'a str>,
-    /// Whether it was answered before, about another subject than the one that is meant.
-    pub another: bool,
     /// `Ana`.
     pub asker: &'a str,
     /// The question, `Ana: when does it come?`

@@ -6,33 +6,32 @@ use super::consent::Scope;
 use super::derived::{Family, Merged};
 use super::{Reader, Result, StoreError, Writer, follow_ups, row, uses};
 use chime_core::{
-    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, Matter, MessageId, Seq, SlotUse,
-    SourceRef, ThreadId, Timestamp, TokenUse, Uncertainty, UserId,
+    AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, MessageId, Seq, SlotUse, SourceRef, ThreadId,
+    Timestamp, TokenUse, Uncertainty, UserId,
 };
 
-const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id, \
-                       context_window, omitted, slots, sources, alternative, model, prompt_tokens, \
+const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
+                       context_window, omitted, slots, sources, model, prompt_tokens, \
                        completion_tokens, latency_ms, uncertainty, guard_used";
 
-/// Stores an answer. A trigger has one for each matter that it may mean.
+/// Stores an answer. A trigger has one.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id,
-             context_window, omitted, slots, sources, alternative, model, prompt_tokens, completion_tokens, latency_ms,
+             context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms,
              uncertainty, guard_used)
-         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :matter, :asked_by, :created_at, :status, :text, :anchor_id,
-             :context_window, :omitted, :slots, :sources, :alternative, :model, :prompt_tokens, :completion_tokens,
+         VALUES (:id, :chat_key, :thread_id, :trigger_seq, 1, :asked_by, :created_at, :status, :text, :anchor_id,
+             :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens,
              :latency_ms, :uncertainty, :guard_used)",
     )?
     .execute(named_params! {
         ":id": record.id.0.to_string(), ":chat_key": record.chat.0, ":thread_id": record.thread.map(|id| id.0),
-        ":trigger_seq": record.trigger.0, ":matter": number(record.matter), ":asked_by": record.asked_by.0,
+        ":trigger_seq": record.trigger.0, ":asked_by": record.asked_by.0,
         ":created_at": record.created_at.millis(),
         ":status": record.status.as_str(), ":text": record.text, ":anchor_id": record.anchor.map(|id| id.0),
         ":context_window": row::to_json(&record.window, "context_window")?,
         ":omitted": row::to_json(&record.omitted, "omitted")?, ":slots": row::to_json(&record.slots, "slots")?,
         ":sources": row::to_json(&record.sources, "sources")?,
-        ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
         ":model": record.model,
         ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
         ":latency_ms": record.latency_ms, ":uncertainty": record.uncertainty.map(Uncertainty::as_str),
@@ -124,15 +123,14 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
             Some(record) => {
                 tx.prepare_cached(
                     "UPDATE answer SET chat_key = :chat, trigger_seq = :trigger, context_window = :window,
-                         slots = :slots, sources = :sources, alternative = :alternative WHERE id = :id",
+                         slots = :slots, sources = :sources WHERE id = :id",
                 )?
                 .execute(named_params! {
-                    ":chat": record.chat.0, ":trigger": record.trigger.0, ":id": id.0.to_string(),
-                    ":window": row::to_json(&record.window, "context_window")?,
-                    ":slots": row::to_json(&record.slots, "slots")?,
-                    ":sources": row::to_json(&record.sources, "sources")?,
-                    ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
-                })?;
+                ":chat": record.chat.0, ":trigger": record.trigger.0, ":id": id.0.to_string(),
+                ":window": row::to_json(&record.window, "context_window")?,
+                ":slots": row::to_json(&record.slots, "slots")?,
+                ":sources": row::to_json(&record.sources, "sources")?,
+                        })?;
                 note_uses(tx, &record)?;
             }
             None => forget(tx, id)?,
@@ -164,11 +162,6 @@ fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
     let all = |chosen: Vec<Chosen>| -> Vec<Chosen> {
         chosen.into_iter().filter_map(|it| Some(Chosen { seq: number(it.seq)?, ..it })).collect()
     };
-    let alternative = record.alternative.map(|it| Alternative {
-        taken: it.taken.into_iter().filter_map(number).collect(),
-        other: all(it.other),
-        ..it
-    });
     let slots = record.slots.into_iter().map(|slot| SlotUse {
         sources: slot.sources.into_iter().map(id).collect(),
         found: slot.found.into_iter().map(|found| FoundSource { id: id(found.id), ..found }).collect(),
@@ -178,7 +171,6 @@ fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
         chat: chats.into,
         trigger: number(record.trigger)?,
         window: all(record.window),
-        alternative,
         slots: slots.collect(),
         sources: record.sources.into_iter().map(|it| SourceRef { id: id(it.id), ..it }).collect(),
         ..record
@@ -201,14 +193,6 @@ pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
     Ok(())
 }
 
-/// Says more of the other matter than was known when the answer was stored.
-pub fn set_alternative(tx: &Writer<'_>, id: AnswerId, alternative: &Alternative) -> Result<()> {
-    tx.prepare_cached("UPDATE answer SET alternative = :alternative WHERE id = :id")?.execute(named_params! {
-        ":id": id.0.to_string(), ":alternative": row::to_json(alternative, "alternative")?,
-    })?;
-    Ok(())
-}
-
 pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM answer WHERE id = :id");
     conn.prepare_cached(&sql)?
@@ -217,23 +201,13 @@ pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
         .transpose()
 }
 
-/// The answer to a trigger about one of the matters that it may mean.
-pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq, matter: Matter) -> Result<Option<AnswerRecord>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq AND matter = :matter");
+/// Returns the answer to a trigger.
+pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq) -> Result<Option<AnswerRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq");
     conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0, ":matter": number(matter) }, |raw| {
-            Ok(from_row(raw))
-        })
+        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0 }, |raw| Ok(from_row(raw)))
         .optional()?
         .transpose()
-}
-
-fn number(matter: Matter) -> u8 {
-    match matter {
-        Matter::First => 1,
-        Matter::Second => 2,
-    }
 }
 
 pub fn parse_id(raw: &str) -> Result<AnswerId> {
@@ -251,7 +225,6 @@ fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
         chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
         thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
         trigger: Seq(row::number(row::get(raw, "trigger_seq")?, "trigger_seq")?),
-        matter: if row::get::<u8>(raw, "matter")? == number(Matter::Second) { Matter::Second } else { Matter::First },
         asked_by: UserId(row::get(raw, "asked_by")?),
         created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
         status: row::word(&status, "status", AnswerStatus::parse)?,
@@ -261,10 +234,6 @@ fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
         omitted: row::json(&json("omitted")?, "omitted")?,
         slots: row::json(&json("slots")?, "slots")?,
         sources: row::json(&json("sources")?, "sources")?,
-        alternative: match row::get::<Option<String>>(raw, "alternative")? {
-            Some(json) => Some(row::json(&json, "alternative")?),
-            None => None,
-        },
         model: row::get(raw, "model")?,
         tokens: TokenUse { prompt: row::get(raw, "prompt_tokens")?, completion: row::get(raw, "completion_tokens")? },
         latency_ms: row::get(raw, "latency_ms")?,

@@ -165,8 +165,7 @@ mod tests {
     use crate::{Priority, chats};
     use chime_core::testkit::{CHAT, transcript};
     use chime_core::{
-        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Matter, Message, MessageId, Reason, ReplyTarget, TokenUse,
-        UserId,
+        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Message, MessageId, Reason, ReplyTarget, TokenUse, UserId,
     };
 
     /// An answer to message 1 that was given the message `used` and went out as message `carrier`.
@@ -178,7 +177,6 @@ mod tests {
             chat: ChatKey(1),
             thread: None,
             trigger: Seq(90 + u32::try_from(number).unwrap()),
-            matter: Matter::First,
             asked_by: UserId(1),
             created_at: Timestamp::from_secs(1),
             status: AnswerStatus::Answered,
@@ -186,7 +184,6 @@ mod tests {
             anchor: None,
             window: vec![used],
             omitted: vec![],
-            alternative: None,
             slots: vec![],
             sources: vec![],
             model: "test".to_owned(),

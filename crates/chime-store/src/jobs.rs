@@ -489,7 +489,6 @@ mod tests {
         let left = store
             .write(Priority::Background, move |tx| {
                 add(tx, &JobPayload::Answer { at, parsed: Default::default() }, now)?;
-                add(tx, &JobPayload::Another { at, parsed: Default::default() }, now)?;
                 add(tx, &JobPayload::Forget { request: 1, chat }, now)?;
                 end_all_of(tx, chat)?;
                 due(tx, now, 9, 9)

@@ -8,8 +8,8 @@ use ulid::Ulid;
 use crate::cli::demo::chat::{ChatFile, Line};
 use chime_answer::followup::{Ask, Turn, classify, items, resolve};
 use chime_core::{
-    AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Matter, Message, MessageId, ReplyTarget, Role,
-    Sender, StoredMessage, Timestamp, TokenUse, UserId,
+    AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Message, MessageId, ReplyTarget, Role, Sender,
+    StoredMessage, Timestamp, TokenUse, UserId,
 };
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::outbox::{NewReply, Purpose};
@@ -69,7 +69,7 @@ fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> chime_store::Result<()>
 
 /// The answer of the bot with the items in it.
 fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said) -> chime_store::Result<()> {
-    if answers::to_trigger(tx, trigger.chat, trigger.seq, Matter::First)?.is_some() {
+    if answers::to_trigger(tx, trigger.chat, trigger.seq)?.is_some() {
         return Ok(());
     }
     let millis = u64::try_from(answer.line.sent_at.millis()).unwrap_or(0);
@@ -81,7 +81,6 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
         chat: trigger.chat,
         thread: None,
         trigger: trigger.seq,
-        matter: Matter::First,
         asked_by: asked.from,
         created_at: answer.line.sent_at,
         status: AnswerStatus::Answered,
@@ -89,7 +88,6 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
         anchor: None,
         window: Vec::new(),
         omitted: Vec::new(),
-        alternative: None,
         slots: Vec::new(),
         sources: Vec::new(),
         model: "recorded".to_owned(),

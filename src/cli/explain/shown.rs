@@ -57,7 +57,7 @@ pub fn as_json(decision: &Decision) -> Value {
     };
     json!({
         "focus": ids(Part::Focus), "surroundings": ids(Part::Surroundings), "further_back": further_back, "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
-        "omitted": omitted, "slots": decision.slots, "alternative": decision.window.alternative,
+        "omitted": omitted, "slots": decision.slots,
     })
 }
 
@@ -93,10 +93,6 @@ pub fn in_words(decision: &Decision) -> String {
         let became = if older.is_accepted { "taken" } else { "left" };
         format!("  #{} {became} {:.2}  {}", older.message.message.id, older.probability, told(&older.features()))
     }));
-    if let Some(alternative) = &window.alternative {
-        let other: Vec<String> = alternative.other.iter().map(|chosen| format!("#{}", chosen.id)).collect();
-        lines.push(format!("or about {} (less likely by {:.2})", other.join(" "), alternative.margin));
-    }
     for slot in &decision.slots {
         lines.push(format!("slot     {:<20} {} tokens", slot.name, slot.tokens));
         lines.extend(slot.found.iter().map(found));

@@ -17,7 +17,7 @@ use crate::answering::log;
 use crate::answering::long_strand::LongStrands;
 use crate::answering::open::Found;
 use crate::answering::question::Question;
-use crate::answering::record::{button, record};
+use crate::answering::record::record;
 use crate::answering::reply::{format_parts, reply_to};
 use crate::answering::stream::Drafts;
 use crate::answering::traffic::Lanes;
@@ -48,7 +48,6 @@ use chime_memory::context::Readings;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
-use chime_store::outbox::NewReply;
 use chime_store::{Store, StoreError, answers, jobs, outbox, topics};
 use chime_telegram::Telegram;
 
@@ -128,8 +127,8 @@ impl Answering {
     async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
         self.parts.gateway.wait_for_facts().await;
-        self.transcribe_nearby(job, at, parsed).await;
-        let mut question = match self.find(job, at, parsed).await? {
+        self.transcribe_nearby(at, parsed).await;
+        let mut question = match self.find(at, parsed).await? {
             Found::Ready(question) => question,
             Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
             Found::Gone => {
@@ -138,7 +137,7 @@ impl Answering {
             }
             Found::Answered => return Ok(self.close(job).await?),
         };
-        if !self.may_ask(&question.chat, question.asked_by).await? {
+        if !self.may_ask(&question.chat, question.asker()).await? {
             self.take_back(job).await?;
             return Ok(self.refuse(job, question.trigger(), Because::AdminsOnly).await?);
         }
@@ -267,7 +266,6 @@ impl Answering {
                 generic: question.generic && !question.follow_up.is_telling(),
                 window: &question.window,
                 recalled: &question.recalled,
-                matter: question.matter,
                 follow_up: Some(&question.follow_up),
                 // Nothing that small models do not need.
                 concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
@@ -297,7 +295,7 @@ impl Answering {
         let ask = Ask {
             purpose: Purpose::Answer,
             conversation: question.trigger().conversation(),
-            on_behalf_of: Some(question.asked_by),
+            on_behalf_of: Some(question.asker()),
             economy: match choice {
                 Choice::Best => Economy::Best,
                 Choice::Cheaper => Economy::Cheaper,
@@ -359,8 +357,7 @@ impl Answering {
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
         log::ready(MessageAt::of(question.trigger()), &record);
-        let buttons = button(&record, question.chat.speaks()).map(|button| vec![button]).into_iter().collect();
-        let reply = NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
+        let reply = reply_to(question.trigger(), record.id, &job.payload, parts);
         let taken = follow_up::to_store(&record, &question.follow_up);
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record, &question.looked_up));
         let mut rests_on = std::mem::take(&mut question.going_on.rests_on);

@@ -10,23 +10,18 @@ use crate::answering::open::{Found, Opened};
 use crate::answering::question::{Question, Reading};
 use crate::reader;
 use chime_access::gateway::Purpose;
-use chime_core::{Job, Matter, MessageAt, ParsedTrigger};
+use chime_core::{MessageAt, ParsedTrigger};
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::Store;
 
 impl Answering {
-    pub(super) async fn find(
-        &self,
-        job: &Job,
-        at: MessageAt,
-        parsed: &ParsedTrigger,
-    ) -> anyhow::Result<Found<Question>> {
+    pub(super) async fn find(&self, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<Found<Question>> {
         let (store, reading) = (self.parts.store.clone(), Arc::new(self.reading()));
-        let (matter, parsed) = (job.payload.matter(), parsed.clone());
+        let parsed = parsed.clone();
         let _place = self.places.acquire().await?;
-        tokio::task::spawn_blocking(move || found(&store, &reading, (at, matter), &parsed))
+        tokio::task::spawn_blocking(move || found(&store, &reading, at, &parsed))
             .await
             .context("working out what the trigger is about")?
     }
@@ -77,10 +72,10 @@ impl Answering {
 fn found(
     store: &Store,
     reading: &Arc<Reading>,
-    (at, matter): (MessageAt, Matter),
+    at: MessageAt,
     parsed: &ParsedTrigger,
 ) -> anyhow::Result<Found<Question>> {
-    let opened: Arc<Opened> = match store.read_here(|conn| reading.open(conn, at, parsed, matter))? {
+    let opened: Arc<Opened> = match store.read_here(|conn| reading.open(conn, at, parsed))? {
         Found::Ready(opened) => Arc::from(opened),
         Found::Gone => return Ok(Found::Gone),
         Found::Answered => return Ok(Found::Answered),

@@ -6,7 +6,7 @@ use crate::answering::question::Reading;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::trigger::{self, Languages, calls_bot, own_run};
-use chime_core::{Alternative, Chosen, How, Matter, MessageAt, ParsedTrigger, Seq, StoredMessage, UserId, Zone};
+use chime_core::{How, MessageAt, ParsedTrigger, Seq, StoredMessage, Zone};
 use chime_memory::context::Asked;
 use chime_relevance::context::MessageFeatures;
 use chime_store::chats::{self, ChatRow};
@@ -28,10 +28,6 @@ pub enum Found<T> {
 pub struct Opened {
     pub asked: Asked,
     pub chat: ChatRow,
-    pub matter: Matter,
-    pub asked_by: UserId,
-    /// The focus, where it was picked before and a member asked for it.
-    pub given: Option<Vec<Chosen>>,
     /// The ask only points at the conversation.
     pub generic: bool,
     /// The chat's, before any message was read that the answer may rest on.
@@ -41,14 +37,8 @@ pub struct Opened {
 }
 
 impl Reading {
-    /// Reads the message `at`, for an answer about `matter`.
-    pub fn open(
-        &self,
-        conn: &Reader,
-        at: MessageAt,
-        parsed: &ParsedTrigger,
-        matter: Matter,
-    ) -> chime_store::Result<Found<Opened>> {
+    /// Reads the message `at`, for an answer.
+    pub fn open(&self, conn: &Reader, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<Found<Opened>> {
         let (Some(mut trigger), Some(chat)) =
             (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
         else {
@@ -59,19 +49,12 @@ impl Reading {
             return Ok(Found::Gone);
         }
         let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
-        if matter == Matter::First && self.there.since(asked_at) > self.max_age {
+        if self.there.since(asked_at) > self.max_age {
             return Ok(Found::Old(Box::new(trigger)));
         }
-        if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
+        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
             return Ok(Found::Answered);
         }
-        let (given, asked_by) = match matter {
-            Matter::First => (None, trigger.message.sender.id),
-            Matter::Second => match other_matter(conn, &trigger)? {
-                Some(it) => (Some(it.other), it.asked_by.unwrap_or(trigger.message.sender.id)),
-                None => return Ok(Found::Gone),
-            },
-        };
         if let Some(parent) = trigger.message.reply_to
             && messages::is_withheld(conn, trigger.message.chat, parent)?
         {
@@ -82,7 +65,7 @@ impl Reading {
         let known = self.readings.known(conn, trigger.conversation())?;
         let parsed = &as_transcribed(parsed, &trigger);
         let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
-        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, revision, known })))
+        Ok(Found::Ready(Box::new(Opened { asked, chat, generic, revision, known })))
     }
 }
 
@@ -93,12 +76,6 @@ fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrig
         parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message.text, &parsed), Languages::shipped());
     }
     parsed
-}
-
-/// What the first answer to `trigger` left open.
-fn other_matter(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<Option<Alternative>> {
-    let first = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
-    Ok(first.and_then(|first| first.alternative))
 }
 
 /// A trigger of `chat` as it is read for an answer, and whether its ask only points at the conversation. `zone` is that of chats

@@ -18,7 +18,7 @@ use crate::tools::LookedUp;
 use chime_access::gateway::ask::Bill;
 use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Matter, Role, Seq, Slot,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use chime_memory::context::{Asked, Readings, gather, window_around};
@@ -89,9 +89,6 @@ pub struct Question {
     pub recalled: Recalled,
     /// Room for the window, in tokens as we estimate them.
     pub room: usize,
-    pub matter: Matter,
-    /// Who wants this answer: the author of the trigger, or whoever pressed the button for the other matter.
-    pub asked_by: UserId,
     /// The suggestion that the ask goes on with.
     pub going_on: GoingOn,
     /// The concepts that the conversation has in scope.
@@ -141,14 +138,14 @@ impl Reading {
     pub fn gather(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
-        let gathered = gather(conn, opened.asked.clone(), &params, &self.readings)?;
-        let given = opened.given.clone().or(gathered.given);
-        Ok(Gathered { history: Arc::new(History { given, ..gathered }), params })
+        let history = gather(conn, opened.asked.clone(), &params, &self.readings)?;
+        Ok(Gathered { history: Arc::new(history), params })
     }
 
     /// Reads what belongs to a trigger whatever it is about.
     pub fn beside(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Beside> {
-        let Opened { asked: Asked { trigger, ask, .. }, chat: row, asked_by, generic, .. } = opened;
+        let Opened { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
+        let asker = trigger.message.sender.id;
         let subject = Subject {
             chat: trigger.chat,
             conversation: trigger.conversation(),
@@ -162,12 +159,12 @@ impl Reading {
             scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
             earliest: messages::earliest(conn, trigger.chat)?,
             settings: chat_settings::load(conn, trigger.chat)?,
-            introduction: match self.wants_no_introduction(conn, row, *asked_by)? {
+            introduction: match self.wants_no_introduction(conn, row, asker)? {
                 true => None,
                 false => self.introduction.due(conn, row)?,
             },
             topic: topic_names::find(conn, trigger.conversation())?,
-            spent: usage::spent(conn, self.now, trigger.chat, *asked_by)?,
+            spent: usage::spent(conn, self.now, trigger.chat, asker)?,
         })
     }
 
@@ -196,13 +193,13 @@ impl Reading {
         windowed: Windowed,
         beside: Beside,
     ) -> chime_store::Result<Question> {
-        let Opened { chat: row, matter, asked_by, generic, revision, .. } = opened;
-        let (matter, asked_by, generic) = (*matter, *asked_by, *generic);
+        let Opened { chat: row, generic, revision, .. } = opened;
+        let generic = *generic;
         let Gathered { history, params } = gathered;
         let Windowed { window, oldest_part } = windowed;
         let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
-        let going_on = self.going_on(conn, &history, generic, row, &window, asked_by);
+        let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(Question {
@@ -221,8 +218,6 @@ impl Reading {
             enrichment,
             recalled,
             room: params.token_budget,
-            matter,
-            asked_by,
             going_on,
             scope,
             bills: Vec::new(),
@@ -275,7 +270,6 @@ impl Reading {
         generic: bool,
         row: &ChatRow,
         window: &ContextWindow,
-        member: UserId,
     ) -> GoingOn {
         let asked = follow_up::Asked {
             trigger: &history.trigger,
@@ -284,7 +278,7 @@ impl Reading {
             language: row.language,
             usual_idle: self.idle.in_chats_of(row.chat.kind),
             window,
-            member,
+            member: history.trigger.message.sender.id,
             now: self.now,
         };
         follow_up::find(conn, &asked).unwrap_or_else(|error| {
@@ -297,6 +291,11 @@ impl Reading {
 impl Question {
     pub fn trigger(&self) -> &StoredMessage {
         &self.history.trigger
+    }
+
+    /// Returns the member who asks.
+    pub fn asker(&self) -> UserId {
+        self.trigger().message.sender.id
     }
 
     /// What the answer may cite: the messages of the window, what was recalled, and what was looked up.

@@ -1,24 +1,14 @@
-//! The record that is kept of an answer, and the button below it.
+//! The record that is kept of an answer.
 
 use ulid::Ulid;
 
 use crate::answering::draft::Draft;
 use crate::answering::question::Question;
 use crate::citations::Checked;
-use crate::notices::notices;
-use crate::press::OTHER_MATTER;
 use crate::prompt::BuiltPrompt;
 use crate::recall;
-use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Button, Timestamp};
+use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Timestamp};
 use chime_runtime::clock::Stopwatch;
-use chime_store::Language;
-
-/// The way to the other matter that the trigger may mean, below an answer that is one.
-pub fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
-    let is_answer = record.status != AnswerStatus::Apologised;
-    let label = || notices(language.code()).another.clone();
-    (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
-}
 
 /// What is kept of the answer to `question`.
 pub fn record(
@@ -43,16 +33,13 @@ pub fn record(
         chat: question.trigger().chat,
         thread: question.trigger().message.thread,
         trigger: question.trigger().seq,
-        matter: question.matter,
-        asked_by: question.asked_by,
+        asked_by: question.asker(),
         created_at: now,
         status: draft.status,
         text: checked.text,
         anchor: question.window.anchor,
         window: shown,
         omitted: question.window.omitted.clone(),
-        // A reply to a message from elsewhere is about that.
-        alternative: question.window.alternative.clone().filter(|_| question.trigger().message.snapshot.is_none()),
         slots,
         sources: checked.sources,
         model: draft.model,

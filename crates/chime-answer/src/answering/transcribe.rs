@@ -7,7 +7,7 @@ use futures::future::join_all;
 use crate::answering::Answering;
 use crate::answering::open::{Found, Opened};
 use crate::answering::typing::keep_typing;
-use chime_core::{Job, MessageAt, ParsedTrigger, StoredMessage};
+use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
 
 /// Messages before a trigger among which spoken ones are transcribed, where they are not yet.
@@ -18,28 +18,29 @@ const MOST: usize = 3;
 impl Answering {
     /// Has the trigger `at`, what it replies to and what was said just before it transcribed, where they are spoken and the
     /// trigger is to be answered. It only enriches, and takes no longer than fetching a file and a call of the model.
-    pub(super) async fn transcribe_nearby(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) {
+    pub(super) async fn transcribe_nearby(&self, at: MessageAt, parsed: &ParsedTrigger) {
         if !self.parts.voice.transcribes() {
             return;
         }
-        if let Err(error) = self.transcribe_around(job, at, parsed).await {
+        if let Err(error) = self.transcribe_around(at, parsed).await {
             tracing::warn!(%error, "what was spoken before a question is not transcribed");
         }
     }
 
-    async fn transcribe_around(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-        let (reading, parsed, matter) = (Arc::new(self.reading()), parsed.clone(), job.payload.matter());
+    async fn transcribe_around(&self, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
+        let (reading, parsed) = (Arc::new(self.reading()), parsed.clone());
         let found = self.parts.store.read(move |conn| {
-            let Found::Ready(opened) = reading.open(conn, at, &parsed, matter)? else { return Ok(None) };
+            let Found::Ready(opened) = reading.open(conn, at, &parsed)? else { return Ok(None) };
             let spoken = untranscribed(conn, &opened.asked.trigger)?;
             Ok((!spoken.is_empty()).then_some((opened, spoken)))
         });
         let Some((opened, spoken)) = found.await? else { return Ok(()) };
-        let Opened { chat, asked_by, asked, .. } = *opened;
-        if !self.may_ask(&chat, asked_by).await? {
+        let Opened { chat, asked, .. } = *opened;
+        let asker = asked.trigger.message.sender.id;
+        if !self.may_ask(&chat, asker).await? {
             return Ok(());
         }
-        let transcribing = join_all(spoken.into_iter().map(|at| self.parts.voice.transcribe_for(asked_by, at)));
+        let transcribing = join_all(spoken.into_iter().map(|at| self.parts.voice.transcribe_for(asker, at)));
         tokio::select! {
             _ = transcribing => Ok(()),
             never = keep_typing(&self.parts.telegram, &self.parts.clock, at.chat, asked.trigger.message.thread) => match never {},

@@ -79,10 +79,6 @@ job_kinds! {
     Answer { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
     = "answer", key at, lane at.chat.0, Policy::ASKING;
 
-    /// Answer a trigger again, about the other matter that it may mean.
-    Another { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
-    = "another", key at, lane at.chat.0, Policy::ASKING;
-
     /// See to a press on a button. `query` is the press's id at Telegram.
     Press { query: String, chat: ChatId }
     = "press", key query, lane chat.0, Policy::ANSWERING;

@@ -46,8 +46,6 @@ rows! {
         pub lines_one: String,
         pub lines_many: String,
         pub from: String,
-        pub second: String,
-        pub button: String,
         pub left_out: String,
         pub left_one: String,
         pub left_many: String,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::context::retrieval::rerank::Reranked;
-use chime_core::{Alternative, Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
+use chime_core::{Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
 /// The messages that one answer is given, in order of time, each with the reason why it is there.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,7 +25,6 @@ pub struct ContextWindow {
     /// Everything that was considered, the likeliest first.
     pub ranked: Vec<MessageId>,
     /// Where two matters are about as likely: which one is taken, and what belongs to the other.
-    pub alternative: Option<Alternative>,
     /// Messages found further back, the likeliest first, accepted or not.
     pub further_back: Vec<Reranked>,
 }

@@ -24,7 +24,6 @@ use crate::context::params::Params;
 use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
-use crate::context::select::ambiguity::Rivals;
 use crate::context::select::expected_f1::Taken;
 use crate::context::strands::SampledStrands;
 use chime_core::trigger::Languages;
@@ -59,8 +58,6 @@ pub struct Selection {
     pub taken: Vec<Taken>,
     /// How likely each candidate belongs to what the trigger is about, 0 to 1.
     pub marginals: Vec<f32>,
-    /// Where two matters are truly open.
-    pub rivals: Option<Rivals>,
 }
 
 /// The candidates made ready to be scored, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).

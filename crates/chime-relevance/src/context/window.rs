@@ -16,14 +16,11 @@ use crate::context::past::Past;
 use crate::context::pick::{Selection, pick};
 use crate::context::retrieval::query::{Candidate, OlderQuery};
 use crate::context::retrieval::rerank::Reranked;
-use crate::context::select::expected_f1::Taken;
 use crate::context::window::picked::Picked;
 use crate::retrieval::Stretch;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
-use chime_core::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
+use chime_core::{MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 
-/// In a conversation of fewer messages than this no second matter is offered: all of it is shown anyway.
-const FEW: usize = 8;
 /// A message at least this likely belongs to the strand, whether it is picked or not.
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
@@ -91,7 +88,6 @@ impl Focused {
         let pool = CandidateSet::new(history, &[]);
         let found = older_query(history, &pool, &picked).map_or_else(Vec::new, |query| past.older(&query));
         let stretches = Stretches::of(history, past, params);
-        let alternative = alternative(&selection, history, &pool).filter(|_| history.given.is_none());
         let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&selection.marginals))
             .map(|(place, share)| (pool.messages[*place].seq, *share))
             .collect();
@@ -127,7 +123,6 @@ impl Focused {
             entries,
             known_from: history.known_from(),
             ranked,
-            alternative,
             further_back: found,
         }
     }
@@ -301,33 +296,6 @@ fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
     let mut ranked: Vec<(usize, f32)> = pool.candidates.iter().copied().zip(marginals.iter().copied()).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     ranked.into_iter().map(|(place, _)| pool.messages[place].message.id).collect()
-}
-
-/// The second matter, where two are about as likely. None for a reply, in a short conversation, or where only the first has
-/// a word of the ask.
-fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
-    let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
-    let rivals = selection.rivals.as_ref().filter(|_| !is_clear)?;
-    let conversation = pool.talk();
-    let asked = lexical::stems(&history.ask);
-    let has_asked = |one: &Taken| {
-        let reading = history.evidence.reading(conversation[one.place]);
-        reading.stems.iter().any(|stem| asked.contains(stem))
-    };
-    if rivals.first.iter().any(has_asked) && !rivals.second.iter().any(has_asked) {
-        return None;
-    }
-    let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();
-    taken.sort_unstable();
-    let chosen = |one: &Taken| Chosen {
-        seq: conversation[one.place].seq,
-        id: conversation[one.place].message.id,
-        reason: Reason::Strand,
-        score: f64::from(one.probability),
-    };
-    let mut other: Vec<Chosen> = rivals.second.iter().map(chosen).collect();
-    other.sort_unstable_by_key(|chosen| chosen.seq);
-    Some(Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None })
 }
 
 fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {

@@ -43,22 +43,32 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// Works on a `press` job where the button is one of the panel's; none where it is not.
-    pub async fn press(&self, job: &Job, query: &str) -> Option<Outcome> {
+    /// Works on a `press` job.
+    pub async fn press(&self, job: &Job, query: &str) -> Outcome {
+        match self.pressed(job, query).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<Outcome> {
         let key = query.to_owned();
         let found = self.store.read(move |conn| {
             let Some(press) = presses::find(conn, &key)? else { return Ok(None) };
             Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
         });
-        let (press, chat) = match found.await {
-            Ok(found) => found?,
-            Err(error) => return Some(Outcome::of_store(&error, job)),
+        let Some((press, chat)) = found.await? else {
+            self.finish(job).await?;
+            return Ok(Outcome::Finished);
         };
-        let change = Change::parse(&press.data)?;
-        Some(match self.change(job, &press, &chat, change).await {
-            Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
-        })
+        match Change::parse(&press.data) {
+            Some(change) => self.change(job, &press, &chat, change).await,
+            None => {
+                self.finish(job).await?;
+                self.confirm(&press, Some(&notices(chat.speaks().code()).unknown_button)).await;
+                Ok(Outcome::Finished)
+            }
+        }
     }
 
     async fn change(&self, job: &Job, press: &Press, chat: &ChatRow, change: Change) -> chime_store::Result<Outcome> {

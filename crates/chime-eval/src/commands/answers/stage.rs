@@ -17,8 +17,8 @@ use chime::cli::demo::chat;
 use chime::cli::demo::recorded::{BOT, Said, record_in};
 use chime_core::config::{Config, ConfigError, Environment, KEYS, PrivacyConfig};
 use chime_core::{
-    AnswerStatus, Chat, ChatId, ChatKind, EntityKind, JobKind, Matter, MessageId, MessagePlace, Seq, Timestamp, UserId,
-    Zone, parse_message_link,
+    AnswerStatus, Chat, ChatId, ChatKind, EntityKind, JobKind, MessageId, MessagePlace, Seq, Timestamp, UserId, Zone,
+    parse_message_link,
 };
 use chime_runtime::clock::{Clock, Stopwatch};
 use chime_sandbox::{NewChat, Post, Sandbox, SandboxMessage, Setup};
@@ -257,7 +257,7 @@ struct Record {
 
 fn record_of(conn: &Reader, chat: ChatId, asked: MessageId) -> chime_store::Result<Option<Record>> {
     let Some(trigger) = messages::find(conn, chat, asked)? else { return Ok(None) };
-    let Some(record) = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)? else { return Ok(None) };
+    let Some(record) = answers::to_trigger(conn, trigger.chat, trigger.seq)? else { return Ok(None) };
     let mut sources = Vec::new();
     for source in &record.sources {
         let Ok(seq) = source.id.trim_start_matches('m').parse().map(Seq) else { continue };

@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::task::Poll;
 
 use super::*;
-use chime_core::{AnswerId, AnswerRecord, AnswerStatus, JobKind, Matter, Seq, TokenUse, UserId};
+use chime_core::{AnswerId, AnswerRecord, AnswerStatus, JobKind, Seq, TokenUse, UserId};
 use chime_llm::{Embeddings, LlmOptions};
 use chime_store::{answers, strand_summaries, summary_vectors, tags};
 use chime_testkit::ModelServer;
@@ -72,7 +72,6 @@ fn asked(now: Timestamp) -> AnswerRecord {
         chat: CHAT_KEY,
         thread: None,
         trigger: Seq(900),
-        matter: Matter::First,
         asked_by: UserId(1),
         created_at: now,
         status: AnswerStatus::Answered,
@@ -80,7 +79,6 @@ fn asked(now: Timestamp) -> AnswerRecord {
         anchor: None,
         window: vec![],
         omitted: vec![],
-        alternative: None,
         slots: vec![],
         sources: vec![],
         model: "scripted".to_owned(),

@@ -10,7 +10,6 @@ use crate::context::novelty::waste;
 use crate::context::pick::{Candidates, Selection};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::{self, Refinement};
-use crate::context::select::ambiguity;
 use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Partitioned;
 use crate::context::weights::Weights;
@@ -54,9 +53,7 @@ impl Candidates<'_> {
         }
         let costs = waste(novelty, price, self.features.iter().map(|it| it.chars));
         let taken = best_set(&guesses, most, &costs);
-        // A tag with an empty focus starts something new, so that no second matter is open.
-        let rivals = ambiguity::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
-        Selection { taken, marginals, rivals }
+        Selection { taken, marginals }
     }
 
     /// The guesses, and for each candidate the probability that it belongs to the right one.
