@@ -61,7 +61,9 @@ pub enum AppError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Prompts(#[from] PromptError),
-    #[error("Telegram refuses the bot token; get a new one from @BotFather and set TELEGRAM_BOT_TOKEN")]
+    #[error(
+        "Telegram refuses the bot token: it is wrong or was revoked; copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"
+    )]
     TokenRefused,
     #[error("the HTTP client cannot be set up: {0}")]
     Http(String),

@@ -157,7 +157,11 @@ pub(super) async fn introduce(
             Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
             Err(error) => {
                 was_refused = matches!(error, TelegramError::Unauthorized);
-                tracing::warn!(%error, "Telegram cannot be reached, trying again");
+                if was_refused {
+                    tracing::warn!("Telegram refuses the bot token, asking once more");
+                } else {
+                    tracing::warn!(%error, "Telegram cannot be reached, trying again");
+                }
                 health.note(clock, Some((TroubleKind::Polling, error.to_string())));
                 service::waiting();
             }

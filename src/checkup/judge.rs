@@ -186,8 +186,8 @@ pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> Finding {
         Ok(bot) => Finding::ok(NAME, format!("the token belongs to @{}", bot.username())),
         Err(TelegramError::Unauthorized) => Finding::fail(
             NAME,
-            "the token is refused",
-            "copy the token again from @BotFather (/token) and set TELEGRAM_BOT_TOKEN",
+            "Telegram refuses the bot token: it is wrong or was revoked",
+            "copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN",
         ),
         Err(TelegramError::Throttled { retry_after }) => Finding::warn(
             NAME,

@@ -279,7 +279,7 @@ async fn a_token_that_is_refused_ends_the_daemon() {
         w.say("ann", "this wakes the poll");
         let (code, log) = running.ended(REFUSES_WITHIN).await;
         assert_eq!(code, 78, "{log}");
-        assert!(log.contains("get a new one from @BotFather and set TELEGRAM_BOT_TOKEN"), "{log}");
+        assert!(log.contains("copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"), "{log}");
 
         let (code, log) = Process::begin(w).ended(REFUSES_WITHIN).await;
         assert_eq!(code, 78, "{log}");

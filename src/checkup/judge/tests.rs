@@ -116,7 +116,7 @@ fn telegram_and_a_webhook() {
         ],
         expect![[r#"
             ok telegram: the token belongs to @chime_bot
-            FAIL telegram: the token is refused; do: copy the token again from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
+            FAIL telegram: Telegram refuses the bot token: it is wrong or was revoked; do: copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
             FAIL telegram: Telegram cannot be reached: status 500: no luck; do: check the network, a proxy or firewall, CA certificates and TELEGRAM_API_URL
             ok webhook: none is set, so chime may poll
             FAIL webhook: updates go to a webhook at hooks.example.org instead of chime; do: open https://api.telegram.org/bot<TOKEN>/deleteWebhook once, with your token in it

@@ -183,10 +183,21 @@ async fn a_refused_token_and_a_dead_model_server() {
         warn database: there is none at chime.db yet; do: start chime run, or set DATABASE_PATH
         (the disk of this machine)
         ok access: owners: N allowed chats: N
-        FAIL telegram: the token is refused; do: copy the token again from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
+        FAIL telegram: Telegram refuses the bot token: it is wrong or was revoked; do: copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
         ok clock: agrees with Telegram's
         FAIL model: scripted: the model server cannot be reached; do: start the model server, or correct OPENAI_BASE_URL
         exit Some(69)"#]]).await;
+}
+
+#[tokio::test]
+async fn a_refused_token_ends_the_start_at_once_and_says_what_to_do() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("TELEGRAM_BOT_TOKEN", "1:wrong");
+    let mut daemon = machine.start();
+    assert_eq!(daemon.ended().await, Some(78));
+    let log = daemon.log();
+    assert!(log.contains("Telegram refuses the bot token") && log.contains("@BotFather"), "{log}");
+    assert!(!log.contains("cannot be reached"), "it was reached: {log}");
 }
 
 #[tokio::test]

@@ -109,7 +109,9 @@ impl PollHealth {
 /// Why polling ended for good.
 #[derive(Debug, thiserror::Error)]
 pub enum PollEnd {
-    #[error("Telegram refuses the bot token; get a new one from @BotFather and set TELEGRAM_BOT_TOKEN")]
+    #[error(
+        "Telegram refuses the bot token: it is wrong or was revoked; copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"
+    )]
     TokenRefused,
     #[error(transparent)]
     Store(#[from] StoreError),
