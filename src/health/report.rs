@@ -166,7 +166,7 @@ pub fn metrics(vitals: &Vitals) -> String {
     }
     let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
     let what = "Citations of messages outside the focus: what the choice of messages missed.";
-    text.total("chime_context_cited_outside_focus", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
+    text.total("chime_context_cited_outside_focus_total", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
     let phases = || vitals.phases.iter();
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
@@ -386,9 +386,9 @@ mod tests {
             # HELP chime_log_lines_total Lines of warning and error.
             # TYPE chime_log_lines_total counter
             chime_log_lines_total{level="w\"n"} 1
-            # HELP chime_context_cited_outside_focus Citations of messages outside the focus: what the choice of messages missed.
-            # TYPE chime_context_cited_outside_focus counter
-            chime_context_cited_outside_focus 0
+            # HELP chime_context_cited_outside_focus_total Citations of messages outside the focus: what the choice of messages missed.
+            # TYPE chime_context_cited_outside_focus_total counter
+            chime_context_cited_outside_focus_total 0
             # HELP chime_phase_seconds Time spent, by phase.
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3

@@ -1,5 +1,6 @@
 //! Watching the daemon from outside: its log, `/healthz` and `/metrics`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -224,6 +225,61 @@ async fn metrics_count_what_happened() {
         assert!(text.contains(part), "{part} is missing from\n{text}");
     }
     assert_eq!(daemon.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn metrics_are_named_as_prometheus_recommends() {
+    let address = free_address();
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("HTTP_ADDR", &address).set("ALLOWED_CHATS", "*").set("PRICE_IN", "1");
+    let mut daemon = machine.start();
+    talk(&machine).await;
+    let metrics = format!("http://{address}/metrics");
+    let text = get_until(&metrics, |_, text| text.contains(r#"chime_refusals_total{type="flood"} 2"#)).await;
+    assert_eq!(lint(&text), Vec::<String>::new(), "{text}");
+    assert_eq!(daemon.stop().await, Some(0));
+}
+
+/// Applies the rules of `promtool check metrics` to metrics in the text format, and returns what breaks them.
+fn lint(text: &str) -> Vec<String> {
+    const ABBREVIATIONS: [&str; 15] =
+        ["s", "ms", "us", "ns", "sec", "b", "kb", "mb", "gb", "tb", "pb", "m", "h", "d", "bit"];
+    const NOT_BASE: [&str; 9] =
+        ["milliseconds", "minutes", "hours", "days", "weeks", "kilobytes", "megabytes", "bits", "percent"];
+    const TYPES: [&str; 6] = ["counter", "gauge", "histogram", "summary", "untyped", "info"];
+    let (mut broken, mut helped, mut types) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    for line in text.lines() {
+        let words: Vec<&str> = line.splitn(4, ' ').collect();
+        match words[..] {
+            ["#", "HELP", name, help] if !help.trim().is_empty() && helped.insert(name) => {}
+            ["#", "TYPE", name, kind] if helped.contains(name) && types.insert(name, kind).is_none() => {
+                let parts: Vec<&str> = name.split('_').collect();
+                let is_snake = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+                let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
+                let is_summary = matches!(kind, "summary" | "histogram");
+                let reserved = ["_count", "_sum", "_bucket"].iter().any(|end| name.ends_with(end));
+                let is_named_well = is_snake
+                    && (kind == "counter") == name.ends_with("_total")
+                    && !has(&ABBREVIATIONS)
+                    && !has(&NOT_BASE)
+                    && !has(&TYPES)
+                    && (is_summary || !reserved);
+                if !is_named_well {
+                    broken.push(line.to_owned());
+                }
+            }
+            _ if line.starts_with('#') => broken.push(line.to_owned()),
+            _ => {
+                let name = line.split(['{', ' ']).next().unwrap_or_default();
+                let base = name.strip_suffix("_count").or_else(|| name.strip_suffix("_sum"));
+                let is_summary = base.is_some_and(|base| types.get(base) == Some(&"summary"));
+                if !is_summary && !types.contains_key(name) {
+                    broken.push(line.to_owned());
+                }
+            }
+        }
+    }
+    broken
 }
 
 #[tokio::test]
