@@ -95,3 +95,13 @@ fn unit_script_and_walkthrough_speak_of_the_same_places() {
     }
     assert!(deployed("litestream.yml").contains("path: /var/lib/chime/chime.db"));
 }
+
+#[test]
+fn health_is_served_on_one_port_wherever_it_is_described() {
+    for name in ["compose.yml", "README.md"] {
+        let text = deployed(name);
+        let mut lines = text.lines().filter(|line| line.contains("HTTP_ADDR"));
+        assert!(lines.all(|line| line.contains(":9464")), "{name}");
+    }
+    assert!(deployed("compose.yml").contains("127.0.0.1:9464:9464"));
+}
