@@ -82,6 +82,21 @@ fn every_command_of_the_readme_is_known_here() {
 }
 
 #[test]
+fn settings_of_the_readme_can_be_pasted() {
+    let blocks: Vec<&str> = README.split("```ini\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 3, "OpenAI, Ollama and others");
+    for block in blocks {
+        let folder = tempfile::tempdir().expect("a folder");
+        let token = "TELEGRAM_BOT_TOKEN=1:a\n";
+        std::fs::write(folder.path().join(".env"), format!("{token}{block}")).expect("write .env");
+        let mut check = Command::new(env!("CARGO_BIN_EXE_chime"));
+        let check = check.args(["check", "--offline"]).current_dir(folder.path()).env_clear().output();
+        let told = String::from_utf8(check.expect("run chime").stdout).expect("text");
+        assert!(told.lines().any(|line| line.starts_with("ok ") && line.contains("config: ")), "{block}\n{told}");
+    }
+}
+
+#[test]
 fn what_the_readme_types_into_the_demo_does_what_it_says() {
     let lines = typed_into_the_demo();
     assert_eq!(lines, ["@bot thoughts?", "> 22 @bot", "Ana: the thai place?", "> 32 /why", "> 32 !", "help", "quit"]);
