@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
+use chime_answer::answering::format_own;
 use crate::cli::arguments::{MemoryOptions, Rebuilt};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
 use chime_answer::concepts::MAX_ACTIVE;
 use chime_core::texts::texts;
-use chime_core::{ChatId, JobPayload, Rolling, Timestamp};
+use chime_core::{ChatId, JobPayload, Rolling, Timestamp, EntityKind, FormattedText, utf16_len, utf16_slice};
 use chime_memory::jobs::remembered;
 use chime_memory::tags::normalized;
 use chime_memory::wording;
@@ -43,7 +44,7 @@ pub async fn run(options: MemoryOptions) -> Exit {
         Err(error) => Err(error),
     };
     match shown {
-        Ok(Some(remembered)) => say(&wording::shown(&remembered, texts("eng"))),
+        Ok(Some(remembered)) => say(&in_terminal(&wording::shown(&remembered, texts("eng")))),
         Ok(None) => report(&Unknown::Chat, Exit::Failed),
         Err(error) => report(&error, Exit::of_store(&error)),
     }
@@ -77,6 +78,25 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chim
         }
     }
     Ok(None)
+}
+
+/// Returns Markdown as plain text, each link behind the words that carry it.
+fn in_terminal(markdown: &str) -> String {
+    format_own(markdown).iter().map(with_links).collect::<Vec<_>>().join("\n")
+}
+
+fn with_links(formatted: &FormattedText) -> String {
+    let FormattedText { text, entities } = formatted;
+    let (mut shown, mut from) = (String::new(), 0);
+    for entity in entities {
+        let EntityKind::TextLink { url } = &entity.kind else { continue };
+        let until = entity.offset + entity.length;
+        shown.push_str(utf16_slice(text, from, until - from));
+        shown.push_str(&format!(" ({url})"));
+        from = until;
+    }
+    shown.push_str(utf16_slice(text, from, utf16_len(text) - from));
+    shown
 }
 
 fn say(text: &str) -> Exit {

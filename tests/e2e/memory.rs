@@ -450,8 +450,10 @@ async fn the_operator_sees_what_is_remembered_and_has_it_made_anew() {
         w.settled().await;
         w.quiet(2 * HOUR).await;
         let shown = told_by_the_program(w, &[]);
-        assert!(shown.contains("**Recent** (the last 28 days: 1 conversation, "), "{shown}");
-        assert!(shown.contains("**History** (before that: 1 conversation"), "{shown}");
+        assert!(shown.contains("Recent (the last 28 days: 1 conversation, "), "{shown}");
+        assert!(shown.contains("History (before that: 1 conversation"), "{shown}");
+        assert!(!shown.contains("**") && !shown.contains('\\') && !shown.contains("]("), "{shown}");
+        assert!(shown.contains(" (https://t.me/c/"), "{shown}");
         assert!(shown.matches("the red tent comes along").count() >= 2, "{shown}");
         let chat = closed(w).await[0].id.chat;
         let built = move |kind| move |conn: &chime_store::Reader| summaries::rolling(conn, chat, kind);
