@@ -10,6 +10,8 @@ use chime_store::{answers, chats, jobs, memory, sessions, summaries, tags};
 use chime_testkit::Reply;
 use chime_world::World;
 
+use crate::grounding::{data_of, outcome};
+
 pub const ON: (&str, &str) = ("MEMORY", "on");
 pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -369,8 +371,16 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         assert_eq!(w.answer_to(try_it).await.text, "Only admins can turn memory on or off.");
         let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
         let off = w.telegram.say(w.chat, Post::new(eve, "/memory off", w.clock.now()));
-        assert!(w.answer_to(off).await.text.starts_with("Memory is off: I deleted all summaries"));
+        let question = w.answer_to(off).await;
         let session = closed(w).await.remove(0);
+        assert!(summary_of(w, &session).await.is_some(), "nothing is deleted without a yes");
+        for (label, is_kept) in [("Keep memory on", true), ("Memory off", true), ("Delete the summaries", false)] {
+            let before = w.telegram.cursor();
+            let shown = w.telegram.message(w.chat, question.id).expect("the question");
+            let pressed = w.telegram.press(w.chat, question.id, eve, &data_of(&shown, label));
+            assert_eq!(outcome(w, before, &pressed).await, None);
+            assert_eq!(summary_of(w, &session).await.is_some(), is_kept, "{label}");
+        }
         assert_eq!(summary_of(w, &session).await, None);
         let ask = w.say("dan", "/memory");
         assert!(w.answer_to(ask).await.text.starts_with("Memory is off in this chat"));

@@ -126,6 +126,18 @@ pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether there is anything that turning memory off deletes.
+pub fn is_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM mini_summary
+                        WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295)
+             OR EXISTS (SELECT 1 FROM rolling_summary WHERE chat_key = :chat)
+             OR EXISTS (SELECT 1 FROM strand_summary WHERE chat_key = :chat)
+             OR EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat) AS kept",
+    )?;
+    Ok(statement.query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("kept"))?)
+}
+
 /// The words of a message are about to go: what rests on it is emptied.
 pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     let message = &stored.message;

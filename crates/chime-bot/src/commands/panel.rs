@@ -22,6 +22,8 @@ const BUDGETS: [u64; 3] = [300_000, 100_000, 30_000];
 const NO_CAP: &str = "none";
 /// Languages in a row of buttons: their names fit on a small screen.
 const LANGUAGES_A_ROW: usize = 3;
+/// The value that stands for deleting the memory in the data of a button.
+const DELETE: &str = "delete";
 /// Before the choice that holds.
 const CHOSEN: &str = "✓ ";
 
@@ -48,6 +50,8 @@ pub struct Panel {
 pub enum Change {
     Grounding(Grounding),
     Memory(bool),
+    /// Turns memory off without asking: this is the answer to the question.
+    DeleteMemory,
     Streaming(bool),
     SessionIdle(Duration),
     /// None: that of the chat's messages.
@@ -65,6 +69,7 @@ impl Change {
         match self {
             Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
             Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
+            Self::DeleteMemory => format!("{PREFIX}:memory:{DELETE}"),
             Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
             Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
             Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
@@ -80,6 +85,7 @@ impl Change {
         let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
         match setting {
             "grounding" => Grounding::parse(value).map(Self::Grounding),
+            "memory" if value == DELETE => Some(Self::DeleteMemory),
             "memory" => parse_on_off(value).map(Self::Memory),
             "streaming" => parse_on_off(value).map(Self::Streaming),
             "language" if value == OF_CHAT => Some(Self::Language(None)),
@@ -186,6 +192,17 @@ impl Panel {
     }
 }
 
+/// The question before memory is turned off, and its buttons.
+pub fn memory_question(texts: &Texts) -> (&str, Vec<Vec<Button>>) {
+    let words = &texts.settings;
+    let button = |label: &String, change: Change| vec![Button { label: label.clone(), data: change.data() }];
+    let buttons = vec![
+        button(&words.memory_off_confirm_button, Change::DeleteMemory),
+        button(&words.memory_keep_button, Change::Nothing),
+    ];
+    (&words.memory_off_question, buttons)
+}
+
 fn on_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
@@ -274,7 +291,7 @@ mod tests {
     #[test]
     fn the_panel_speaks_the_language_of_the_chat() {
         let told = PANEL.markdown(true, texts("deu"));
-        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("die Sprache des Chats."), "{told}");
+        assert!(told.starts_with("Einstellungen dieses Chats.") && told.contains("die Sprache des Chats."), "{told}");
         assert_eq!(PANEL.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
     }
 }

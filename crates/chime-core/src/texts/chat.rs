@@ -82,6 +82,9 @@ rows! {
         pub everybody_asks_button: String,
         pub admins_ask_button: String,
         pub no_budget_button: String,
+        pub memory_off_question: String,
+        pub memory_off_confirm_button: String,
+        pub memory_keep_button: String,
     }
 }
 

@@ -12,6 +12,7 @@ use chime_memory::wording::{self, Remembered};
 use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
 use chime_store::{chats, memory, sessions};
+use crate::commands::panel::memory_question;
 
 /// What a `/memory` asks for.
 enum Request {
@@ -104,6 +105,11 @@ impl Commands {
             };
         if !may {
             return self.say(job, order, order.texts().memory.only_admins.clone()).await;
+        }
+        if !is_on && self.has_memory(order.chat.key).await? {
+            let (question, buttons) = memory_question(order.texts());
+            self.offer(job, order, question, buttons).await?;
+            return Ok(Outcome::Finished);
         }
         let texts = &order.texts().memory;
         let told = if is_on { &texts.switched_on } else { &texts.switched_off };

@@ -3,12 +3,12 @@
 use crate::commands::handlers::forget::Asked;
 use crate::commands::handlers::{Commands, Order};
 use crate::commands::notice::Notice;
-use crate::commands::panel::{Change, Panel};
+use crate::commands::panel::{Change, Panel, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
 use chime_core::texts::texts;
-use chime_core::{ChatId, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId};
+use chime_core::{ChatId, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Button, ChatKey};
 use chime_jobs::worker::Outcome;
 use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
@@ -34,13 +34,25 @@ impl Commands {
                 self.answer(job, &order.message, &told, |_| Ok(())).await?;
             }
             Right::Yes => {
-                let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-                let parts = format_own(&panel.markdown(true, order.texts()));
-                let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts);
-                self.settle(job, NewReply { buttons: panel.buttons(order.texts()), ..own }, |_| Ok(())).await?;
+                let markdown = panel.markdown(true, order.texts());
+                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await?;
             }
         }
         Ok(Outcome::Finished)
+    }
+
+    /// Replies to a command with buttons.
+    pub(super) async fn offer(
+        &self,
+        job: &Job,
+        order: &Order,
+        markdown: &str,
+        buttons: Vec<Vec<Button>>,
+    ) -> chime_store::Result<()> {
+        let message = &order.message.message;
+        let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+        let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, format_own(markdown));
+        self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
     /// Works on a `press` job.
@@ -78,6 +90,11 @@ impl Commands {
                 self.finish(job).await?;
                 Some(notices(chat.speaks().code()).admins_only.as_str())
             }
+            Right::Yes if change == Change::Memory(false) && self.has_memory(chat.key).await? => {
+                let (question, buttons) = memory_question(texts(chat.speaks().code()));
+                let again = self.edit(press, question, &buttons).await;
+                return self.confirm_shown(job, press, again).await;
+            }
             Right::Yes => {
                 let (key, query) = (chat.key, press.query.clone());
                 // In one transaction: a press that is seen to twice must not undo a later one.
@@ -85,6 +102,7 @@ impl Commands {
                     match change {
                         Change::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
                         Change::Memory(is_on) => memory::set(tx, key, is_on)?,
+                        Change::DeleteMemory => memory::set(tx, key, false)?,
                         Change::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
                         Change::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
                         Change::Language(language) => chat_settings::set_language(tx, key, language)?,
@@ -98,17 +116,26 @@ impl Commands {
                 // As it is now: another language may hold.
                 let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
                 let again = self.show_again(press, &chat).await?;
-                if let Some(at) = again {
-                    // The button does not wait for it.
-                    self.confirm(press, None).await;
-                    return Ok(Outcome::WaitUntil(at));
-                }
-                self.finish(job).await?;
-                None
+                return self.confirm_shown(job, press, again).await;
             }
         };
         self.confirm(press, told).await;
         Ok(Outcome::Finished)
+    }
+
+    /// Confirms a press after its message was edited, or has the edit made again at the time that Telegram asked for. The
+    /// button does not wait for it.
+    async fn confirm_shown(&self, job: &Job, press: &Press, again: Option<Timestamp>) -> store::Result<Outcome> {
+        if again.is_none() {
+            self.finish(job).await?;
+        }
+        self.confirm(press, None).await;
+        Ok(again.map_or(Outcome::Finished, Outcome::WaitUntil))
+    }
+
+    /// Returns whether turning memory off would delete anything.
+    pub(super) async fn has_memory(&self, chat: ChatKey) -> store::Result<bool> {
+        self.store.read(move |conn| memory::is_kept(conn, chat)).await
     }
 
     async fn confirm(&self, press: &Press, told: Option<&str>) {
@@ -122,15 +149,19 @@ impl Commands {
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> chime_store::Result<Option<Timestamp>> {
         let panel = self.panel(chat).await?;
         let texts = texts(chat.speaks().code());
-        for content in format_own(&panel.markdown(true, texts)).iter().take(1) {
-            let edited = self.telegram.edit(press.chat, press.message, content, &panel.buttons(texts)).await;
-            match edited {
-                Err(TelegramError::Throttled { retry_after }) => return Ok(Some(self.clock.now().plus(retry_after))),
-                Err(error) => tracing::info!(%error, "the panel could not be shown again"),
-                Ok(()) => {}
+        Ok(self.edit(press, &panel.markdown(true, texts), &panel.buttons(texts)).await)
+    }
+
+    async fn edit(&self, press: &Press, markdown: &str, buttons: &[Vec<Button>]) -> Option<Timestamp> {
+        let parts = format_own(markdown);
+        match self.telegram.edit(press.chat, press.message, parts.first()?, buttons).await {
+            Err(TelegramError::Throttled { retry_after }) => Some(self.clock.now().plus(retry_after)),
+            Err(error) => {
+                tracing::info!(%error, "the panel could not be shown again");
+                None
             }
+            Ok(()) => None,
         }
-        Ok(None)
     }
 
     async fn panel(&self, chat: &ChatRow) -> chime_store::Result<Panel> {
