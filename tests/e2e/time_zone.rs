@@ -2,6 +2,7 @@
 
 use chime_core::{Timestamp, Zone};
 use chime_world::World;
+use chime_sandbox::{NewMember, Post, Standing};
 
 const TOKYO: [(&str, &str); 1] = [("TIME_ZONE", "Asia/Tokyo")];
 
@@ -35,6 +36,28 @@ async fn utc_is_named_where_members_see_it() {
         let tag = w.say("bob", "@bot when does the boat leave?");
         let answer = w.answer_to(tag).await;
         assert!(answer.text.contains(" UTC"), "{}", answer.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn admins_set_the_time_zone_of_their_chat() {
+    World::with(&[("TIME_ZONE", "UTC"), ("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
+        let said = w.play("10:00 ann#1 the boat leaves at noon, says the harbour")[0];
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let by_eve = |w: &World, text: &str| w.telegram.say(w.chat, Post::new(eve, text, w.clock.now()));
+        let refused = w.say("bob", "/settings@bot timezone Asia/Tokyo");
+        let wrong = by_eve(w, "/settings@bot timezone Atlantis");
+        assert!(w.answer_to(refused).await.text.contains("Only admins"));
+        assert!(w.answer_to(wrong).await.text.contains("Atlantis"));
+        let time = in_tokyo(w.stored(w.chat, said).await.expect("it is kept").message.sent_at);
+        let set = by_eve(w, "/settings@bot timezone asia/tokyo");
+        assert!(w.answer_to(set).await.text.contains("Asia/Tokyo"));
+        let tag = w.say("bob", "@bot when does the boat leave?");
+        let answer = w.answer_to(tag).await.text;
+        assert!(answer.contains(&format!("ann {time}")) && !answer.contains(" UTC"), "{answer}");
+        let reset = by_eve(w, "/settings@bot timezone default");
+        assert!(w.answer_to(reset).await.text.contains("UTC"));
     })
     .await;
 }

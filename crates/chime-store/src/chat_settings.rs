@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Language, Reader, Result, Writer, row};
-use chime_core::{Askers, ChatKey, Grounding};
+use chime_core::{Askers, ChatKey, Grounding, Zone};
 
 /// What the admins of a chat have set. None: as the operator has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,6 +47,13 @@ pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
 pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET own_language = :language WHERE chat_key = :chat")?
         .execute(named_params! { ":language": language.map(Language::code), ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Sets the time zone in which the chat is told times. None: the operator's.
+pub fn set_time_zone(tx: &Writer<'_>, chat: ChatKey, zone: Option<Zone>) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET time_zone = :zone WHERE chat_key = :chat")?
+        .execute(named_params! { ":zone": zone.map(Zone::name), ":chat": chat.0 })?;
     Ok(())
 }
 

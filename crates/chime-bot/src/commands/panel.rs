@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::texts::{self, Texts, filled};
-use chime_core::{Askers, Button, Grounding, Language, grouped};
+use chime_core::{Askers, Button, Grounding, Language, grouped, Zone};
 
 /// What stands for the language of the chat's messages in the data of a button.
 const OF_CHAT: &str = "chat";
@@ -42,6 +42,8 @@ pub struct Panel {
     pub askers: Askers,
     /// Tokens that the chat may take in a day, where it has a cap of its own.
     pub daily_tokens: Option<u64>,
+    /// In which times are told.
+    pub zone: Zone,
     pub is_private: bool,
 }
 
@@ -143,7 +145,8 @@ impl Panel {
             Some(tokens) => filled(&words.budget, &[("n", &grouped(tokens))]),
         };
         let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), Some(sessions)];
-        let lines = lines.into_iter().chain([askers, Some(budget), Some(language)]).flatten();
+        let zone = filled(&words.time_zone, &[("name", self.zone.name())]);
+        let lines = lines.into_iter().chain([askers, Some(budget), Some(language), Some(zone)]).flatten();
         let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
         format!("{} {who}\n\n{}", words.head, lines.join("\n"))
     }
@@ -232,6 +235,7 @@ mod tests {
         language: None,
         askers: Askers::Everybody,
         daily_tokens: None,
+        zone: Zone::UTC,
         is_private: false,
     };
 

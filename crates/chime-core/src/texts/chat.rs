@@ -85,6 +85,9 @@ rows! {
         pub memory_off_question: String,
         pub memory_off_confirm_button: String,
         pub memory_keep_button: String,
+        pub time_zone: String,
+        pub time_zone_unknown: String,
+        pub time_zone_set: String,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use crate::commands::handlers::forget::Asked;
 use crate::commands::handlers::{Commands, Order};
+use chime_answer::plain::escape_markdown;
 use crate::commands::notice::Notice;
 use crate::commands::panel::{Change, Panel, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
-use chime_core::texts::texts;
-use chime_core::{ChatId, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Button, ChatKey};
+use chime_core::texts::{texts, filled};
+use chime_core::{ChatId, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Button, ChatKey, Zone, clip};
 use chime_jobs::worker::Outcome;
 use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
@@ -25,6 +26,9 @@ pub(super) enum Right {
 
 impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+        if let Some(zone) = time_zone_asked(&order.args) {
+            return self.set_time_zone(job, &order, zone).await;
+        }
         let message = &order.message.message;
         let panel = self.panel(&order.chat).await?;
         match self.may_change(message.chat, message.sender.id).await? {
@@ -53,6 +57,29 @@ impl Commands {
         let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
         let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, format_own(markdown));
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
+    }
+
+    /// Sets the time zone of the chat by its IANA name, or back to the operator's.
+    async fn set_time_zone(&self, job: &Job, order: &Order, name: &str) -> chime_store::Result<Outcome> {
+        let message = &order.message.message;
+        match self.may_change(message.chat, message.sender.id).await? {
+            Right::NotNow(outcome) => return Ok(outcome),
+            Right::No => {
+                let told = notices(order.chat.speaks().code()).admins_only.clone();
+                return self.say(job, order, told).await;
+            }
+            Right::Yes => {}
+        }
+        let texts = &order.texts().settings;
+        let zone = if name.eq_ignore_ascii_case(DEFAULT) { None } else { Zone::parse(name) };
+        if zone.is_none() && !name.eq_ignore_ascii_case(DEFAULT) {
+            let told = filled(&texts.time_zone_unknown, &[("name", &escape_markdown(&clip(name, LONGEST_NAME)))]);
+            return self.say(job, order, told).await;
+        }
+        let told = filled(&texts.time_zone_set, &[("name", zone.unwrap_or(self.zone).name())]);
+        let (key, notice) = (order.chat.key, Notice::Own(told));
+        self.answer(job, &order.message, &notice, move |tx| chat_settings::set_time_zone(tx, key, zone)).await?;
+        Ok(Outcome::Finished)
     }
 
     /// Works on a `press` job.
@@ -175,6 +202,7 @@ impl Commands {
             session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
             askers: chat.askers,
             daily_tokens: own.daily_tokens,
+            zone: chat.zone(self.zone),
             is_private: chat.chat.kind == ChatKind::Private,
         })
     }
@@ -190,4 +218,17 @@ impl Commands {
             Asked::NotNow(outcome) => Right::NotNow(outcome),
         })
     }
+}
+
+/// The longest name that is repeated, in characters.
+const LONGEST_NAME: usize = 60;
+/// The name that stands for the operator's time zone.
+const DEFAULT: &str = "default";
+
+/// Reads the name behind `timezone`, as in `/settings timezone Europe/Paris`.
+fn time_zone_asked(args: &str) -> Option<&str> {
+    let (first, name) = args.trim().split_once(char::is_whitespace)?;
+    let first = first.to_lowercase().replace('_', "");
+    let name = if first == "time" { name.trim().strip_prefix("zone")? } else { name };
+    matches!(first.as_str(), "timezone" | "time" | "tz").then(|| name.trim()).filter(|name| !name.is_empty())
 }
