@@ -5,6 +5,7 @@
 //! *Entry*: [`main`].
 
 mod arguments;
+mod chats;
 mod check;
 mod copy;
 mod daemon;
@@ -30,6 +31,7 @@ pub fn main() -> Exit {
             Command::Explain(options) => explain::run(options).await,
             Command::Check(options) => check::run(options).await,
             Command::Retry(options) => retry::run(&options),
+            Command::Chats(options) => chats::run(options).await,
             Command::Memory(options) => memory::run(options).await,
             Command::Backup(options) => copy::back_up(options).await,
             Command::Restore(options) => copy::restore(options).await,

@@ -47,6 +47,9 @@ pub enum Command {
     /// Try parked jobs again, also while the daemon runs
     #[command(after_help = "Examples:\n  chime retry 17\n  chime retry all")]
     Retry(RetryOptions),
+    /// List the chats with their ids, sizes and own settings, also while the daemon runs
+    #[command(after_help = "Examples:\n  chime chats\n  chime chats --json")]
+    Chats(ChatsOptions),
     /// What is remembered of a chat; works while the daemon runs
     Memory(MemoryOptions),
     /// Copy the database to a new file, also while the daemon runs, and check the copy
@@ -166,6 +169,13 @@ pub struct ExportOptions {
     /// A new file; without, it goes to standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ChatsOptions {
+    /// One JSON object a line, for scripts
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

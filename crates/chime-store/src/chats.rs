@@ -79,6 +79,14 @@ pub fn by_key(conn: &Reader, key: ChatKey) -> Result<Option<ChatRow>> {
     raw.map(to_chat).transpose()
 }
 
+/// Returns every chat, oldest first.
+pub fn all(conn: &Reader) -> Result<Vec<ChatRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM chat ORDER BY chat_key");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map([], from_row)?;
+    rows.map(|raw| to_chat(raw?)).collect()
+}
+
 /// Groups that the bot is in, newest first.
 pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
     let sql = format!(

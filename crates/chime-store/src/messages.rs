@@ -362,6 +362,17 @@ pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
     )
 }
 
+/// Returns how many messages of a chat are kept, without those of members who opted out.
+pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
+    let count: i64 = conn
+        .prepare_cached(
+            "SELECT count(*) AS messages FROM message
+             WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("messages"))?;
+    row::number(count, "messages")
+}
+
 /// When the first message that we may show was sent: since when the bot can read here.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn

@@ -5,6 +5,7 @@ mod check;
 mod explain;
 mod imports;
 mod keep;
+mod listing;
 mod readme;
 mod service;
 mod watch;
