@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 35] = [
+const SAMPLES: [&str; 36] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -43,8 +43,9 @@ const SAMPLES: [&str; 35] = [
     include_str!("data/migrations/0033.sql"),
     include_str!("data/migrations/0034.sql"),
     include_str!("data/migrations/0035.sql"),
+    include_str!("data/migrations/0036.sql"),
 ];
-const MIGRATIONS: [&str; 35] = [
+const MIGRATIONS: [&str; 36] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -80,6 +81,7 @@ const MIGRATIONS: [&str; 35] = [
     include_str!("../migrations/0033_answer_uses_by_block.sql"),
     include_str!("../migrations/0034_own_language.sql"),
     include_str!("../migrations/0035_own_budget_and_askers.sql"),
+    include_str!("../migrations/0036_other_bots.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -139,7 +139,12 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
             Some(parent) => messages::find(conn, trigger.message.chat, parent)?.map(|stored| stored.message),
             None => None,
         };
-        let rules = Rules { parent_is_answer: parent.is_some(), languages: Languages::shipped(), said_before: None };
+        let rules = Rules {
+            parent_is_answer: parent.is_some(),
+            languages: Languages::shipped(),
+            is_only_bot: false,
+            said_before: None,
+        };
         if let Some(found) = find(&trigger.message, parent.as_ref(), &bot, row.chat.kind, &rules) {
             return Ok(found.parsed());
         }

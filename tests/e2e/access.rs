@@ -214,7 +214,7 @@ async fn in_private_a_member_is_served_and_a_stranger_is_told_once() {
 #[tokio::test]
 async fn commands_of_other_bots_are_left_to_them() {
     World::run(async |w| {
-        for text in ["/start", "/help", "/privacy", "/weather Oslo", "/forget@other_bot me", "/settings@other_bot"] {
+        for text in ["/weather Oslo", "/forget@other_bot me", "/settings@other_bot", "/start", "/help", "/privacy"] {
             w.say("ann", text);
         }
         w.settled().await;

@@ -647,8 +647,37 @@ async fn a_command_behind_the_bots_name_is_its_own() {
     World::offline(async |w| {
         let help = w.say("ann", "@bot /help");
         assert!(w.answer_to(help).await.text.starts_with("I read along"));
-        w.say("ann", "/help");
         w.say("ann", "/ban @bot");
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_bare_command_is_answered_until_another_bot_is_seen() {
+    World::offline(async |w| {
+        let help = w.say("ann", "/help");
+        assert!(w.answer_to(help).await.text.starts_with("I read along"));
+        let settings = w.say("ann", "/settings");
+        assert!(w.answer_to(settings).await.text.starts_with("Settings of this chat"));
+        w.say("ben", "/ban");
+        w.say("ben", "/roll@dice_bot 20");
+        w.say("ann", "/help");
+        w.say("ann", "/settings");
+        w.settled().await;
+        let named = w.say("ann", "/help@bot");
+        assert!(w.answer_to(named).await.text.starts_with("I read along"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_bot_that_joins_may_be_meant_by_a_bare_command() {
+    World::offline(async |w| {
+        let dice = w.telegram.add_member(w.chat, NewMember::named("Dice").bot());
+        let ann = w.member("ann");
+        w.telegram.say(w.chat, Post::new(ann, "", w.clock.now()).with(Content::Joined(vec![dice])));
+        w.say("ann", "/help");
         w.settled().await;
     })
     .await;

@@ -16,7 +16,7 @@ pub struct CommandSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressing {
     OursWhenBare,
-    /// Other bots have it too: it counts only with our name behind it.
+    /// Other bots have it too: where another bot is known, it counts only with our name behind it.
     NeedsOurName,
 }
 

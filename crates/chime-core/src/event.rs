@@ -21,6 +21,8 @@ pub struct Arrival {
     pub parent: Option<Message>,
     /// Members whom a service message names beside its sender: who was added, removed, invited.
     pub named: Vec<UserId>,
+    /// Bots that a service message says were added.
+    pub joined_bots: Vec<UserId>,
     pub topic: Option<TopicName>,
     /// The language of the app of whoever wrote it, as Telegram names it.
     pub language: Option<String>,

@@ -82,7 +82,15 @@ mod tests {
         message.quote = Some("lovely".to_owned());
         message.snapshot = Some("elsewhere: the sea".to_owned());
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
-        Arrival { chat, message, parent: Some(parent), named: Vec::new(), topic: None, language: None }
+        Arrival {
+            chat,
+            message,
+            parent: Some(parent),
+            named: Vec::new(),
+            joined_bots: Vec::new(),
+            topic: None,
+            language: None,
+        }
     }
 
     #[track_caller]

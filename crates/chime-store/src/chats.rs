@@ -304,6 +304,24 @@ pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result
     Ok(())
 }
 
+/// Remembers that another bot is in the chat.
+pub fn set_other_bots(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET has_other_bots = 1 WHERE chat_key = :key AND has_other_bots = 0")?
+        .execute(named_params! { ":key": key.0 })?;
+    Ok(())
+}
+
+/// Returns whether another bot was seen in the chat.
+pub fn has_other_bots(conn: &Reader, id: ChatId) -> Result<bool> {
+    let found = conn
+        .prepare_cached(
+            "SELECT has_other_bots FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id",
+        )?
+        .query_row(named_params! { ":id": id.0 }, |raw| raw.get("has_other_bots"))
+        .optional()?;
+    Ok(found.unwrap_or(false))
+}
+
 /// The bot is in the chat.
 pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key")?

@@ -46,6 +46,8 @@ pub struct Rules<'a> {
     /// `false` also where a chat does not want replies to count.
     pub parent_is_answer: bool,
     pub languages: &'a Languages,
+    /// No other bot is known in the chat: a command without a name is for this one.
+    pub is_only_bot: bool,
     /// What the bot said just before, where the message replies to nothing.
     pub said_before: Option<&'a Message>,
 }
@@ -69,7 +71,7 @@ pub fn find(
         // "@bot /help" names us as "/help@bot" does.
         let is_named = address.cut.iter().any(|cut| cut.end <= call.range.start);
         let to = if is_named && call.to == Addressee::Anyone { Addressee::Us } else { call.to };
-        let found = called(&Call { to, ..call.clone() }, chat_kind, ask, rules.languages)?;
+        let found = called(&Call { to, ..call.clone() }, chat_kind, ask, rules)?;
         return Some(Trigger { cut: address.cut, ..found });
     }
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
@@ -129,19 +131,20 @@ fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
 }
 
 /// A text that begins with a command is for whomever the command is for, and for nobody else.
-fn called(call: &Call, chat_kind: ChatKind, args: String, languages: &Languages) -> Option<Trigger> {
+fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> Option<Trigger> {
     let is_private = chat_kind == ChatKind::Private;
+    let is_ours = |name: CommandName| rules.is_only_bot || name.spec().addressing == Addressing::OursWhenBare;
     let name = match (CommandName::parse(&call.name), call.to) {
         (_, Addressee::AnotherBot) => return None,
         (Some(name), Addressee::Us) => name,
-        (Some(name), Addressee::Anyone) if is_private || name.spec().addressing == Addressing::OursWhenBare => name,
+        (Some(name), Addressee::Anyone) if is_private || is_ours(name) => name,
         // Silence would be the worst reply to somebody who clearly means us.
         (None, Addressee::Us) => CommandName::Help,
         (None, Addressee::Anyone) if is_private => CommandName::Help,
         (_, Addressee::Anyone) => return None,
     };
     Some(match name {
-        CommandName::Ask => asked(How::Command, args, languages),
+        CommandName::Ask => asked(How::Command, args, rules.languages),
         name => Trigger {
             kind: TriggerKind::Command(name, args.clone()),
             how: How::Command,

@@ -46,7 +46,8 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     message.snapshot = reply.snapshot;
     let topic = topic_name(wire, chat.id, bot);
     let language = wire.head.from.as_ref().and_then(|from| from.language_code.clone());
-    Ok(Some(Arrival { chat, message, parent: reply.parent, named: service::named(&wire.service), topic, language }))
+    let (named, joined_bots) = (service::named(&wire.service), service::joined_bots(&wire.service));
+    Ok(Some(Arrival { chat, message, parent: reply.parent, named, joined_bots, topic, language }))
 }
 
 /// A message by itself, without what it replies to.

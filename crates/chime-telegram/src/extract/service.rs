@@ -19,6 +19,12 @@ pub fn named(service: &dto::Service) -> Vec<UserId> {
     users.filter_map(|user| user.id).map(UserId).collect()
 }
 
+/// Returns the bots that were added to the chat.
+pub fn joined_bots(service: &dto::Service) -> Vec<UserId> {
+    let joined = Items::of(service.new_chat_members.as_ref()).iter();
+    joined.filter(|user| user.is_bot == Some(true)).filter_map(|user| user.id).map(UserId).collect()
+}
+
 fn members(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> {
     let actor = actor.and_then(|user| user.id);
     if let Some(Items(joined)) = &service.new_chat_members {

@@ -268,6 +268,9 @@ fn take_in_message(
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
     }
+    if shows_another_bot(arrival, &setting.bot) {
+        chats::set_other_bots(tx, row.key)?;
+    }
     let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
     let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
     let is_parent_news = match &kept.parent {
@@ -317,6 +320,18 @@ fn take_in_message(
         language::judge_before_answering(tx, &row)?;
     }
     Ok(Content::Keep)
+}
+
+/// Returns whether a message shows that another bot is in the chat: it was added, wrote, or is given a command by name.
+fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
+    let message = &arrival.message;
+    let names_another = |word: &str| {
+        let name = word.strip_prefix('/').and_then(|command| command.split_once('@')).map(|(_, name)| name);
+        name.is_some_and(|name| name.to_lowercase().ends_with("bot") && !own.is_called(name))
+    };
+    arrival.joined_bots.iter().any(|joined| *joined != own.id)
+        || (message.sender.is_bot && message.sender.id != own.id)
+        || message.text.split_whitespace().any(names_another)
 }
 
 /// A chat that the bot came into is told what is kept of it, unless it was before.

@@ -174,7 +174,13 @@ fn find_trigger(
     setting: &Setting,
 ) -> chime_store::Result<Option<Trigger>> {
     let parent = arrival.parent.as_ref();
-    let rules = Rules { parent_is_answer: is_answer(tx, parent)?, languages: setting.languages, said_before: None };
+    let is_only_bot = !chats::has_other_bots(tx, arrival.chat.id)?;
+    let rules = Rules {
+        parent_is_answer: is_answer(tx, parent)?,
+        languages: setting.languages,
+        is_only_bot,
+        said_before: None,
+    };
     let found = trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules);
     if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
         return Ok(found);

@@ -110,7 +110,8 @@ pub fn enter(
 }
 
 fn command_in(arrival: &Arrival, setting: &Setting) -> Option<(CommandName, String)> {
-    let rules = Rules { parent_is_answer: false, languages: setting.languages, said_before: None };
+    let languages = setting.languages;
+    let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None };
     let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;
     match found {
         Trigger { kind: TriggerKind::Command(command, args), .. } => Some((command, args)),
