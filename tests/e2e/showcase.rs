@@ -165,3 +165,55 @@ fn a_question_and_a_reply_in_the_demo_are_about_what_they_name() {
         assert!(!focus.iter().any(|id| RESTAURANT.contains(id) || (12..=14).contains(id)), "{focus:?}");
     }
 }
+
+/// What the bot says to one line, in a demo of its own.
+fn reply_to(line: &str) -> String {
+    let shown = played(&[line]);
+    let typed = shown.split_once(&format!("You  {line}")).map_or("", |(_, rest)| rest);
+    typed.split_once("bot > ").map_or(typed, |(_, spoken)| spoken).to_owned()
+}
+
+#[track_caller]
+fn check_replies(expected: &[(&str, &str, &str)]) {
+    let mut wrong = Vec::new();
+    for (typed, must, must_not) in expected {
+        let reply = reply_to(typed);
+        if !reply.contains(must) || (!must_not.is_empty() && reply.contains(must_not)) {
+            wrong.push(format!("{typed}: wants {must:?}, not {must_not:?}\n{reply}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
+}
+
+#[test]
+fn questions_in_other_languages_than_the_chat_find_things() {
+    check_replies(&[
+        ("@bot ¿quién tiene la llave?", "Under the plant", "thai"),
+        ("@bot wo ist der Schlüssel?", "Under the plant", "thai"),
+        ("@bot où est la clé ?", "Under the plant", "garden"),
+        ("@bot где ключ?", "Under the plant", "thai"),
+        ("@bot gdzie jest klucz?", "Under the plant", "thai"),
+        ("@bot dov'è la chiave?", "Under the plant", "thai"),
+        ("@bot onde está a chave?", "Under the plant", "garden"),
+        ("@bot де ключ?", "Under the plant", "thai"),
+        ("@bot anahtar nerede?", "Under the plant", "thai"),
+        ("@bot wer isst kein Fleisch?", "Carl's sister eats no meat", "projector"),
+        ("@bot кто не ест мясо?", "Carl's sister eats no meat", "projector"),
+        ("@bot ¿cuándo es la película?", "Half past", "thai"),
+        ("@bot wann fängt der Film an?", "Half past", "thai"),
+        ("@bot combien coûte un câble ?", "12 euros", "garden"),
+        ("@bot wie viele sind wir?", "nine of us", "projector"),
+        ("@bot сколько нас?", "nine of us", "projector"),
+    ]);
+}
+
+#[test]
+fn questions_for_a_number_show_it() {
+    check_replies(&[
+        ("@bot whats the budget per person?", "Under 30 a head", "keeper"),
+        ("@bot how many of us are there?", "nine of us", "projector"),
+        ("@bot how much can we spend?", "Under 30 a head", "keeper"),
+        ("@bot сколько нас будет?", "nine of us", "keeper"),
+        ("@bot ¿cuántos somos?", "nine of us", "keeper"),
+    ]);
+}

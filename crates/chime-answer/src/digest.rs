@@ -62,7 +62,7 @@ mod tests {
             (entry.reason, entry.score) = (Reason::Strand, 0.85 * 0.95_f64.powi(age));
         }
         let bot = identity();
-        let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
+        let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot, embedder: None };
         expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC)), texts("eng")));
     }
 
@@ -79,7 +79,7 @@ mod tests {
             entry.reason = if is_tag { Reason::Strand } else { Reason::Nearby };
         }
         let bot = identity();
-        let told = digest(&window, Query { ask: "and hers", bot: &bot }, None, texts("eng"));
+        let told = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, texts("eng"));
         assert!(told.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{told}");
     }
 

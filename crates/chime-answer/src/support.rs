@@ -72,6 +72,12 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     words.chain(numbers(&lower)).collect()
 }
 
+/// Returns whether a text has a number, in digits or as a word.
+pub fn has_number(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower.unicode_words().any(|word| NUMBERS.contains_key(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// Returns the numbers of a text: runs of digits with points, commas or colons inside, without `:00` behind.
 fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
     let runs = text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':'));

@@ -8,6 +8,8 @@ use crate::plain::{clean_name, escape_markdown, gist};
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
 use chime_relevance::context::{ContextWindow, Entry};
+use crate::support::has_number;
+use chime_core::embed::Embedder;
 
 /// Characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
@@ -30,6 +32,11 @@ const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
 /// An ask of the bot of fewer telling words ("@bot cheaper") goes on with another and tells nothing by itself.
 const TELLING_ASK: usize = 4;
+/// From this cosine on a message is about what the ask is about; `SAME` is as good as the same words.
+const CLOSE: f64 = 0.3;
+const SAME: f64 = 0.6;
+/// Share of the best cosine from which on a message is shown beside the best.
+const NEARLY_BEST: f64 = 0.7;
 /// Less than this of the ask's words is a coincidence outside the focus.
 const COINCIDENCE: f64 = 0.3;
 
@@ -39,6 +46,8 @@ pub struct Query<'a> {
     /// Without the bot's name.
     pub ask: &'a str,
     pub bot: &'a BotIdentity,
+    /// Finds what is said in other words or in another language, where there is a model.
+    pub embedder: Option<&'a Embedder>,
 }
 
 /// The `most` entries that answer the ask best, in order of time: of the focus by its score, of all by the words of the
@@ -48,10 +57,17 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
     let words = Words::of(window, if is_named { "" } else { query.ask });
     let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
-    let matched: Vec<f64> =
-        (0..window.entries.len()).map(|place| words.matched(place).max(taken_over(window, &words, place))).collect();
-    // What holds the words of the ask answers it: the rest of the focus would hide that.
-    let found = (0..matched.len()).any(|place| matched[place] >= ANSWER && may_show(&window.entries[place]));
+    let with_replies = |direct: &[f64]| -> Vec<f64> {
+        (0..direct.len()).map(|place| direct[place].max(taken_over(window, direct, place))).collect()
+    };
+    let is_found =
+        |matched: &[f64]| (0..matched.len()).any(|place| matched[place] >= ANSWER && may_show(&window.entries[place]));
+    let mut matched = with_replies(&words.matched);
+    if !is_found(&matched) && !is_named && !is_generic(query.ask, Languages::shipped()) {
+        matched = with_replies(&by_meaning(window, query, &may_show));
+    }
+    // What holds the words of the ask, or means the same, answers it: the rest of the focus would hide that.
+    let found = is_found(&matched);
     let has_focus = window.entries.iter().any(|entry| entry.part() == Part::Focus);
     let answered = window.anchor_entry().and_then(|anchor| anchor.message.message.reply_to);
     let mut ranked: Vec<(usize, f64)> = window
@@ -119,10 +135,6 @@ impl Words {
         Self { matched: said.iter().map(share).collect(), is_empty: asked.is_empty(), counts }
     }
 
-    fn matched(&self, place: usize) -> f64 {
-        self.matched.get(place).copied().unwrap_or_default()
-    }
-
     /// What an entry is worth for saying something at all.
     fn telling(&self, place: usize) -> f64 {
         let count = self.counts.get(place).copied().unwrap_or_default().min(ENOUGH_WORDS);
@@ -152,9 +164,36 @@ fn stems(text: &str) -> Vec<String> {
     found
 }
 
+/// Returns how much each entry means the same as the ask, 0 to 1; 0 for all where none is close. A question for a number is
+/// also answered by what states one.
+fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entry) -> bool) -> Vec<f64> {
+    let asked = query.embedder.map(|embedder| embedder.embed(query.ask)).unwrap_or_default();
+    let cosine = |entry: &Entry| match query.embedder {
+        Some(embedder) if !asked.is_empty() && may_show(entry) => {
+            let said = embedder.embed(&entry.message.message.text);
+            asked.iter().zip(&said).map(|(a, b)| f64::from(a * b)).sum()
+        }
+        Some(_) | None => 0.0,
+    };
+    let cosines: Vec<f64> = window.entries.iter().map(cosine).collect();
+    let best = cosines.iter().copied().fold(0.0, f64::max);
+    let languages = Languages::shipped();
+    let wants_number = languages.asks_for_amount(query.ask);
+    let score = |place: usize| {
+        let is_close = cosines[place] >= CLOSE.max(best * NEARLY_BEST);
+        let text = &window.entries[place].message.message.text;
+        match is_close {
+            true => (cosines[place] / SAME).min(1.0),
+            false if wants_number && has_number(text) && !languages.is_question(text) => ANSWER,
+            false => 0.0,
+        }
+    };
+    (0..cosines.len()).map(score).collect()
+}
+
 /// How much of the ask the entry at `place` takes over from what it goes on from: the message it replies to, else what
 /// somebody else asked just before.
-fn taken_over(window: &ContextWindow, words: &Words, place: usize) -> f64 {
+fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
     let Some(entry) = window.entries.get(place) else { return 0.0 };
     let message = &entry.message.message;
     let earlier = match message.reply_to {
@@ -168,7 +207,7 @@ fn taken_over(window: &ContextWindow, words: &Words, place: usize) -> f64 {
         (false, Some(_)) => OF_REMARK,
         (false, None) => 0.0,
     };
-    share * words.matched(earlier)
+    share * matched[earlier]
 }
 
 /// Whether `later` is somebody else's next word on `earlier`.

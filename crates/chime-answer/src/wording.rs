@@ -62,13 +62,13 @@ mod tests {
             - **bob**: “I do” [source: m2]
 
             Tag me again in a minute if you like."#]]
-        .assert_eq(&apology(&window, Query { ask: "", bot: &bot() }, notices("eng")));
+        .assert_eq(&apology(&window, Query { ask: "", bot: &bot(), embedder: None }, notices("eng")));
     }
 
     #[test]
     fn an_apology_with_nothing_to_show_says_what_to_do() {
         assert_eq!(
-            apology(&ContextWindow::default(), Query { ask: "", bot: &bot() }, notices("eng")),
+            apology(&ContextWindow::default(), Query { ask: "", bot: &bot(), embedder: None }, notices("eng")),
             "Temporary issue generating response. Please tag me again in a minute."
         );
     }

@@ -182,7 +182,7 @@ impl Answering {
                 }
                 Step::Reply(draft) => break draft,
                 Step::Digest => {
-                    let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
+                    let query = self.query(&question);
                     let earliest = question.earliest.map(|at| (at, question.zone));
                     break offline(&question.window, query, earliest, &question.follow_up, question.chat.speaks());
                 }
@@ -278,8 +278,13 @@ impl Answering {
         )?)
     }
 
+    fn query<'a>(&'a self, question: &'a Question) -> Query<'a> {
+        let embedder = self.parts.readings.embedder();
+        Query { ask: &question.history.ask, bot: &self.parts.bot, embedder }
+    }
+
     fn apology(&self, question: &Question, blame: Blame) -> Draft {
-        let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
+        let query = self.query(question);
         let speaks = question.chat.own_language.or_else(|| question.language()).unwrap_or(question.chat.language);
         apology(&question.window, query, speaks, blame)
     }

@@ -68,6 +68,8 @@ pub(super) struct Language {
     goes_on: HashSet<String>,
     /// What a question has that is for the group.
     to_group: HashSet<String>,
+    /// Words of a question for a number.
+    amounts: HashSet<String>,
 }
 
 /// The file's form. What the lists mean is explained in `languages/en.toml`.
@@ -97,6 +99,7 @@ struct Rows {
     missed: Vec<String>,
     goes_on: Vec<String>,
     to_group: Vec<String>,
+    amounts: Vec<String>,
 }
 
 impl Languages {
@@ -187,6 +190,13 @@ impl Languages {
             .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.to_group)))
     }
 
+    /// Returns whether a question asks for a number ("how many", "what budget").
+    pub fn asks_for_amount(&self, question: &str) -> bool {
+        let said = words(question);
+        self.likely(question)
+            .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.amounts)))
+    }
+
     /// The languages of which a text has the most stop words; all of them where it has none.
     fn likely(&self, text: &str) -> impl Iterator<Item = &Language> {
         let counts = self.stop_words_in(text);
@@ -238,6 +248,7 @@ impl Language {
         let asks = phrases([&rows.pointers, &rows.phrases]).collect();
         let ours = phrases([&rows.ours]).collect();
         let (goes_on, to_group) = (phrases([&rows.goes_on]).collect(), phrases([&rows.to_group]).collect());
+        let amounts = phrases([&rows.amounts]).collect();
         let code = file.language;
         Self {
             code,
@@ -253,6 +264,7 @@ impl Language {
             missed,
             goes_on,
             to_group,
+            amounts,
         }
     }
 
@@ -341,7 +353,7 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 13] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 14] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -356,6 +368,7 @@ mod tests {
             ("missed", rows.missed),
             ("goes_on", rows.goes_on),
             ("to_group", rows.to_group),
+            ("amounts", rows.amounts),
         ]
     }
 
@@ -382,6 +395,7 @@ mod tests {
             "ours" => 30,
             "missed" | "goes_on" | "to_group" => 6,
             "stop_words" => 250,
+            "amounts" => 5,
             _ => 10,
         };
         let mut lacking = Vec::new();
