@@ -217,3 +217,15 @@ fn questions_for_a_number_show_it() {
         ("@bot ¿cuántos somos?", "nine of us", "keeper"),
     ]);
 }
+
+#[test]
+fn greetings_and_questions_about_the_bot_get_the_help() {
+    let help = "I read along and stay quiet until you tag me";
+    check_replies(&[
+        ("@bot hello", help, "thai"),
+        ("@bot who are you?", help, "thai"),
+        ("@bot help", help, "thai"),
+        ("@bot hola", help, "thai"),
+        ("@bot was kannst du?", help, "thai"),
+    ]);
+}

@@ -16,6 +16,6 @@ mod words;
 pub use address::{calls_bot, names_bot};
 pub use ask::ask_of;
 pub use find::{Rules, Trigger, TriggerKind, find};
-pub use generic::{asks_what_was_missed, is_generic, is_small_talk, is_thanks};
+pub use generic::{asks_about_bot, asks_what_was_missed, is_generic, is_small_talk, is_thanks};
 pub use languages::Languages;
 pub use own_run::own_run;

@@ -7,22 +7,20 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use crate::answering::concepts;
-use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, offline};
+use crate::answering::{concepts, follow_up, log};
+use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
 use crate::answering::enrich::Enricher;
-use crate::answering::follow_up;
 use crate::answering::gone::{Written, rests_on_what_is_gone};
 use crate::answering::introduction::{self, Introduction};
-use crate::answering::log;
 use crate::answering::long_strand::LongStrands;
 use crate::answering::open::Found;
 use crate::answering::question::Question;
 use crate::answering::record::record;
-use crate::answering::reply::{format_parts, reply_to};
+use crate::answering::reply::reply_to;
 use crate::answering::stream::Drafts;
 use crate::answering::traffic::Lanes;
 use crate::answering::typing::keep_typing;
-use crate::citations;
+use crate::{citations, uncertainty};
 use crate::echo::{has_words, restates, without_echo, without_numbers};
 use crate::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
 use crate::notices::notices;
@@ -30,7 +28,6 @@ use crate::prompt::{self, BuiltPrompt, PromptInput, Style};
 use crate::support::Support;
 use crate::tags::without_heads;
 use crate::telling::Query;
-use crate::uncertainty;
 use crate::used::used;
 use crate::voice::worker::Voice;
 use chime_access::Allowance;
@@ -182,9 +179,7 @@ impl Answering {
                 }
                 Step::Reply(draft) => break draft,
                 Step::Digest => {
-                    let query = self.query(&question);
-                    let earliest = question.earliest.map(|at| (at, question.zone));
-                    break offline(&question.window, query, earliest, &question.follow_up, question.chat.speaks());
+                    break without_model(&question, self.query(&question));
                 }
                 Step::AskBack(question_back) => break clarifying(question_back),
                 Step::Guard(guard) => {
@@ -349,7 +344,7 @@ impl Answering {
         let was_asked = draft.status == AnswerStatus::Answered;
         let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
         let used = used(&checked.text, &checked.valid, &remembered);
-        let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
+        let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = match question.introduction.take() {
             // Another first answer may have told it meanwhile.
             Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {

@@ -9,10 +9,13 @@ use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::Bill;
 use chime_core::texts::{Texts, texts};
-use chime_core::{AnswerStatus, FollowUp, Timestamp, TokenUse, Uncertainty, Zone};
+use chime_core::{AnswerStatus, TokenUse, Uncertainty, ChatKind, FormattedText};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
 use chime_store::Language;
+use crate::answering::question::Question;
+use crate::answering::reply::{format_own, format_parts};
+use chime_core::trigger::{Languages, asks_about_bot};
 
 /// An answer before it is checked, formatted and stored.
 pub struct Draft {
@@ -24,6 +27,8 @@ pub struct Draft {
     pub bill: Option<Bill>,
     pub uncertainty: Option<Uncertainty>,
     pub guard_used: bool,
+    /// It shows commands to tap and no words of members.
+    pub is_help: bool,
 }
 
 impl Draft {
@@ -37,7 +42,13 @@ impl Draft {
             bill: None,
             uncertainty: None,
             guard_used: false,
+            is_help: false,
         }
+    }
+
+    /// Returns the messages that show `text`, its Markdown after citations were checked.
+    pub fn parts(&self, text: &str, urls: &[&str], names: &[&str]) -> Vec<FormattedText> {
+        if self.is_help { format_own(text) } else { format_parts(text, urls, names) }
     }
 
     /// Whether a model wrote it.
@@ -99,21 +110,28 @@ pub fn answered(
     }
 }
 
-/// `follow_up` is what was worked out of the ask: without a model, that is shown.
-pub fn offline(
-    window: &ContextWindow,
-    query: Query<'_>,
-    earliest: Option<(Timestamp, Zone)>,
-    follow_up: &FollowUp,
-    language: Language,
-) -> Draft {
-    let texts = texts(language.code());
-    let digest = digest::digest(window, query, earliest, texts);
-    let markdown = match show::why(follow_up, &texts.follow_up) {
+/// The answer without a model: the messages that it would rest on, with what was worked out of the question; or what the bot
+/// is, for somebody who greets it or asks that.
+pub fn without_model(question: &Question, query: Query<'_>) -> Draft {
+    let language = question.chat.speaks();
+    // In a reply the words are about the message that is replied to.
+    let is_reply = question.trigger().message.reply_to.is_some();
+    if !is_reply && asks_about_bot(query.ask, Languages::shipped()) {
+        return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);
+    }
+    let (texts, earliest) = (texts(language.code()), question.earliest.map(|at| (at, question.zone)));
+    let digest = digest::digest(&question.window, query, earliest, texts);
+    let markdown = match show::why(&question.follow_up, &texts.follow_up) {
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,
     };
     Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
+}
+
+/// What the bot is and does, without a model.
+fn introduced(username: &str, is_private: bool, language: Language) -> Draft {
+    let markdown = wording::help(username, is_private, texts(language.code()));
+    Draft { model: "offline".to_owned(), is_help: true, ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
 /// A question back, which needs no model.

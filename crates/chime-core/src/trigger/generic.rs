@@ -61,6 +61,12 @@ pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
     !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
 }
 
+/// Returns whether `ask` only greets the bot or asks what it is ("hello", "who are you?", "help").
+pub fn asks_about_bot(ask: &str, languages: &Languages) -> bool {
+    let said = words(ask);
+    said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_meets(&said))
+}
+
 /// Whether `text`, which would be thanks elsewhere, agrees to a question ("yes", "ok thanks", 👍).
 pub fn consents(text: &str, languages: &Languages) -> bool {
     const NODS: [char; 6] = ['👍', '👌', '✅', '✔', '☑', '🆗'];

@@ -68,6 +68,8 @@ pub(super) struct Language {
     goes_on: HashSet<String>,
     /// What a question has that is for the group.
     to_group: HashSet<String>,
+    /// Questions about the bot itself.
+    about_bot: HashSet<String>,
     /// Words of a question for a number.
     amounts: HashSet<String>,
 }
@@ -99,6 +101,7 @@ struct Rows {
     missed: Vec<String>,
     goes_on: Vec<String>,
     to_group: Vec<String>,
+    about_bot: Vec<String>,
     amounts: Vec<String>,
 }
 
@@ -248,7 +251,7 @@ impl Language {
         let asks = phrases([&rows.pointers, &rows.phrases]).collect();
         let ours = phrases([&rows.ours]).collect();
         let (goes_on, to_group) = (phrases([&rows.goes_on]).collect(), phrases([&rows.to_group]).collect());
-        let amounts = phrases([&rows.amounts]).collect();
+        let (about_bot, amounts) = (phrases([&rows.about_bot]).collect(), phrases([&rows.amounts]).collect());
         let code = file.language;
         Self {
             code,
@@ -264,6 +267,7 @@ impl Language {
             missed,
             goes_on,
             to_group,
+            about_bot,
             amounts,
         }
     }
@@ -306,6 +310,14 @@ impl Language {
         let greets = || runs(&said).any(|run| self.greetings.contains(&run));
         let unknown = unknown_words(&said, is_known);
         unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && greets()
+    }
+
+    /// Returns whether `said` is a greeting and nothing else, politeness aside, or a question about the bot itself.
+    pub(super) fn only_meets(&self, said: &[String]) -> bool {
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let is_new = |phrase: &str| self.greetings.contains(phrase) || self.about_bot.contains(phrase);
+        runs(&said).any(|run| is_new(&run))
+            && is_made_of(&said, |phrase| is_new(phrase) || self.around.contains(phrase))
     }
 
     /// Whether `said` is thanks, with or without politeness around it.
@@ -353,7 +365,7 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 14] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 15] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -368,6 +380,7 @@ mod tests {
             ("missed", rows.missed),
             ("goes_on", rows.goes_on),
             ("to_group", rows.to_group),
+            ("about_bot", rows.about_bot),
             ("amounts", rows.amounts),
         ]
     }
