@@ -224,8 +224,16 @@ impl Stage {
                 ended = &mut *finished => return Ok(ended?),
             };
             match line {
-                Some(line) if self.take(&line).is_continue() => self.until_quiet(finished).await?,
-                Some(_) | None => return Ok(()),
+                Some(text) => {
+                    // What is pasted may have several lines.
+                    for line in text.lines() {
+                        if self.take(line).is_break() {
+                            return Ok(());
+                        }
+                        self.until_quiet(finished).await?;
+                    }
+                }
+                None => return Ok(()),
             }
         }
     }

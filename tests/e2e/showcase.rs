@@ -229,3 +229,30 @@ fn greetings_and_questions_about_the_bot_get_the_help() {
         ("@bot was kannst du?", help, "thai"),
     ]);
 }
+
+/// The demo in a terminal, to which all of `typed` is sent at once.
+#[cfg(target_os = "linux")]
+fn pasted(typed: &str) -> String {
+    let command = format!("{} demo", env!("CARGO_BIN_EXE_chime"));
+    let mut terminal = Command::new("script");
+    let mut script = terminal
+        .args(["-qec", &command, "/dev/null"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a terminal by `script` of util-linux");
+    let mut stdin = script.stdin.take().expect("a way to type");
+    stdin.write_all(typed.as_bytes()).expect("it reads");
+    let ended = script.wait_with_output().expect("the demo ends");
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_that_is_typed_ahead_is_lost() {
+    let shown = pasted("@bot where is the key?\n@bot when is the film?\n@bot who eats no meat?\nquit\n");
+    for answer in ["Under the plant. As always” [", "Half past, the room is taken before” [", "keep that in mind” ["]
+    {
+        assert!(shown.contains(answer), "{answer} is missing in {shown}");
+    }
+}
