@@ -28,6 +28,7 @@ use crate::cli::demo::input::{Order, Typed};
 use crate::cli::demo::recorded::{BOT, Said};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
+use chime_core::Class;
 use crate::telemetry;
 use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
 use chime_core::{AnswerRecord, ChatId, MessageId, UserId};
@@ -321,14 +322,14 @@ impl Stage {
         }
     }
 
-    /// Every update is taken in and no job is open.
+    /// Returns whether every update is taken in and no job is open that a member waits for. Summaries may take seconds.
     async fn is_quiet(&self) -> Result<bool, DemoError> {
         let Some(store) = &self.store else { return Ok(true) };
         if self.sandbox.pending_updates() > 0 {
             return Ok(false);
         }
-        let (open, _) = store.read(jobs::counts).await?;
-        Ok(open == 0)
+        let open = store.read(jobs::counts_by_kind).await?;
+        Ok(open.iter().all(|(kind, due, _)| *due == 0 || kind.policy().class == Class::Background))
     }
 
     fn name(&self, id: UserId) -> &str {

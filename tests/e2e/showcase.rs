@@ -2,9 +2,11 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use chime_core::{Chat, ChatId, ChatKind, Timestamp};
-use chime_store::{Priority, Store, chats};
+use chime_runtime::clock::Clock;
+use chime_core::{Chat, ChatId, ChatKind, JobKind, Timestamp};
+use chime_store::{Priority, Store, chats, jobs};
 
 /// What is typed; what the reply must hold; what it must not.
 type Turn = (&'static str, &'static [&'static str], &'static [&'static str]);
@@ -255,4 +257,34 @@ fn nothing_that_is_typed_ahead_is_lost() {
     {
         assert!(shown.contains(answer), "{answer} is missing in {shown}");
     }
+}
+
+#[tokio::test]
+async fn the_demo_ends_at_once_while_summaries_are_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("demo.db");
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_chime"))
+        .args(["demo", "--json", "--database"])
+        .arg(&database)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the demo starts");
+    let clock = Clock::system();
+    // Recent waits five seconds for more sessions.
+    loop {
+        if let Ok(store) = Store::open_to_read(&database) {
+            let open = store.read(jobs::counts_by_kind).await.unwrap_or_default();
+            if open.iter().any(|(kind, due, _)| *kind == JobKind::Recent && *due > 0) {
+                break;
+            }
+        }
+        clock.sleep(Duration::from_millis(20)).await;
+    }
+    let asked = clock.now();
+    demo.stdin.take().expect("a way to type").write_all(b"quit\n").expect("it reads");
+    demo.wait_with_output().expect("the demo ends");
+    let took = clock.now().since(asked);
+    assert!(took < Duration::from_secs(2), "{took:?}");
 }
