@@ -45,6 +45,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Typed as a reply to a message with a button, it presses that.
 const PRESS: &str = "!";
 
+/// What somebody is told who speaks for the first time without naming the bot.
+const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
+
 pub async fn run(options: DemoOptions) -> Exit {
     telemetry::start_quietly(LogFormat::Auto);
     let clock = Clock::system();
@@ -102,6 +105,8 @@ struct Stage {
     bundled: Bundled,
     /// Whether the chat is that one, and no file of the member's own.
     is_bundled: bool,
+    /// Whether the hint was shown that the bot waits to be tagged.
+    has_hinted: bool,
 }
 
 impl Stage {
@@ -125,6 +130,7 @@ impl Stage {
             store: None,
             bundled: Bundled::default(),
             is_bundled: false,
+            has_hinted: false,
         };
         let (mut ids, mut said) = (HashMap::new(), Vec::new());
         let written = recorded::length(file);
@@ -299,6 +305,11 @@ impl Stage {
         let id = self.sandbox.say(self.chat, post);
         if let Some(message) = self.sandbox.message(self.chat, id) {
             self.show_said(&message);
+        }
+        let is_for_bot = reply_to.is_some() || text.contains('@') || text.starts_with('/');
+        if !is_for_bot && said.name == YOU && !self.has_hinted {
+            self.has_hinted = true;
+            self.screen.say(UNTAGGED);
         }
     }
 

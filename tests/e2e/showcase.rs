@@ -229,6 +229,7 @@ fn greetings_and_questions_about_the_bot_get_the_help() {
         ("@bot help", help, "thai"),
         ("@bot hola", help, "thai"),
         ("@bot was kannst du?", help, "thai"),
+        ("hello", "stays quiet until it is tagged", "thai"),
     ]);
 }
 
