@@ -1,6 +1,7 @@
 //! `chime demo`: the real daemon on an embedded Telegram, in a terminal.
 
 mod bundled;
+mod buttons;
 pub mod chat;
 mod failure;
 mod input;
@@ -24,11 +25,12 @@ use crate::cli::arguments::DemoOptions;
 pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
 use crate::cli::demo::failure::DemoError;
-use crate::cli::demo::input::{Order, Typed};
+use crate::cli::demo::input::{Order, Typed, YOU};
 use crate::cli::demo::recorded::{BOT, Said};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
 use chime_core::Class;
+use chime_sandbox::{NewMember, Standing};
 use crate::telemetry;
 use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
 use chime_core::{AnswerRecord, ChatId, MessageId, UserId};
@@ -42,9 +44,6 @@ const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// How often the end of pending work is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Typed as a reply to a message with a button, it presses that.
-const PRESS: &str = "!";
-
 /// What somebody is told who speaks for the first time without naming the bot.
 const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
 
@@ -157,7 +156,9 @@ impl Stage {
         if let Some(id) = self.people.get(name) {
             return *id;
         }
-        let id = self.sandbox.add_member(self.chat, name);
+        // Whoever types may try what only admins may do.
+        let standing = if name == YOU { Standing::Creator } else { Standing::Member };
+        let id = self.sandbox.add_member(self.chat, NewMember::named(name).standing(standing));
         self.people.insert(name.to_owned(), id);
         self.names.insert(id, name.to_owned());
         id
@@ -288,12 +289,14 @@ impl Stage {
             return self.screen.error(&format!("say something behind the number: `> {id} @bot`"));
         }
         let from = self.person(said.name);
-        if let (Some(id), PRESS) = (reply_to, said.text) {
-            match self.button(id) {
-                Some((_, data)) => {
-                    self.sandbox.press(self.chat, id, from, &data);
+        if let (Some(id), Some(label)) = (reply_to, buttons::pressed(said.text)) {
+            let below = self.buttons(id);
+            match below.iter().find(|button| button.is_named(label)) {
+                Some(button) => {
+                    self.sandbox.press(self.chat, id, from, &button.data);
                 }
-                None => self.screen.error(&format!("message #{id} has no button to press")),
+                None if below.is_empty() => self.screen.error(&format!("message #{id} has no button to press")),
+                None => self.screen.error(&format!("message #{id} has no button \"{label}\"")),
             }
             return;
         }
@@ -352,11 +355,8 @@ impl Stage {
         self.screen.message(&shown(message, &from));
     }
 
-    /// The label and the data of the button below a message.
-    fn button(&self, id: MessageId) -> Option<(String, String)> {
-        let message = self.sandbox.message(self.chat, id)?;
-        let button = message.buttons.as_ref()?.pointer("/inline_keyboard/0/0")?.clone();
-        Some((button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned()))
+    fn buttons(&self, id: MessageId) -> Vec<buttons::Shown> {
+        self.sandbox.message(self.chat, id).map(|message| buttons::below(&message)).unwrap_or_default()
     }
 
     async fn show_done(&mut self, action: BotAction) -> Result<(), DemoError> {
@@ -368,8 +368,8 @@ impl Stage {
                     Some((record, sources)) => self.screen.answer(&shown(&message, &from), &record, &sources),
                     None => self.screen.notice(&shown(&message, &from)),
                 }
-                if let Some((label, _)) = self.button(message.id) {
-                    self.screen.say(&format!("            [{label}]  press it with `> {} {PRESS}`", message.id));
+                for line in buttons::lines(message.id.0, &self.buttons(message.id)) {
+                    self.screen.say(&line);
                 }
             }
             BotAction::Reacted { message, emoji, .. } => self.screen.reaction(message.0, &emoji.join(" ")),

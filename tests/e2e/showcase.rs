@@ -233,6 +233,15 @@ fn greetings_and_questions_about_the_bot_get_the_help() {
     ]);
 }
 
+#[test]
+fn whoever_tries_the_demo_may_do_what_the_creator_may() {
+    let lines = ["/note the club pays for cables", "/settings", "> 36 ! Strict answers", "/recap daily 18:00"];
+    let shown = played(&lines);
+    assert!(shown.contains("Answers: strict."), "{shown}");
+    assert!(!shown.contains("Only admins can") && !shown.contains("Only admins of"), "{shown}");
+    assert!(shown.contains("with the buttons below"), "{shown}");
+}
+
 /// The demo in a terminal, to which all of `typed` is sent at once.
 #[cfg(target_os = "linux")]
 fn pasted(typed: &str) -> String {
@@ -248,16 +257,6 @@ fn pasted(typed: &str) -> String {
     stdin.write_all(typed.as_bytes()).expect("it reads");
     let ended = script.wait_with_output().expect("the demo ends");
     String::from_utf8_lossy(&ended.stdout).into_owned()
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn nothing_that_is_typed_ahead_is_lost() {
-    let shown = pasted("@bot where is the key?\n@bot when is the film?\n@bot who eats no meat?\nquit\n");
-    for answer in ["Under the plant. As always” [", "Half past, the room is taken before” [", "keep that in mind” ["]
-    {
-        assert!(shown.contains(answer), "{answer} is missing in {shown}");
-    }
 }
 
 #[tokio::test]
@@ -288,4 +287,14 @@ async fn the_demo_ends_at_once_while_summaries_are_made() {
     demo.wait_with_output().expect("the demo ends");
     let took = clock.now().since(asked);
     assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_that_is_typed_ahead_is_lost() {
+    let shown = pasted("@bot where is the key?\n@bot when is the film?\n@bot who eats no meat?\nquit\n");
+    for answer in ["Under the plant. As always” [", "Half past, the room is taken before” [", "keep that in mind” ["]
+    {
+        assert!(shown.contains(answer), "{answer} is missing in {shown}");
+    }
 }

@@ -65,7 +65,8 @@ With a model the same tag gets more suggestions, none of them twice. An example,
 
 const FRIDAY_CLOSING: &str = "
 Your turn: type @bot with or without a question, `> {named} @bot` to reply to message {named}, `Ana: …` to speak as Ana,
-`> ID /why` to see what an answer rests on, or `/help`, `/privacy`. `help` shows this again, `quit` ends.
+`> ID /why` to see what an answer rests on. You created this chat: `/recap 2d`, `/note …`, `/settings`, `/help` work too.
+`help` shows this again, `quit` ends.
 ";
 
 const BOOKS_CLOSING: &str = "

@@ -1,0 +1,54 @@
+//! The buttons below a message of the demo, and how they are pressed.
+
+use crate::sandbox::SandboxMessage;
+
+/// Typed as a reply to a message with a button, it presses that.
+const PRESS: &str = "!";
+
+/// A button below a message.
+pub struct Shown {
+    pub label: String,
+    pub data: String,
+}
+
+impl Shown {
+    /// Returns whether `typed` names this button: nothing names any.
+    pub fn is_named(&self, typed: &str) -> bool {
+        typed.is_empty() || self.words().to_lowercase() == typed.to_lowercase()
+    }
+
+    /// Returns the label without the mark of what holds.
+    fn words(&self) -> &str {
+        self.label.trim_start_matches("✓ ")
+    }
+}
+
+/// Returns the label behind `!`, which may be empty; none where the text is no press.
+pub fn pressed(text: &str) -> Option<&str> {
+    let label = text.strip_prefix(PRESS)?;
+    (label.is_empty() || label.starts_with(' ')).then(|| label.trim())
+}
+
+/// Returns the buttons below a message.
+pub fn below(message: &SandboxMessage) -> Vec<Shown> {
+    let rows = message.buttons.as_ref().and_then(|markup| markup["inline_keyboard"].as_array());
+    let all = rows.into_iter().flatten().filter_map(|row| row.as_array()).flatten();
+    let read = |button: &serde_json::Value| {
+        let (label, data) = (button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned());
+        Some(Shown { label, data })
+    };
+    all.filter_map(read).collect()
+}
+
+/// Returns the lines that show the buttons below message `id` and how to press them.
+pub fn lines(id: i64, buttons: &[Shown]) -> Vec<String> {
+    let labels: Vec<String> = buttons.iter().map(|button| format!("[{}]", button.label)).collect();
+    match buttons {
+        [] => Vec::new(),
+        [_] => vec![format!("            {}  press it with `> {id} {PRESS}`", labels.join(" "))],
+        [first, ..] => vec![
+            format!("            {}", labels.join(" ")),
+            format!("            press one by its words: `> {id} {PRESS} {}`", first.words()),
+        ],
+    }
+}
