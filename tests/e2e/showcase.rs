@@ -221,6 +221,13 @@ fn questions_for_a_number_show_it() {
 }
 
 #[test]
+fn small_talk_before_a_question_hides_nothing() {
+    let shown = played(&["hello", "who are you", "@bot whats the budget per person?"]);
+    let reply = shown.split("whats the budget").nth(1).expect("it was asked");
+    assert!(reply.contains("Under 30 a head"), "{reply}");
+}
+
+#[test]
 fn greetings_and_questions_about_the_bot_get_the_help() {
     let help = "I read along and stay quiet until you tag me";
     check_replies(&[
