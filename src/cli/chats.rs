@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::arguments::ChatsOptions;
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
-use crate::config::format_duration;
-use crate::domain::{Askers, Language, grouped};
-use crate::store::chats::ChatRow;
-use crate::store::{self, Reader, Store, chat_settings, chats, messages};
+use chime_core::config::format_duration;
+use chime_core::{Askers, Language, grouped};
+use chime_store::chats::ChatRow;
+use chime_store::{Reader, Store, chat_settings, chats, messages};
 
 /// A chat as it is listed.
 struct Listed {
@@ -44,7 +44,7 @@ pub async fn run(options: ChatsOptions) -> Exit {
     Exit::Done
 }
 
-fn list(conn: &Reader) -> store::Result<Vec<Listed>> {
+fn list(conn: &Reader) -> chime_store::Result<Vec<Listed>> {
     let listed = chats::all(conn)?.into_iter().map(|row| {
         let (messages, settings) = (messages::count(conn, row.key)?, own_settings(conn, &row)?);
         Ok(Listed { row, messages, settings })
@@ -52,7 +52,7 @@ fn list(conn: &Reader) -> store::Result<Vec<Listed>> {
     listed.collect()
 }
 
-fn own_settings(conn: &Reader, row: &ChatRow) -> store::Result<Map<String, Value>> {
+fn own_settings(conn: &Reader, row: &ChatRow) -> chime_store::Result<Map<String, Value>> {
     let own = chat_settings::load(conn, row.key)?;
     let askers = (row.askers != Askers::default()).then(|| row.askers.as_str());
     let all = [

@@ -29,13 +29,13 @@ use crate::cli::demo::input::{Order, Typed, YOU};
 use crate::cli::demo::recorded::{BOT, Said};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
-use chime_core::Class;
-use chime_sandbox::{NewMember, Standing};
 use crate::telemetry;
+use chime_core::Class;
 use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
 use chime_core::{AnswerRecord, ChatId, MessageId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
+use chime_sandbox::{NewMember, Standing};
 use chime_store::{Store, jobs, outbox};
 
 /// The chat opens as if its last message had just been written.

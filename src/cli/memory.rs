@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use chime_answer::answering::format_own;
 use crate::cli::arguments::{MemoryOptions, Rebuilt};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
+use chime_answer::answering::format_own;
 use chime_answer::concepts::MAX_ACTIVE;
 use chime_core::texts::texts;
-use chime_core::{ChatId, JobPayload, Rolling, Timestamp, EntityKind, FormattedText, utf16_len, utf16_slice};
+use chime_core::{ChatId, EntityKind, FormattedText, JobPayload, Rolling, Timestamp, utf16_len, utf16_slice};
 use chime_memory::jobs::remembered;
 use chime_memory::tags::normalized;
 use chime_memory::wording;

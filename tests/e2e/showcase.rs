@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use chime_runtime::clock::Clock;
 use chime_core::{Chat, ChatId, ChatKind, JobKind, Timestamp};
+use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, chats, jobs};
 
 /// What is typed; what the reply must hold; what it must not.

@@ -1,8 +1,8 @@
 //! Times are told as the clocks of the group show them.
 
 use chime_core::{Timestamp, Zone};
-use chime_world::World;
 use chime_sandbox::{NewMember, Post, Standing};
+use chime_world::World;
 
 const TOKYO: [(&str, &str); 1] = [("TIME_ZONE", "Asia/Tokyo")];
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::plain::{clean_name, escape_markdown, gist};
+use crate::support::has_number;
+use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
 use chime_relevance::context::{ContextWindow, Entry};
-use crate::support::has_number;
-use chime_core::embed::Embedder;
 
 /// Characters of each quoted message.
 const QUOTE_CHARS: usize = 200;

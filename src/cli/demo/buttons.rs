@@ -1,6 +1,6 @@
 //! The buttons below a message of the demo, and how they are pressed.
 
-use crate::sandbox::SandboxMessage;
+use chime_sandbox::SandboxMessage;
 
 /// Typed as a reply to a message with a button, it presses that.
 const PRESS: &str = "!";

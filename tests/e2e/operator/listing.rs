@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use chime::sandbox::{NewMember, Post, Standing};
-use chime::testkit::World;
+use chime_sandbox::{NewMember, Post, Standing};
+use chime_world::World;
 use serde_json::{Value, json};
 
 fn chats(w: &World, more: &[&str]) -> String {

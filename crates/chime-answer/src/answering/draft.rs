@@ -1,5 +1,7 @@
 //! The text of an answer before its citations are checked, whether a model wrote it or not.
 
+use crate::answering::question::Question;
+use crate::answering::reply::{format_own, format_parts};
 use crate::fences::closed;
 use crate::followup::show;
 use crate::job::{Blame, Failure};
@@ -9,13 +11,11 @@ use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::Bill;
 use chime_core::texts::{Texts, texts};
-use chime_core::{AnswerStatus, TokenUse, Uncertainty, ChatKind, FormattedText};
+use chime_core::trigger::{Languages, asks_about_bot};
+use chime_core::{AnswerStatus, ChatKind, FormattedText, TokenUse, Uncertainty};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
 use chime_store::Language;
-use crate::answering::question::Question;
-use crate::answering::reply::{format_own, format_parts};
-use chime_core::trigger::{Languages, asks_about_bot};
 
 /// An answer before it is checked, formatted and stored.
 pub struct Draft {

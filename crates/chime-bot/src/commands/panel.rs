@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::texts::{self, Texts, filled};
-use chime_core::{Askers, Button, Grounding, Language, grouped, Zone};
+use chime_core::{Askers, Button, Grounding, Language, Zone, grouped};
 
 /// What stands for the language of the chat's messages in the data of a button.
 const OF_CHAT: &str = "chat";

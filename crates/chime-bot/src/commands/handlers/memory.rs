@@ -3,6 +3,7 @@
 use crate::commands::handlers::forget::Asked;
 use crate::commands::handlers::{Commands, Order};
 use crate::commands::notice::Notice;
+use crate::commands::panel::memory_question;
 use chime_access::admission::is_owner;
 use chime_core::texts::Texts;
 use chime_core::{ChatId, ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
@@ -12,7 +13,6 @@ use chime_memory::wording::{self, Remembered};
 use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
 use chime_store::{chats, memory, sessions};
-use crate::commands::panel::memory_question;
 
 /// What a `/memory` asks for.
 enum Request {

@@ -2,14 +2,14 @@
 
 use crate::commands::handlers::forget::Asked;
 use crate::commands::handlers::{Commands, Order};
-use chime_answer::plain::escape_markdown;
 use crate::commands::notice::Notice;
 use crate::commands::panel::{Change, Panel, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
-use chime_core::texts::{texts, filled};
-use chime_core::{ChatId, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Button, ChatKey, Zone, clip};
+use chime_answer::plain::escape_markdown;
+use chime_core::texts::{filled, texts};
+use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Zone, clip};
 use chime_jobs::worker::Outcome;
 use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
@@ -152,7 +152,7 @@ impl Commands {
 
     /// Confirms a press after its message was edited, or has the edit made again at the time that Telegram asked for. The
     /// button does not wait for it.
-    async fn confirm_shown(&self, job: &Job, press: &Press, again: Option<Timestamp>) -> store::Result<Outcome> {
+    async fn confirm_shown(&self, job: &Job, press: &Press, again: Option<Timestamp>) -> chime_store::Result<Outcome> {
         if again.is_none() {
             self.finish(job).await?;
         }
@@ -161,7 +161,7 @@ impl Commands {
     }
 
     /// Returns whether turning memory off would delete anything.
-    pub(super) async fn has_memory(&self, chat: ChatKey) -> store::Result<bool> {
+    pub(super) async fn has_memory(&self, chat: ChatKey) -> chime_store::Result<bool> {
         self.store.read(move |conn| memory::is_kept(conn, chat)).await
     }
 
