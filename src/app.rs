@@ -220,6 +220,7 @@ impl Parts {
     fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
+        let captures_concepts = self.config.memory.is_on && self.config.llm.captures_concepts;
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -249,6 +250,7 @@ impl Parts {
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             strands: memory::strands(&self.config.memory),
+            captures_concepts,
             voice: Arc::clone(&voice),
         });
         let commands = Commands {
@@ -279,15 +281,15 @@ impl Parts {
             bot: self.bot.clone(),
             lanes,
         };
-        let captures = self.config.memory.is_on && self.config.llm.captures_concepts;
-        let capturing = captures.then(|| Capturing {
+        let capturing = Capturing {
+            is_on: captures_concepts,
             store: self.store.clone(),
             gateway: gateway.clone(),
             clock: self.clock.clone(),
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.id,
             redaction: self.config.memory.redaction,
-        });
+        };
         let memory = Arc::new(memory::build(self, wake, gateway)?);
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 36] = [
+const SAMPLES: [&str; 37] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -44,8 +44,9 @@ const SAMPLES: [&str; 36] = [
     include_str!("data/migrations/0034.sql"),
     include_str!("data/migrations/0035.sql"),
     include_str!("data/migrations/0036.sql"),
+    include_str!("data/migrations/0037.sql"),
 ];
-const MIGRATIONS: [&str; 36] = [
+const MIGRATIONS: [&str; 37] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -82,6 +83,7 @@ const MIGRATIONS: [&str; 36] = [
     include_str!("../migrations/0034_own_language.sql"),
     include_str!("../migrations/0035_own_budget_and_askers.sql"),
     include_str!("../migrations/0036_other_bots.sql"),
+    include_str!("../migrations/0037_referenced_concepts.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -18,8 +18,7 @@ pub struct Crew {
     pub commands: Commands,
     pub delivery: Delivery,
     pub keeper: Keeper,
-    /// None: concepts come by no background work.
-    pub capturing: Option<Capturing>,
+    pub capturing: Capturing,
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
     pub vectors: VectorKeeper,
@@ -44,10 +43,8 @@ impl Crew {
                 self.commands.export_announced(&job, (*at, *thread), *asked_by).await
             }
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
-            JobPayload::Concepts {} => match &self.capturing {
-                Some(capturing) => capturing.run().await,
-                None => Outcome::UntilNextRun,
-            },
+            JobPayload::Capture { answer, .. } => self.capturing.run_for(&job, *answer).await,
+            JobPayload::Concepts {} => self.capturing.run().await,
             JobPayload::Summary { session, .. } => self.memory.summarize(&job, *session).await,
             JobPayload::Tags { session, .. } => self.memory.tag(&job, *session).await,
             JobPayload::SummaryVector { session, .. } => self.memory.embed(&job, *session).await,

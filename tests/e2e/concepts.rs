@@ -174,29 +174,95 @@ async fn forgetting_an_answer_forgets_what_it_captured() {
     .await;
 }
 
+const VAT: &str = r#"{"concepts":[{"preferred_label":"Value-added tax","alternative_labels":["VAT"],"definition":"A tax on goods.","type":"tax"}]}"#;
+
+/// Waits until so many captures are stored.
+async fn captured(w: &World, count: u32) {
+    w.until("concepts are captured", move |conn| {
+        Ok(conn.query_row("SELECT count(*) FROM concept", [], |row| row.get::<_, u32>(0))? == count)
+    })
+    .await;
+}
+
 #[tokio::test]
-async fn concepts_are_captured_in_the_background_and_resolved_by_their_labels() {
+async fn concepts_of_an_answer_are_captured_right_after_it_and_resolved_by_their_labels() {
     World::with(&[("MEMORY", "on")], async |w| {
         w.capture_concepts();
         w.restart().await;
-        ask(w, "@bot what is VAT?", "A tax on goods.").await;
-        let vat = r#"{"concepts":[{"preferred_label":"Value-added tax","alternative_labels":["VAT"],"definition":"A tax on goods.","type":"tax"}]}"#;
-        w.model.script([vat]);
-        w.clock.advance(Duration::from_secs(11 * 60));
-        w.until("a concept is captured", |conn| {
-            Ok(conn.query_row("SELECT count(*) FROM concept", [], |row| row.get::<_, u32>(0))? == 1)
-        })
-        .await;
+        let began = w.clock.now();
+        w.model.script(["A tax on goods.", VAT]);
+        let tag = w.say("ann", "@bot what is VAT?");
+        w.answer_to(tag).await;
+        captured(w, 1).await;
+        assert!(w.clock.now().since(began) < Duration::from_secs(5), "not by periodic work");
         assert!(w.prompt(2).await.contains("A tax on goods."));
-        ask(w, "@bot who pays it?", "The buyer pays the VAT.").await;
+
+        w.model.script(["The buyer pays the VAT.", VAT]);
+        let tag = w.say("ann", "@bot who pays it?");
+        let sent = w.answer_to(tag).await;
         assert!(w.prompt(3).await.contains("- Value-added tax (tax) – A tax on goods."));
-        w.model.script([vat]);
-        w.clock.advance(Duration::from_secs(11 * 60));
+        captured(w, 2).await;
         w.until("it is captured again as the same one", |conn| {
-            let sql = "SELECT count(*) = 2 AND count(DISTINCT concept_id) = 1 FROM concept";
+            let sql = "SELECT count(DISTINCT concept_id) = 1 FROM concept";
             Ok(conn.query_row(sql, [], |row| row.get::<_, bool>(0))?)
         })
         .await;
+        let why = w.reply("ben", sent.id, "/why@bot");
+        let told = w.answer_to(why).await.text;
+        assert!(told.lines().any(|line| line.ends_with(": Value-added tax.")), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_could_not_be_captured_right_away_is_captured_later() {
+    World::with(&[("MEMORY", "on")], async |w| {
+        w.capture_concepts();
+        w.restart().await;
+        let down = || Reply::Status(503, "{}".to_owned());
+        w.model.script([Reply::text("A tax on goods."), down(), down(), down()]);
+        let tag = w.say("ann", "@bot what is VAT?");
+        w.answer_to(tag).await;
+        w.prompt(4).await;
+        w.settled().await;
+        w.model.script([VAT]);
+        w.clock.advance(Duration::from_secs(11 * 60));
+        captured(w, 1).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_waits_for_the_concepts_of_the_answer_before() {
+    World::with(&[("MEMORY", "on")], async |w| {
+        w.capture_concepts();
+        w.restart().await;
+        w.model.script([Reply::text("A tax on goods."), Reply::Held(VAT.to_owned()), Reply::text("On Friday.")]);
+        let tag = w.say("ann", "@bot what is VAT?");
+        w.answer_to(tag).await;
+        w.prompt(2).await;
+        let other = w.say("ben", "@bot when do we meet?");
+        assert!(w.answer_to(other).await.text.starts_with("On Friday."));
+        w.model.always(Reply::text(r#"{"concepts":[]}"#));
+        w.model.release();
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_context_that_cannot_be_read_is_replaced_by_the_next() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        let vat = capture(w, &first, 1, "VAT", "a tax").await;
+        ask(w, "@bot who pays VAT?", "VAT is paid by the buyer.").await;
+        database(w).execute_batch("UPDATE conversation_context SET context_json = '{broken'").expect("broken");
+        let listing = w.say("ann", "/concepts@bot");
+        assert!(w.answer_to(listing).await.text.contains("VAT"));
+        ask(w, "@bot when is VAT due?", "VAT is due in May.").await;
+        let key = key(w, None).await;
+        let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
+        assert_eq!(context.active, [vat]);
     })
     .await;
 }
@@ -247,10 +313,10 @@ async fn nothing_is_captured_in_the_background_where_memory_is_off() {
     World::with(&[("MEMORY", "on")], async |w| {
         w.capture_concepts();
         w.restart().await;
-        ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
         let off = w.telegram.say(w.chat, Post::new(cat, "/memory@bot off", w.clock.now()));
         w.answer_to(off).await;
+        ask(w, "@bot what is VAT?", "A tax on goods.").await;
         w.clock.advance(Duration::from_secs(3 * 3600));
         w.settled().await;
         assert_eq!(w.model.requests().len(), 1, "{:?}", w.model.requests());
@@ -263,9 +329,9 @@ async fn a_captured_answer_goes_out_without_personal_data() {
     World::with(&[("MEMORY", "on")], async |w| {
         w.capture_concepts();
         w.restart().await;
-        ask(w, "@bot what is VAT?", "A tax on goods, says ann.miller@example.org.").await;
-        w.model.script([r#"{"concepts":[]}"#]);
-        w.clock.advance(Duration::from_secs(11 * 60));
+        w.model.script(["A tax on goods, says ann.miller@example.org.", r#"{"concepts":[]}"#]);
+        let tag = w.say("ann", "@bot what is VAT?");
+        w.answer_to(tag).await;
         let prompt = w.prompt(2).await;
         assert!(prompt.contains("A tax on goods, says [email]."), "{prompt}");
     })

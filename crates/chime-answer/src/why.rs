@@ -34,6 +34,14 @@ pub struct UsedMessage {
     pub link: Option<String>,
 }
 
+/// What else is told of an answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extras {
+    pub follow_up: Option<Box<FollowUp>>,
+    /// Labels of the concepts that the answer referenced.
+    pub concepts: Vec<String>,
+}
+
 /// Who is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reader {
@@ -52,7 +60,7 @@ impl Reader {
 /// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
 /// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
 /// message of the record that is not among `used` is no longer kept.
-pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>, to: Reader) -> String {
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &Extras, to: Reader) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
         record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
@@ -69,7 +77,11 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, record.created_at, to));
     parts.extend(explained.summaries(&known));
-    parts.extend(follow_up.and_then(|follow_up| show::why(follow_up, &to.texts.follow_up)));
+    parts.extend(extras.follow_up.as_ref().and_then(|follow_up| show::why(follow_up, &to.texts.follow_up)));
+    parts.extend((!extras.concepts.is_empty()).then(|| {
+        let names: Vec<String> = extras.concepts.iter().map(|label| escape_markdown(label)).collect();
+        filled(&texts.concepts, &[("names", &names.join(", "))])
+    }));
     parts.extend(explained.remembered(&known));
     parts.extend(left_out(record, texts));
     if record.guard_used {
@@ -410,7 +422,7 @@ mod tests {
             Left out: 1 message (no room), 2 messages (before a silence of 26 h).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record(), &used, None, told(1)));
+        .assert_eq(&why(&record(), &used, &Extras::default(), told(1)));
     }
 
     #[test]
@@ -430,14 +442,15 @@ mod tests {
             sources: vec![SourceRef { id: "s4".to_owned(), text: "The red tent".to_owned() }],
             ..record()
         };
-        let told = why(&record, &[], None, told(1));
+        let told = why(&record, &[], &Extras::default(), told(1));
         let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
         assert!(told.contains(line), "{told}");
         let kept = [
             used(9, None, "14:40", "x"),
             UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
         ];
-        let told = why(&record, &kept, None, Reader { member: UserId(1), zone: here(), texts: texts("eng") });
+        let told =
+            why(&record, &kept, &Extras::default(), Reader { member: UserId(1), zone: here(), texts: texts("eng") });
         let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
         assert!(told.contains(line), "{told}");
@@ -446,7 +459,7 @@ mod tests {
     #[test]
     fn why_is_told_in_the_language_of_the_chat() {
         let used = [used(1, None, "-3d 14:02", "Welches *Restaurant*?"), used(4, None, "14:55", "Das Thai?")];
-        let told = why(&record(), &used, None, Reader { texts: texts("deu"), ..told(1) });
+        let told = why(&record(), &used, &Extras::default(), Reader { texts: texts("deu"), ..told(1) });
         expect![[r#"
             Diese Nachrichten habe ich benutzt:
 
@@ -492,7 +505,7 @@ mod tests {
             }],
             ..record()
         };
-        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], None, told(1));
+        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], &Extras::default(), told(1));
         assert!(told.contains("it is about what was asked, found by its words and its meaning, cited"), "{told}");
         assert!(
             told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
@@ -514,12 +527,12 @@ mod tests {
             I used no earlier message for this answer.
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record, &[], None, told(1)));
+        .assert_eq(&why(&record, &[], &Extras::default(), told(1)));
     }
 
     #[test]
     fn why_of_an_apology_names_no_model() {
         let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
-        assert!(why(&record, &[], None, told(1)).contains("No model gave a usable answer, 2.1 s."));
+        assert!(why(&record, &[], &Extras::default(), told(1)).contains("No model gave a usable answer, 2.1 s."));
     }
 }

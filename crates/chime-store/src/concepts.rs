@@ -1,6 +1,6 @@
 //! Named things of a chat, and which of them its conversations have in scope.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -61,7 +61,7 @@ impl ContextKey {
     }
 }
 
-/// What a conversation has in scope; none where nothing is stored.
+/// What a conversation has in scope; none where nothing is stored, or nothing that can be read: the next save replaces it.
 pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext>> {
     let raw: Option<String> = conn
         .prepare_cached(
@@ -72,7 +72,13 @@ pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext
             raw.get("context_json")
         })
         .optional()?;
-    raw.map(|raw| row::json(&raw, "context_json")).transpose()
+    Ok(raw.and_then(|raw| {
+        row::json(&raw, "context_json")
+            .inspect_err(
+                |error| tracing::warn!(error_type = "concepts", %error, "chat.error: unreadable concepts in scope"),
+            )
+            .ok()
+    }))
 }
 
 /// Stores the whole of what a conversation has in scope.
@@ -163,11 +169,25 @@ pub fn capture(
     Ok(())
 }
 
-/// The concepts that an answer captured: its referenced nodes.
-pub fn of_answer(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
-    let mut statement = conn.prepare_cached("SELECT concept_id FROM concept WHERE answer_id = :id")?;
-    let rows = statement.query_map(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("concept_id"))?;
-    rows.map(|id: rusqlite::Result<String>| parse_id(&id?)).collect()
+/// The concepts that an answer referenced: those that it speaks of, that were looked up for it or captured from it.
+pub fn referenced(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
+    let raw: Option<String> = conn
+        .prepare_cached("SELECT referenced_nodes FROM answer WHERE id = :id")?
+        .query_row(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("referenced_nodes"))
+        .optional()?;
+    raw.map_or(Ok(Vec::new()), |raw| row::json(&raw, "referenced_nodes"))
+}
+
+/// Adds to the concepts that an answer referenced.
+pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> Result<()> {
+    let mut all = referenced(tx, answer)?;
+    all.extend(ids);
+    let mut seen = BTreeSet::new();
+    all.retain(|id| seen.insert(*id));
+    tx.prepare_cached("UPDATE answer SET referenced_nodes = :ids WHERE id = :id")?.execute(named_params! {
+        ":id": answer.0.to_string(), ":ids": row::to_json(&all, "referenced_nodes")?,
+    })?;
+    Ok(())
 }
 
 /// Answers of the model since `since` that were not looked through for concepts, the oldest first. Those of chats that
@@ -175,16 +195,23 @@ pub fn of_answer(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
 pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<AnswerId>> {
     // Ids begin with the time, so that the key leads to the first one.
     let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
-    let mut statement = conn.prepare_cached(
-        "SELECT id FROM answer WHERE id >= :first AND status = 'answered' AND completion_tokens > 0
-             AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
-             AND NOT EXISTS (SELECT 1 FROM chat WHERE chat.chat_key = answer.chat_key AND chat.memory = 0)
-         ORDER BY id LIMIT :limit",
-    )?;
+    let sql = format!("SELECT id FROM answer WHERE id >= :first AND {UNSCANNED} ORDER BY id LIMIT :limit");
+    let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement
         .query_map(named_params! { ":first": first.to_string(), ":limit": limit }, |raw| raw.get::<_, String>("id"))?;
     rows.map(|id| super::answers::parse_id(&id?)).collect()
 }
+
+/// Whether an answer is one of the model that was not looked through yet, in a chat with memory.
+pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
+    let sql = format!("SELECT 1 FROM answer WHERE id = :id AND {UNSCANNED}");
+    Ok(conn.prepare_cached(&sql)?.exists(named_params! { ":id": answer.0.to_string() })?)
+}
+
+/// A condition on rows of `answer`.
+const UNSCANNED: &str = "status = 'answered' AND completion_tokens > 0
+    AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
+    AND NOT EXISTS (SELECT 1 FROM chat WHERE chat.chat_key = answer.chat_key AND chat.memory = 0)";
 
 pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     tx.prepare_cached("INSERT OR IGNORE INTO concept_scan (answer_id) VALUES (:id)")?

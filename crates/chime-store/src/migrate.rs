@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 36] = [
+const MIGRATIONS: [&str; 37] = [
     include_str!("../../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../../migrations/0003_answers_and_outbox.sql"),
@@ -42,6 +42,7 @@ const MIGRATIONS: [&str; 36] = [
     include_str!("../../../migrations/0034_own_language.sql"),
     include_str!("../../../migrations/0035_own_budget_and_askers.sql"),
     include_str!("../../../migrations/0036_other_bots.sql"),
+    include_str!("../../../migrations/0037_referenced_concepts.sql"),
 ];
 
 /// The version that this program writes.

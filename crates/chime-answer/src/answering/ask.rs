@@ -86,6 +86,8 @@ pub struct AnsweringParts {
     pub idle: SessionIdle,
     /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
     pub strands: Option<LongStrands>,
+    /// Whether a model is asked for the concepts of each answer.
+    pub captures_concepts: bool,
     /// Transcribes what is spoken.
     pub voice: Arc<Voice>,
 }
@@ -327,11 +329,7 @@ impl Answering {
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let material = built.material(&given, question.trigger());
-        // Saying that nothing is known claims nothing.
-        let says_no = ["en", question.chat.speaks().code()].map(|code| notices(code).guard.trim());
-        let claims = !says_no.contains(&draft.markdown.trim());
-        let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
-        let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
+        let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
         let words = citations::CitationWords { language: language.code(), mark };
         let embedder = self.parts.readings.embedder();
@@ -368,7 +366,7 @@ impl Answering {
         let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
-        let remembers = self.parts.introduction.promise.remembers;
+        let (remembers, captures) = (self.parts.introduction.promise.remembers, self.parts.captures_concepts);
         let announced = self.parts.introduction.promise.announces();
         let (conversation, revision) = (question.trigger().conversation(), question.revision);
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
@@ -383,7 +381,8 @@ impl Answering {
             }
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
-            concepts::refer(tx, scope, &referenced, now);
+            concepts::refer(tx, (scope, record.id), &referenced, now);
+            let captures = captures && concepts::capture_soon(tx, &record, chat.id)?;
             let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
@@ -391,7 +390,8 @@ impl Answering {
             }
             let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
-            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do: sums_up || finds_topic })
+            let is_more_to_do = sums_up || finds_topic || captures;
+            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do })
         })
         .await?;
         self.hand_over(written, &made_for).await
@@ -416,6 +416,15 @@ impl Answering {
         }
         Ok(())
     }
+}
+
+/// The mark for statements without a source, where the chat is strict and the model claims something.
+fn unsourced_mark(question: &Question, draft: &Draft) -> Option<&'static str> {
+    let speaks = question.chat.speaks().code();
+    // Saying that nothing is known claims nothing.
+    let says_no = ["en", speaks].map(|code| notices(code).guard.trim());
+    let claims = draft.is_of_a_model() && !says_no.contains(&draft.markdown.trim());
+    (question.grounding == Grounding::Strict && claims).then(|| notices(speaks).unsourced.as_str())
 }
 
 /// Ten letters made of `number`: with digits, a small model takes the delimiter for a telephone number or a code.

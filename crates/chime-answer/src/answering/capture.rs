@@ -15,14 +15,14 @@ use chime_access::gateway::{AskError, Economy, Purpose};
 use chime_core::config::Redaction;
 use chime_core::prompts::{CaptureValues, Prompts};
 use chime_core::{
-    AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, StoredMessage, Timestamp, UserId, clip,
+    AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, Job, StoredMessage, Timestamp, UserId, clip,
 };
 use chime_jobs::worker::Outcome;
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 use chime_store::concepts::{self, ContextKey};
-use chime_store::{Priority, Store, Writer, answers, messages};
+use chime_store::{Priority, Store, Writer, answers, messages, jobs};
 
 /// Older answers are not looked through; after a rebuild, those of the last month are.
 const SINCE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -33,6 +33,8 @@ const SOURCE_CHARS: usize = 2000;
 
 /// Fills in the concepts of answers.
 pub struct Capturing {
+    /// Off: concepts come by no background work.
+    pub is_on: bool,
     pub store: Store,
     pub gateway: Gateway,
     pub clock: Clock,
@@ -50,27 +52,56 @@ impl Capturing {
         }
     }
 
+    /// Works on a `capture` job. Where the model cannot be asked now, the `concepts` job comes back to the answer.
+    pub async fn run_for(&self, job: &Job, answer: AnswerId) -> Outcome {
+        match self.capture_one(job, answer).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn capture_one(&self, job: &Job, answer: AnswerId) -> chime_store::Result<Outcome> {
+        let is_wanted = self.is_on && !self.gateway.is_offline();
+        if is_wanted
+            && self.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
+            && let Some(AskError::GaveWay { retry_after }) = self.try_capture(answer).await?
+        {
+            return Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after)));
+        }
+        let (kind, key) = (job.kind(), job.key());
+        self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
+        Ok(Outcome::Finished)
+    }
+
     async fn capture_all(&self) -> chime_store::Result<()> {
-        if self.gateway.is_offline() {
+        if !self.is_on || self.gateway.is_offline() {
             return Ok(());
         }
         let since = self.clock.now().minus(SINCE);
         for answer in self.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
-            match self.capture(answer).await {
-                Ok(()) => {}
-                Err(AskError::Store(error)) => return Err(error),
-                Err(error @ (AskError::TooLong | AskError::Final(_))) => {
-                    tracing::warn!(error_type = error.kind(), %error, "chat.error: an answer has no concepts");
-                    self.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
-                }
-                Err(error) => {
-                    // Budget, breaker or server: the next run goes on from here.
-                    tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
-                    return Ok(());
-                }
+            // Budget, breaker or server: the next run goes on from here.
+            if self.try_capture(answer).await?.is_some() {
+                return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Captures the concepts of an answer. Returns why the model could not be asked for them yet.
+    async fn try_capture(&self, answer: AnswerId) -> store::Result<Option<AskError>> {
+        match self.capture(answer).await {
+            Ok(()) => {}
+            Err(AskError::Store(error)) => return Err(error),
+            Err(error @ (AskError::TooLong | AskError::Final(_))) => {
+                tracing::warn!(error_type = error.kind(), %error, "chat.error: an answer has no concepts");
+                self.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
+            }
+            Err(error) => {
+                tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
+                return Ok(Some(error));
+            }
+        }
+        Ok(None)
     }
 
     async fn capture(&self, answer: AnswerId) -> Result<(), AskError> {
@@ -148,6 +179,7 @@ fn keep(
         let Captured { label, alt_labels, definition, kind } = captured;
         known.push(Concept { id, label, alt_labels, definition, kind });
     }
-    refer(tx, ContextKey { bot, chat: record.chat, thread: record.thread }, &referenced, now);
+    let key = ContextKey { bot, chat: record.chat, thread: record.thread };
+    refer(tx, (key, record.id), &referenced, now);
     Ok(())
 }

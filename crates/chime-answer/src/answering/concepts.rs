@@ -2,9 +2,9 @@
 
 use crate::concepts::{in_scope, mentioned, merge};
 use crate::tools::LookedUp;
-use chime_core::{AnswerRecord, AnswerStatus, Concept, ConceptId, ConversationContext, Timestamp};
+use chime_core::{AnswerRecord, AnswerStatus, Concept, ConceptId, ConversationContext, Timestamp, AnswerId, ChatId, JobPayload};
 use chime_store::concepts::{self, ContextKey};
-use chime_store::{Reader, Writer};
+use chime_store::{Reader, Writer, jobs};
 
 /// A conversation's context and what its chat knows.
 #[derive(Debug)]
@@ -48,12 +48,19 @@ impl Scope {
     }
 }
 
-/// Brings concepts into the scope of a conversation. What goes wrong is logged.
-pub fn refer(tx: &Writer<'_>, key: ContextKey, referenced: &[ConceptId], now: Timestamp) {
+/// Has a model look for the concepts of a new answer. Returns `false` for an answer that no model wrote.
+pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> store::Result<bool> {
+    let job = JobPayload::Capture { chat, answer: record.id };
+    Ok(concepts::is_unscanned(tx, record.id)? && jobs::add(tx, &job, record.created_at)?)
+}
+
+/// Notes the concepts that an answer referenced and brings them into the scope of its conversation. Logs what goes wrong.
+pub fn refer(tx: &Writer<'_>, (key, answer): (ContextKey, AnswerId), referenced: &[ConceptId], now: Timestamp) {
     if referenced.is_empty() {
         return;
     }
     let saved = chime_store::in_savepoint(tx, |tx| {
+        concepts::note_referenced(tx, answer, referenced)?;
         let context = concepts::load(tx, key)?.unwrap_or_default();
         concepts::save(tx, key, &merge(&context, referenced), now)
     });

@@ -13,6 +13,7 @@ mod refusal;
 mod settings;
 mod topics;
 
+use chime_answer::why::Extras;
 use crate::commands::notice::{Notice, for_command};
 use chime_access::Access;
 use chime_access::admission::served;
@@ -280,10 +281,25 @@ fn explain(
         return Ok(is_gone.then(|| Notice::Own(texts.why_gone.clone())));
     };
     let used = used(conn, &record)?;
-    let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
-    let rests_on = answers::grounds(conn, answer)?;
+    let mut rests_on = answers::grounds(conn, answer)?;
+    let concepts = labels_of(conn, &record)?;
+    if !concepts.is_empty() {
+        rests_on.extend(store::concepts::grounds(conn, record.chat)?);
+    }
+    let extras = Extras { follow_up: follow_ups::find(conn, answer)?.map(Box::new), concepts };
     let to = why::Reader { member: message.message.sender.id, zone, texts };
-    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, to, rests_on }))
+    Ok(Some(Notice::Why { record: Box::new(record), used, extras, to, rests_on }))
+}
+
+/// Labels of the concepts that an answer referenced, as far as the chat still knows them.
+fn labels_of(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<String>> {
+    let referenced = store::concepts::referenced(conn, record.id)?;
+    if referenced.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = store::concepts::of_chat(conn, record.chat)?;
+    let labels = referenced.iter().filter_map(|id| known.iter().find(|concept| concept.id == *id));
+    Ok(labels.map(|concept| concept.label.clone()).collect())
 }
 
 /// The concepts of the chat, those in scope first.

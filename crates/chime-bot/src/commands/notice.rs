@@ -1,9 +1,9 @@
 //! What commands and notices say.
 
-use chime_answer::why::{Reader, UsedMessage, why};
+use chime_answer::why::{Reader, UsedMessage, why, Extras};
 use chime_answer::wording;
 use chime_core::texts::Texts;
-use chime_core::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq};
+use chime_core::{AnswerRecord, ChatKey, CommandName, Seq};
 
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub enum Notice {
     Why {
         record: Box<AnswerRecord>,
         used: Vec<UsedMessage>,
-        follow_up: Option<Box<FollowUp>>,
+        extras: Extras,
         to: Reader,
         /// The messages that the answer rests on: what is told goes with them.
         rests_on: Vec<Seq>,
@@ -52,7 +52,7 @@ impl Notice {
     pub fn markdown(&self) -> Option<String> {
         match self {
             Self::Help { username, is_private, texts } => Some(wording::help(username, *is_private, texts)),
-            Self::Why { record, used, follow_up, to, .. } => Some(why(record, used, follow_up.as_deref(), *to)),
+            Self::Why { record, used, extras, to, .. } => Some(why(record, used, extras, *to)),
             Self::WhyWhat(texts) => Some(texts.why_what.clone()),
             Self::Concepts { markdown, .. } | Self::Notes { markdown, .. } | Self::Memory { markdown, .. } => {
                 Some(markdown.clone())

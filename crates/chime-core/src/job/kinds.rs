@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::{ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
+use crate::{
+    AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId,
+};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.
@@ -151,7 +153,11 @@ job_kinds! {
     Scrub {}
     = "scrub", key "", lane 0, Policy { ends_with_chat: false, ..Policy::BACKGROUND };
 
-    /// Look through answers for concepts.
+    /// Look for the concepts of one answer, right after it.
+    Capture { chat: ChatId, answer: AnswerId }
+    = "capture", key answer, lane chat.0, Policy::BACKGROUND;
+
+    /// Look for the concepts of answers that have none yet.
     Concepts {}
     = "concepts", key "", lane 0, Policy::PERIODIC;
 

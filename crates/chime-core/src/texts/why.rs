@@ -43,6 +43,7 @@ rows! {
         pub and: String,
         pub given: String,
         pub topic: String,
+        pub concepts: String,
         pub lines_one: String,
         pub lines_many: String,
         pub from: String,
