@@ -11,6 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::privacy::found_in_files;
+
 /// For thousands of updates, however slow the disk.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Longer than the line about old triggers waits.
@@ -250,4 +252,35 @@ fn rubbish(dice: &mut Dice) -> Value {
         5 => json!([{"deep": [[[]]]}]),
         _ => json!({"id": {}}),
     }
+}
+
+/// Each topic of such a chat is a private conversation with the channel: none of it may meet another in a prompt.
+#[tokio::test]
+async fn the_direct_messages_of_a_channel_are_left_alone() {
+    World::run(async |w| {
+        let chat =
+            json!({"id": -1_009_000_000_001_i64, "type": "supergroup", "title": "News", "is_direct_messages": true});
+        let user = json!({"id": 77, "is_bot": false, "first_name": "Zoe"});
+        let bot = json!({"id": w.telegram.bot_id(), "is_bot": true, "first_name": "Bot", "username": "bot"});
+        let now = w.clock.now().millis() / 1000;
+        let joined = json!({"update_id": 0, "my_chat_member": {
+            "chat": chat, "from": user, "date": now,
+            "old_chat_member": {"status": "left", "user": bot}, "new_chat_member": {"status": "member", "user": bot},
+        }});
+        let said = json!({"update_id": 0, "message": {
+            "message_id": 5, "date": now, "chat": chat, "from": user, "text": "@bot my zqsecret7xk?",
+            "entities": [{"type": "mention", "offset": 0, "length": 4}],
+            "direct_messages_topic": {"topic_id": 77, "user": user},
+        }});
+        for update in [joined, said] {
+            w.telegram.push_raw(update.to_string());
+        }
+        w.telegram.all_confirmed().await;
+        still_answers(w).await;
+        assert_eq!(w.model.requests().len(), 1);
+        w.stop().await;
+        assert_eq!(found_in_files(w, &["zqsecret7xk".to_owned()]), Vec::<String>::new());
+        w.start().await;
+    })
+    .await;
 }

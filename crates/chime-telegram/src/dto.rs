@@ -43,7 +43,8 @@ macro_rules! wire {
 wire! {
     User { id: i64, is_bot: bool, first_name: String, last_name: String, username: String, can_read_all_group_messages: bool,
         language_code: String, active_usernames: Items<String> }
-    Chat { id: i64, r#type: String, title: String, username: String, first_name: String, last_name: String }
+    Chat { id: i64, r#type: String, title: String, username: String, first_name: String, last_name: String,
+        is_direct_messages: bool }
     Entity { r#type: String, offset: i64, length: i64, url: String, user: User, language: String }
 
     /// What a message is, apart from its content.
@@ -53,6 +54,7 @@ wire! {
         reply_to_message: Box<Message>, external_reply: ExternalReply, quote: Quote, reply_to_story: Present,
         media_group_id: String,
         receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
+        direct_messages_topic: Present,
     }
     /// The content of a message, also of one elsewhere that is replied to.
     Content {

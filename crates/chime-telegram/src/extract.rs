@@ -54,6 +54,9 @@ fn read<T: DeserializeOwned>(raw: &RawValue) -> Result<T, String> {
 }
 
 fn membership(update: &dto::ChatMemberUpdated) -> Result<Vec<Event>, String> {
+    if is_direct_messages(update.chat.as_ref()) {
+        return Ok(vec![]);
+    }
     let standing = update.new_chat_member.as_ref().and_then(dto::ChatMember::standing);
     let standing = standing.ok_or_else(|| "no standing".to_owned())?;
     Ok(vec![Event::Membership(Membership {
@@ -95,6 +98,12 @@ fn chat(chat: Option<&dto::Chat>) -> Result<Chat, String> {
     let id = chat.id.ok_or_else(|| "no chat id".to_owned())?;
     let kind = chat.r#type.as_deref().and_then(ChatKind::parse).unwrap_or_else(|| kind_by_id(id));
     Ok(Chat { id: ChatId(id), kind, title: chat.display_name(), username: filled(chat.username.as_deref()) })
+}
+
+/// Returns whether a chat holds the direct messages of a channel: private conversations of many people with its admins,
+/// which must not meet in one prompt.
+fn is_direct_messages(chat: Option<&dto::Chat>) -> bool {
+    chat.is_some_and(|chat| chat.is_direct_messages == Some(true))
 }
 
 /// Telegram's ranges of ids, for a type of chat that is newer than this program.

@@ -7,6 +7,7 @@ use chime_core::{
     Arrival, Borrowed, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender,
     ThreadId, Timestamp, TopicName, UserId, utf16_slice,
 };
+use crate::extract::is_direct_messages;
 
 pub fn arrived(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
     let Some(arrival) = arrival(wire, bot)? else {
@@ -29,9 +30,11 @@ struct Reply {
     snapshot: Option<String>,
 }
 
-/// `None` for a message that only some members can see, or that comes from a chat the bot is not in: not ours to keep.
+/// `None` for a message that only some members can see, that comes from a chat the bot is not in, or that was written to a
+/// channel in private: not ours to keep.
 fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> {
-    if is_confidential(wire) || wire.head.guest_query_id.is_some() {
+    let is_to_channel = wire.head.direct_messages_topic.is_some() || is_direct_messages(wire.head.chat.as_ref());
+    if is_confidential(wire) || is_to_channel || wire.head.guest_query_id.is_some() {
         return Ok(None);
     }
     // The server sends 0 for a message that it has only scheduled: unusable, and no fault.
