@@ -513,6 +513,41 @@ async fn an_answer_to_a_closed_or_deleted_topic_lands_nowhere_else() {
 }
 
 #[tokio::test]
+async fn an_answer_that_a_closed_topic_refuses_leaves_a_reaction() {
+    World::run(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let ann = w.telegram.add_member(club, "ann");
+        let topic = w.telegram.create_topic(club, "Food");
+        w.model.script([Reply::Held("Nine.".to_owned())]);
+        let tag = w.telegram.say(club, Post::new(ann, "@bot how many?", w.clock.now()).in_thread(topic));
+        w.prompt(1).await;
+        w.telegram.close_topic(club, topic);
+        w.model.release();
+        assert_eq!(w.next_reaction().await, (tag, vec!["😢".to_owned()]));
+        assert!(w.telegram.sent_by_bot(club).is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_a_private_topic_refuses_goes_to_the_same_person_without_it() {
+    World::run(async |w| {
+        let desk = w.telegram.add_chat(NewChat { forum: true, ..NewChat::private("ann") });
+        let topic = w.telegram.create_topic(desk, "Food");
+        w.model.script([Reply::Held("Nine.".to_owned())]);
+        let ann = w.telegram.add_member(desk, "ann");
+        w.telegram.say(desk, Post::new(ann, "how many?", w.clock.now()).in_thread(topic));
+        w.prompt(1).await;
+        w.telegram.close_topic(desk, topic);
+        w.model.release();
+        let sent = w.next_sent().await;
+        assert_eq!((sent.chat, sent.thread), (desk, None));
+        assert!(sent.text.starts_with("Nine."), "{}", sent.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_answer_follows_its_group_into_the_supergroup() {
     World::run(async |w| {
         let group = w.telegram.add_chat(NewChat::group("Small"));

@@ -30,11 +30,13 @@ pub enum SendResult {
     Unknown(String),
     /// The message replied to is gone.
     ReplyGone,
+    /// The topic is closed or gone.
+    ThreadGone(String),
     /// The chat goes on under another id.
     Migrated(ChatId),
     /// Telegram does not take it as it is, and says so.
     Refused(String),
-    /// Nothing can be sent there, now or later: kicked, blocked, the topic closed.
+    /// Nothing can be sent there, now or later: kicked or blocked.
     Impossible(String),
 }
 
@@ -50,6 +52,8 @@ pub struct Standing {
     pub moves: u32,
     /// Whether it has neither formatting nor buttons that could be at fault.
     pub is_plain: bool,
+    /// Whether it goes to a topic of a private chat: outside of the topic the same person reads it, and nobody else.
+    pub is_in_private_topic: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +73,8 @@ pub enum Step {
     HoldChatUntil(Timestamp),
     /// Send it again at once, not as a reply.
     SendWithoutReply,
+    /// Send it again at once, to the chat outside of the topic.
+    SendWithoutThread,
     /// Send it again at once, without formatting and buttons.
     SendPlain,
     /// Follow the chat to its new id.
@@ -96,6 +102,8 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
     match result {
         SendResult::Sent(message) => Step::Record(message),
         SendResult::ReplyGone => Step::SendWithoutReply,
+        SendResult::ThreadGone(_) if standing.is_in_private_topic => Step::SendWithoutThread,
+        SendResult::ThreadGone(why) => Step::GiveUpVisibly(why),
         SendResult::Migrated(to) if standing.moves == 0 => Step::Follow(to),
         // One chat moves once. Whoever is sent from one id to the next goes round in circles.
         SendResult::Migrated(to) => {
@@ -155,7 +163,7 @@ mod tests {
     fn standing(age_s: u64, unknown_sends: u32) -> (Standing, Timestamp) {
         let created_at = Timestamp::from_secs(1_000_000);
         (
-            Standing { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false },
+            Standing { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false, is_in_private_topic: false },
             created_at.plus(Duration::from_secs(age_s)),
         )
     }
@@ -169,6 +177,7 @@ mod tests {
             Step::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
             Step::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             Step::SendWithoutReply => "send without reply".to_owned(),
+            Step::SendWithoutThread => "send without thread".to_owned(),
             Step::SendPlain => "send plain".to_owned(),
             Step::Follow(chat) => format!("follow to {chat}"),
             Step::GiveUp(why) => format!("give up: {why}"),
@@ -236,6 +245,7 @@ mod tests {
         check(SendResult::ReplyGone, 0, 0, "send without reply");
         check(SendResult::Migrated(ChatId(-1001)), 0, 0, "follow to -1001");
         check(SendResult::Impossible("kicked".to_owned()), 0, 0, "give up: kicked");
+        check(SendResult::ThreadGone("closed".to_owned()), 0, 0, "give up with a reaction: closed");
         check(SendResult::Sent(MessageId(7)), 0, 0, "record 7");
     }
 }

@@ -121,6 +121,12 @@ impl Delivery {
                     continue;
                 }
                 Step::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
+                Step::SendWithoutThread => {
+                    // A reply would lead back into the topic.
+                    part.outgoing.to.thread = None;
+                    part.outgoing.to.reply_to = None;
+                    continue;
+                }
                 Step::SendPlain => {
                     part.outgoing.content.entities.clear();
                     part.outgoing.buttons.clear();
@@ -343,13 +349,14 @@ fn is_surely_unsent(part: &Part, job: &Job) -> bool {
 }
 
 fn standing(part: &Part, job: &Job, moves: u32) -> Standing {
-    let Outgoing { content, buttons, .. } = &part.outgoing;
+    let Outgoing { to, content, buttons } = &part.outgoing;
     Standing {
         created_at: part.created_at,
         unknown_sends: part.unknown_sends,
         attempts: job.attempts,
         moves,
         is_plain: content.entities.is_empty() && buttons.is_empty(),
+        is_in_private_topic: to.chat.0 > 0 && to.thread.is_some(),
     }
 }
 
@@ -366,8 +373,7 @@ fn weigh(error: TelegramError) -> SendResult {
         | TelegramError::Unauthorized) => SendResult::NotDelivered(error.to_string()),
         error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
         error @ TelegramError::Refused { .. } => SendResult::Refused(error.to_string()),
-        error @ (TelegramError::ThreadGone | TelegramError::Gone { .. } | TelegramError::NotModified) => {
-            SendResult::Impossible(error.to_string())
-        }
+        error @ TelegramError::ThreadGone => SendResult::ThreadGone(error.to_string()),
+        error @ (TelegramError::Gone { .. } | TelegramError::NotModified) => SendResult::Impossible(error.to_string()),
     }
 }
