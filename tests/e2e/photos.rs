@@ -1,10 +1,11 @@
 //! Photos: a question that is about one shows it to the model.
 
 use chime_core::MessageId;
+use chime_sandbox::faults::Fault;
 use chime_sandbox::{Content, Post};
 use chime_testkit::Reply;
 use chime_world::World;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A member shows a photo, perhaps with words below it and as part of an album.
 fn show(w: &World, name: &str, caption: &str, album: Option<&str>) -> MessageId {
@@ -50,6 +51,31 @@ async fn a_question_about_a_photo_shows_it() {
         let tag = w.reply("ben", said, "@bot when does the ferry leave?");
         w.answer_to(tag).await;
         assert_eq!(parts(w, 3).await.len(), 1);
+    })
+    .await;
+}
+
+/// A Bot API server in local mode names files by their place on its disk, in a folder that is named after the token.
+#[tokio::test]
+async fn a_photo_of_a_local_server_is_read_from_its_folder_and_nothing_else_is() {
+    World::run(async |w| {
+        let disk = tempfile::tempdir().expect("a folder");
+        let of_bot = disk.path().join(w.telegram.token());
+        std::fs::create_dir(&of_bot).expect("a folder of the bot");
+        for (folder, shown) in [(of_bot.as_path(), 1), (disk.path(), 0)] {
+            let file = folder.join("photo.jpg");
+            std::fs::write(&file, "what is seen").expect("a photo");
+            let named = json!({"ok": true, "result": {"file_id": "f", "file_path": file}});
+            w.telegram.fault("getFile", Fault::Status(200, named.to_string()), 1);
+            w.model.script(["A boat."]);
+            let photo = show(w, "ann", "look at that", None);
+            let tag = w.reply("ben", photo, "@bot what is it?");
+            w.answer_to(tag).await;
+            let asked = w.model.requests().len();
+            let parts = parts(w, asked).await;
+            assert_eq!(parts.iter().filter(|part| *part == SEEN).count(), shown, "{parts:?}");
+        }
+        w.telegram.clear_faults();
     })
     .await;
 }
