@@ -1,6 +1,9 @@
 //! `chime check` and `chime retry`.
 
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::thread;
 
 use chime_core::{ChatId, JobId, JobPayload, MessageAt, MessageId, ParsedTrigger};
 use chime_runtime::clock::Clock;
@@ -249,4 +252,48 @@ async fn parked_jobs_are_shown_and_retried_while_somebody_holds_the_database() {
 #[test]
 fn a_folder_is_no_database() {
     assert!(chime_store::inspect(Path::new("/")).is_err());
+}
+
+/// Telegram under a name that only the proxy can resolve.
+#[tokio::test]
+async fn a_socks_proxy_is_used() {
+    let mut machine = Machine::new(Setup::default()).await;
+    let there = machine.telegram.api_url().trim_start_matches("http://").to_owned();
+    let (_, port) = there.rsplit_once(':').expect("a port");
+    let proxy = socks_proxy(there.clone());
+    machine.set("TELEGRAM_API_URL", &format!("http://telegram.invalid:{port}"));
+    machine.set("ALL_PROXY", &format!("socks5h://{proxy}"));
+    let output = machine.run(&["check"]).await;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("the token belongs to @bot"), "{told}");
+}
+
+/// A SOCKS5 proxy that leads everywhere to `there`. Returns its address.
+fn socks_proxy(there: String) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let there = there.clone();
+            thread::spawn(move || lead(client, &there));
+        }
+    });
+    address
+}
+
+fn lead(mut client: TcpStream, there: &str) -> io::Result<()> {
+    let mut greeting = [0; 2];
+    client.read_exact(&mut greeting)?;
+    client.read_exact(&mut vec![0; greeting[1].into()])?;
+    client.write_all(&[5, 0])?;
+    // Version, command, a zero, the kind of address: 3 is a name.
+    let mut request = [0; 5];
+    client.read_exact(&mut request)?;
+    assert_eq!(request[3], 3, "the name is for the proxy to resolve");
+    client.read_exact(&mut vec![0; usize::from(request[4]) + 2])?;
+    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
+    let mut server = TcpStream::connect(there)?;
+    let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
+    thread::spawn(move || io::copy(&mut from_client, &mut to_server));
+    io::copy(&mut server, &mut client).map(drop)
 }
