@@ -197,6 +197,58 @@ async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked(
     .await;
 }
 
+/// However a model was told not to name any.
+#[tokio::test]
+async fn no_tag_of_a_session_names_a_member() {
+    World::with(&[ON], async |w| {
+        talk(w);
+        w.model.script(["The red one."]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.model.script([
+            "- {u3} decided on the red tent [m3]",
+            r#"{"tags":[{"tag":"Ann's tent","conf":0.9},{"tag":"bob","conf":0.9},{"tag":"u3","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#,
+            "- the red tent comes along [m1]",
+        ]);
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await.remove(0).id;
+        let found = w.read_store(move |conn| tags::of_session(conn, session)).await;
+        assert_eq!(found.iter().map(|(tag, _)| tag.as_str()).collect::<Vec<_>>(), ["tent", "lake", "rope"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_summarized_so_far_is_shown_before_recent_is_made() {
+    World::with(&[ON, ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")], async |w| {
+        talk(w);
+        w.model.script(["The red one."]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.model.script([
+            Reply::text("- {u3} decided on the red tent [m3]"),
+            Reply::text(r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#),
+            Reply::Held("- the red tent comes along [m1]".to_owned()),
+        ]);
+        w.clock.advance(2 * HOUR);
+        w.until("the session is summarized", |conn| {
+            Ok(conn.query_row("SELECT count(*) FROM mini_summary", [], |row| row.get::<_, u32>(0))? == 1)
+        })
+        .await;
+        w.prompt(3).await;
+        w.clock.advance(Duration::from_secs(10));
+        w.prompt(4).await;
+        let asked = w.say("ann", "/memory@bot");
+        let shown = w.answer_to(asked).await.text;
+        assert!(shown.contains("cat decided on the red tent"), "{shown}");
+        w.model.always(Reply::text("- the red tent comes along [m1]"));
+        w.model.release();
+        w.settled().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn nobody_pays_for_a_chat_that_nobody_asks() {
     World::with(&[ON], async |w| {

@@ -1,5 +1,7 @@
 //! Tags: what a session is about, in the words of its chat.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use crate::words;
@@ -45,11 +47,31 @@ struct AnswerTag {
     conf: f32,
 }
 
+/// Words by which members of a chat are called. No tag holds one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemberNames(BTreeSet<String>);
+
+impl MemberNames {
+    /// Takes the names as members wear them: what stands behind the first sign or digit is no part of a name.
+    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let is_of_name = |c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '-' | '\'' | '’' | '.');
+        let worn = |name: &'a str| name.split(move |c: char| !is_of_name(c)).find(|part| !part.trim().is_empty());
+        let words = names.into_iter().filter_map(worn).flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
+        Self(words.filter(|word| word.chars().count() >= 2).map(str::to_lowercase).collect())
+    }
+
+    /// Whether a part of a tag is such a word, its genitive, or the number by which summaries name a member.
+    fn has(&self, part: &str) -> bool {
+        let is_number = part.strip_prefix('u').is_some_and(|digits| digits.parse::<u32>().is_ok());
+        is_number || self.0.contains(part) || part.strip_suffix('s').is_some_and(|name| self.0.contains(name))
+    }
+}
+
 /// Reads `{"tags":[{"tag":"invoices","conf":0.92}, …]}`, with or without a code fence around it, and nothing else.
 ///
 /// # Errors
 /// When it is anything else, or holds too few tags that can be used.
-pub fn parse(answer: &str) -> Result<Vec<Tag>, TagError> {
+pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<Tag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
     let json = json.strip_suffix("```").unwrap_or(json).trim();
@@ -59,7 +81,7 @@ pub fn parse(answer: &str) -> Result<Vec<Tag>, TagError> {
     }
     let mut found: Vec<Tag> = Vec::new();
     for AnswerTag { tag, conf } in answer.tags {
-        let Some(tag) = normalized(&tag, conf) else { continue };
+        let Some(tag) = impersonal(&tag, conf, names) else { continue };
         if !found.iter().any(|other| other.key == tag.key) {
             found.push(tag);
         }
@@ -67,6 +89,18 @@ pub fn parse(answer: &str) -> Result<Vec<Tag>, TagError> {
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     found.truncate(MOST);
     if found.len() < FEWEST { Err(TagError::TooFew(found.len())) } else { Ok(found) }
+}
+
+/// A tag in its one form without the parts that name members; none where nothing telling is left.
+fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<Tag> {
+    let lower = raw.to_lowercase();
+    let all: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+    let mut kept: Vec<&str> = all.iter().copied().filter(|part| !names.has(part)).collect();
+    if kept.len() < all.len() {
+        // The `s` of a genitive.
+        kept.retain(|part| part.chars().count() > 1);
+    }
+    normalized(&kept.join(" "), confidence)
 }
 
 /// A tag in its one form; none where nothing of it tells anything.
@@ -102,7 +136,7 @@ fn singular(word: &str) -> String {
 
 /// Tags without a model: the rarest words that the bullets of a session say most. `rarity` of a stem is 0 where every
 /// session has it, and 1 where it is new.
-pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
+pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
     struct Candidate {
         word: String,
         stem: String,
@@ -114,7 +148,7 @@ pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
         // What stands before the first colon of an extract is who said it.
         let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
         for (word, stem) in words::telling(said) {
-            if words::has_digit(&word) || word.chars().count() < 4 {
+            if words::has_digit(&word) || word.chars().count() < 4 || names.has(&word) {
                 continue;
             }
             match candidates.iter_mut().find(|it| it.stem == stem) {
@@ -144,7 +178,7 @@ mod tests {
 
     #[track_caller]
     fn check(answer: &str, expected: Expect) {
-        let told = match parse(answer) {
+        let told = match parse(answer, &MemberNames::of(["Ana Müller 🎸 (Boat club)", "Tom | drums"])) {
             Ok(tags) => {
                 tags.iter().map(|it| format!("{}={} {}", it.name, it.key, it.confidence)).collect::<Vec<_>>().join(", ")
             }
@@ -162,6 +196,10 @@ mod tests {
         check(
             "```json\n{\"tags\":[{\"tag\":\"a1 b\",\"conf\":0}]}\n```",
             expect!["the answer holds 1 usable tags, fewer than 3"],
+        );
+        check(
+            r#"{"tags":[{"tag":"anas birthday","conf":0.9},{"tag":"tom-müller","conf":0.8},{"tag":"u7","conf":0.8},{"tag":"drums","conf":0.7},{"tag":"boat","conf":0.6}]}"#,
+            expect!["birthday=birthday 0.9, drums=drum 0.7, boat=boat 0.6"],
         );
         check("tags: invoices", expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[{"tag":"a","conf":2}]}"#, expect!["the answer is not the JSON that was asked for"]);
@@ -184,7 +222,8 @@ mod tests {
         let bullet = |text: &str| Bullet { text: text.to_owned(), sources: vec![Seq(1)] };
         let bullets = [bullet("{u1}: the boiler shows F28"), bullet("{u2}: boilers again, Derek comes tomorrow")];
         let rarity = |stem: &str| if stem == "tomo" { 0.1 } else { 1.0 };
-        let tags: Vec<String> = extracted(&bullets, rarity).into_iter().map(|it| it.name).collect();
-        assert_eq!(tags.join(" "), "boiler derek shows tomorrow");
+        let tags: Vec<String> =
+            extracted(&bullets, &MemberNames::of(["Derek"]), rarity).into_iter().map(|it| it.name).collect();
+        assert_eq!(tags.join(" "), "boiler shows tomorrow");
     }
 }

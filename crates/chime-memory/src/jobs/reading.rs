@@ -9,11 +9,13 @@ use crate::policy::{self, Standing};
 use crate::wording::{Place, Remembered};
 use chime_core::embed::Embedder;
 use chime_core::{
-    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, UserId, Zone, estimate_tokens,
+    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone, estimate_tokens,
     message_link,
 };
 use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
+use crate::bullets::cost;
+use crate::policy::RECENT_CAPS;
 
 /// A session as read.
 pub(super) struct SessionRead {
@@ -114,9 +116,28 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
     let rolled = |kind| -> chime_store::Result<OfSessions> {
         Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
     };
-    let found = with_places(conn, chat, zone, (rolled(Rolling::Recent)?, rolled(Rolling::History)?))?;
+    let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
+    // While many sessions are summarized at once, what is done so far.
+    let recent = if recent.is_none() && history.is_none() { newest_talks(conn, chat.key)? } else { recent };
+    let found = with_places(conn, chat, zone, (recent, history))?;
     let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
     Ok(Remembered { is_being_made, ..found })
+}
+
+/// The newest summaries of sessions as they are, as many lines as Recent would have.
+fn newest_talks(conn: &Reader, chat: ChatKey) -> store::Result<OfSessions> {
+    let ever = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
+    let minis = summaries::minis_between(conn, chat, ever, RECENT_CAPS.bullets as u32)?;
+    let Some((_, newest)) = minis.first() else { return Ok(None) };
+    let mut lines = 0;
+    let fits = |(_, mini): &&(Session, Summary)| {
+        lines += mini.bullets.len();
+        lines == mini.bullets.len() || lines <= RECENT_CAPS.bullets
+    };
+    let kept: Vec<&(Session, Summary)> = minis.iter().take_while(fits).collect();
+    let bullets: Vec<_> = kept.iter().rev().flat_map(|(_, mini)| mini.bullets.clone()).collect();
+    let tokens = cost(&bullets, estimate_tokens);
+    Ok(Some((Summary { bullets, tokens, ..newest.clone() }, u32::try_from(kept.len()).unwrap_or(u32::MAX))))
 }
 
 /// Whether a chat has sessions that were summarized, or that wait for it.

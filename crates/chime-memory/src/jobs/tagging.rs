@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::jobs::mini::{fenced, rows};
 use crate::jobs::{Memory, StepError, SummaryVectors, fence, is_given_up};
 use crate::policy::Means;
-use crate::tags::{self, Tag};
+use crate::tags::{self, Tag, MemberNames};
 use crate::{members, words};
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use chime_jobs::worker::Outcome;
-use chime_store::{Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics};
+use chime_store::{Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics, Reader};
 
 /// Summaries of a chat that tell which of its words are rare.
 const TEXTS: u32 = 40;
@@ -23,16 +23,20 @@ const INVENTORY: u32 = 40;
 impl Memory {
     /// Tags without a model: the words of `bullets` that are rare among the chat's newest summaries.
     pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<Tag>> {
-        let texts = self.store.read(move |conn| memory::newest_texts(conn, chat, TEXTS)).await?;
-        Ok(extracted(bullets, &texts))
+        let (texts, names) =
+            self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
+        Ok(extracted(bullets, &names, &texts))
     }
 
     pub(super) async fn make_tags(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
         let found = self
             .store
-            .read(move |conn| Ok((summaries::mini(conn, id)?, tag_rows::inventory(conn, id.chat, INVENTORY)?)))
+            .read(move |conn| {
+                let inventory = tag_rows::inventory(conn, id.chat, INVENTORY)?;
+                Ok((summaries::mini(conn, id)?, inventory, names_of(conn, id.chat)?))
+            })
             .await?;
-        let (Some(summary), inventory) = found else { return self.finish(job).await };
+        let (Some(summary), inventory, members) = found else { return self.finish(job).await };
         let names: Vec<String> = inventory.into_iter().map(|tag| tag.name).collect();
         let (fence, inventory) = (fence(), names.join(", "));
         let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
@@ -43,7 +47,7 @@ impl Memory {
             .ask(id.chat, Purpose::Extract, task, &fenced(&text.join("\n"), &fence), &self.clock)
             .await
             .map_err(|error| StepError::of_ask(&error));
-        let parsed = |text: &str| tags::parse(text).map_err(|error| StepError::Unusable(error.to_string()));
+        let parsed = |text: &str| tags::parse(text, &members).map_err(|error| StepError::Unusable(error.to_string()));
         let tags = match written.and_then(|written| parsed(&written.text)) {
             Err(StepError::Unusable(why)) if is_given_up(job) => {
                 tracing::warn!(job.id = job.id.0, why, "job {}: the rare words stay the tags of a session", job.id);
@@ -137,13 +141,19 @@ pub(super) fn plain(summary: &Summary) -> String {
     summary.bullets.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The names of a chat's members, which are no tags.
+fn names_of(conn: &Reader, chat: ChatKey) -> store::Result<MemberNames> {
+    let names = summaries::member_names(conn, chat)?;
+    Ok(MemberNames::of(names.values().map(String::as_str)))
+}
+
 /// Tags without a model, where `texts` are summaries of the chat.
-fn extracted(bullets: &[Bullet], texts: &[String]) -> Vec<Tag> {
+fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<Tag> {
     let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |stem: &str| {
         let with_it = met.iter().filter(|stems| stems.contains(stem)).count() as f64;
         ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln()
     };
-    tags::extracted(bullets, rarity)
+    tags::extracted(bullets, names, rarity)
 }
