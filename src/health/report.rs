@@ -31,6 +31,8 @@ pub struct Vitals {
     pub guard: GuardState,
     pub memory_bytes: Option<u64>,
     pub counts: Vec<(Count, String, u64)>,
+    /// Sources that vectors found, and the sum of their cosine distances.
+    pub vector_distances: (u64, f64),
     /// Calls and milliseconds of each phase.
     pub phases: Vec<(String, u64, u64)>,
     /// Jobs of each kind to do, and put aside.
@@ -159,6 +161,7 @@ pub fn metrics(vitals: &Vitals) -> String {
         (Count::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
         (Count::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
         (Count::FollowUps, "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
+        (Count::Vectors, "chime_answers_total", "Answers of the model, by what they did with vectors.", "vectors"),
         (Count::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
     ] {
         let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
@@ -167,6 +170,7 @@ pub fn metrics(vitals: &Vitals) -> String {
     let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
     let what = "Citations of messages outside the focus: what the choice of messages missed.";
     text.total("chime_context_cited_outside_focus_total", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
+    text.distances(vitals.vector_distances);
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
     let phases = || vitals.phases.iter();
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
@@ -206,6 +210,12 @@ impl Exposition {
         self.samples(name, label, values);
     }
 
+    fn distances(&mut self, (count, sum): (u64, f64)) {
+        let name = "chime_vector_distance";
+        self.head(name, "Cosine distances of the messages and summaries that vectors found for answers.", "summary");
+        let _ = writeln!(self.text, "{name}_sum {sum}\n{name}_count {count}");
+    }
+
     fn job_kinds(&mut self, vitals: &Vitals) {
         let (waiting, jobs) = (|| vitals.waiting.iter(), || vitals.jobs.iter());
         self.head("chime_job_kind_due", "Jobs to do, by kind; periodic ones always are.", "gauge");
@@ -243,6 +253,7 @@ mod tests {
             guard: GuardState { is_closed: true, open_conversations: 0 },
             memory_bytes: None,
             counts: Vec::new(),
+            vector_distances: (0, 0.0),
             phases: Vec::new(),
             waiting: Vec::new(),
             jobs: Vec::new(),
@@ -383,12 +394,18 @@ mod tests {
             # TYPE chime_feedback_total counter
             # HELP chime_follow_ups_total What became of asks that go on with suggestions.
             # TYPE chime_follow_ups_total counter
+            # HELP chime_answers_total Answers of the model, by what they did with vectors.
+            # TYPE chime_answers_total counter
             # HELP chime_log_lines_total Lines of warning and error.
             # TYPE chime_log_lines_total counter
             chime_log_lines_total{level="w\"n"} 1
             # HELP chime_context_cited_outside_focus_total Citations of messages outside the focus: what the choice of messages missed.
             # TYPE chime_context_cited_outside_focus_total counter
             chime_context_cited_outside_focus_total 0
+            # HELP chime_vector_distance Cosine distances of the messages and summaries that vectors found for answers.
+            # TYPE chime_vector_distance summary
+            chime_vector_distance_sum 0
+            chime_vector_distance_count 0
             # HELP chime_phase_seconds Time spent, by phase.
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3

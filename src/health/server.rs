@@ -89,6 +89,7 @@ impl Patient {
             guard: self.gateway.state(),
             memory_bytes: resident_bytes(),
             counts: counters().counts(),
+            vector_distances: counters().vector_distances(),
             phases: counters().phases(),
             waiting: waiting.into_iter().map(|(kind, due, parked)| (kind.as_str(), due, parked)).collect(),
             jobs: counters().jobs(),

@@ -32,6 +32,8 @@ struct Tally {
     phases: Times,
     /// Attempts and milliseconds by kind of job.
     jobs: Times,
+    /// Sources that vectors found, and the sum of their cosine distances.
+    vector_distances: (u64, f64),
 }
 
 /// Times and milliseconds, by label.
@@ -52,6 +54,8 @@ pub enum Count {
     Feedback,
     /// `chat.follow_up`, by `type`.
     FollowUps,
+    /// `recall.vectors`, by `type`.
+    Vectors,
     /// Lines of warning and error, by level.
     Lines,
     /// `context.cited_outside_focus`, by its `count`; without a label.
@@ -76,6 +80,11 @@ impl Counters {
         listed(&self.tally().jobs)
     }
 
+    /// `recall.vectors`: sources that vectors found so far, and the sum of their cosine distances.
+    pub fn vector_distances(&self) -> (u64, f64) {
+        self.tally().vector_distances
+    }
+
     fn tally(&self) -> MutexGuard<'_, Tally> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,7 +92,7 @@ impl Counters {
 
 impl Tally {
     const fn new() -> Self {
-        Self { counts: BTreeMap::new(), phases: BTreeMap::new(), jobs: BTreeMap::new() }
+        Self { counts: BTreeMap::new(), phases: BTreeMap::new(), jobs: BTreeMap::new(), vector_distances: (0, 0.0) }
     }
 
     fn count(&mut self, count: Count, label: &str) {
@@ -133,6 +142,11 @@ impl<S: Subscriber> Layer<S> for Counting {
             "chat.error" => tally.count(Count::Errors, &kind),
             "chat.metrics" => time(&mut tally.phases, seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
             "job.ended" => time(&mut tally.jobs, kind, seen.ms.unwrap_or_default()),
+            "recall.vectors" => {
+                tally.count(Count::Vectors, &kind);
+                tally.vector_distances.0 += seen.count.unwrap_or_default();
+                tally.vector_distances.1 += seen.distance.unwrap_or_default();
+            }
             "context.cited_outside_focus" => {
                 tally.add(Count::CitedOutsideFocus, "", seen.count.unwrap_or_default());
             }
@@ -149,6 +163,7 @@ struct Seen {
     phase: Option<String>,
     ms: Option<u64>,
     count: Option<u64>,
+    distance: Option<f64>,
 }
 
 impl Visit for Seen {
@@ -157,6 +172,12 @@ impl Visit for Seen {
             "ms" => self.ms = Some(value),
             "count" => self.count = Some(value),
             _ => {}
+        }
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        if field.name() == "distance" {
+            self.distance = Some(value);
         }
     }
 
@@ -192,8 +213,11 @@ mod tests {
             tracing::info!(r#type = "counted_here", "something else");
             tracing::debug!(r#type = "counted_here", ms = 7_u64, "job.ended");
             tracing::info!(count = 3_u64, "context.cited_outside_focus");
+            tracing::debug!(r#type = "used", count = 2_u64, distance = 0.5, "recall.vectors");
         });
         assert!(counters().counts().contains(&(Count::CitedOutsideFocus, String::new(), 3)));
+        assert!(counters().counts().contains(&(Count::Vectors, "used".to_owned(), 1)));
+        assert_eq!(counters().vector_distances(), (2, 0.5));
         let counted: Vec<(Count, u64)> = counters()
             .counts()
             .into_iter()

@@ -118,7 +118,7 @@ async fn no_word_of_anybody_and_no_secret_reaches_the_log_at_any_level() {
     for (level, format) in [("trace", "json"), ("trace", "human"), ("error", "json")] {
         let mut machine = Machine::new(Setup::default()).await;
         let secret = machine.telegram.token().split_once(':').expect("a token").1.to_owned();
-        machine.set("OPENAI_API_KEY", KEY).set("ALLOWED_CHATS", "*");
+        machine.set("OPENAI_API_KEY", KEY).set("ALLOWED_CHATS", "*").set("MEMORY", "off");
         machine.set("LOG_LEVEL", level).set("LOG_FORMAT", format);
         let mut daemon = machine.start();
         talk(&machine).await;
@@ -135,7 +135,7 @@ async fn no_word_of_anybody_and_no_secret_reaches_the_log_at_any_level() {
 #[tokio::test]
 async fn an_answer_can_be_followed_through_the_log_by_its_ids() {
     let mut machine = Machine::new(Setup::default()).await;
-    machine.set("ALLOWED_CHATS", "*").set("LOG_FORMAT", "json").set("LOG_LEVEL", "debug");
+    machine.set("ALLOWED_CHATS", "*").set("MEMORY", "off").set("LOG_FORMAT", "json").set("LOG_LEVEL", "debug");
     let mut daemon = machine.start();
     let chat = talk(&machine).await;
     assert_eq!(daemon.stop().await, Some(0));
@@ -204,7 +204,7 @@ async fn health_is_told_before_telegram_was_ever_reached() {
 async fn metrics_count_what_happened() {
     let address = free_address();
     let mut machine = Machine::new(Setup::default()).await;
-    machine.set("HTTP_ADDR", &address).set("ALLOWED_CHATS", "*").set("PRICE_IN", "1");
+    machine.set("HTTP_ADDR", &address).set("ALLOWED_CHATS", "*").set("MEMORY", "off").set("PRICE_IN", "1");
     let mut daemon = machine.start();
     talk(&machine).await;
     let metrics = format!("http://{address}/metrics");
@@ -218,6 +218,8 @@ async fn metrics_count_what_happened() {
         r#"chime_events_total{type="message_received"} 3"#,
         r#"chime_errors_total{type="filtered"} 1"#,
         r#"chime_phase_seconds_count{phase="model"} 3"#,
+        r#"chime_answers_total{vectors="unused"} 1"#,
+        "chime_vector_distance_count 0\n",
         // The call that failed is charged too.
         "chime_model_calls_today 2\n",
         "chime_resident_memory_bytes ",

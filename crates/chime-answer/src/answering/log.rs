@@ -127,6 +127,19 @@ pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
         "{verb} #{} in {}: {focus}+{around} messages, {prompt}+{completion} tokens, {took} ms",
         trigger.message, trigger.chat,
     );
+    vectors_used(record);
+}
+
+/// Counts whether vectors found anything that an answer of the model was given, and how far from the question it lies.
+fn vectors_used(record: &AnswerRecord) {
+    if record.status != AnswerStatus::Answered {
+        return;
+    }
+    let legs = record.slots.iter().flat_map(|slot| &slot.found).map(|found| found.legs);
+    let cosines: Vec<f64> = legs.map(|legs| legs.vector.max(legs.summary)).filter(|cosine| *cosine > 0.0).collect();
+    let distance: f64 = cosines.iter().map(|cosine| 1.0 - cosine).sum();
+    let how = if cosines.is_empty() { "unused" } else { "used" };
+    tracing::debug!(r#type = how, count = cosines.len() as u64, distance, "recall.vectors");
 }
 
 /// A part of a reply is in the chat.
