@@ -29,7 +29,12 @@ async fn long_ago(w: &World) -> (chime_core::MessageId, String) {
     w.settled().await;
     w.clock.advance(72 * HOUR);
     w.say("ben", "soup is on");
-    // More than the window looks at.
+    more_than_the_window_looks_at(w).await;
+    let seq = w.stored(w.chat, fact).await.expect("it is stored").seq;
+    (fact, format!("m{seq}"))
+}
+
+async fn more_than_the_window_looks_at(w: &World) {
     for round in 0..210 {
         w.say(
             "ben",
@@ -37,8 +42,6 @@ async fn long_ago(w: &World) -> (chime_core::MessageId, String) {
         );
     }
     w.settled().await;
-    let seq = w.stored(w.chat, fact).await.expect("it is stored").seq;
-    (fact, format!("m{seq}"))
 }
 
 #[tokio::test]
@@ -160,6 +163,69 @@ async fn no_tool_shows_what_may_not_be_read_or_is_of_another_chat() {
         assert!(found.contains("There is no such tool.") && found.contains("The arguments are not"), "{found}");
         assert!(!found.contains("zqother7xk") && !found.contains("zqout7xk"), "{found}");
         assert!(w.stored(w.chat, out).await.is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_search_is_narrowed_to_a_member_and_to_days() {
+    World::run(async |w| {
+        let day = |w: &World| w.clock.now().to_utc().date_naive().to_string();
+        let first = day(w);
+        w.say("ann", "I parked the trailer behind grandma's barn");
+        w.settled().await;
+        w.clock.advance(72 * HOUR);
+        let second = day(w);
+        w.say("ben", "the trailer stands in the garage now");
+        w.settled().await;
+        w.clock.advance(72 * HOUR);
+        more_than_the_window_looks_at(w).await;
+        for (arguments, wanted, other) in [
+            (json!({"query": "trailer", "from": "Ann"}), "grandma", "garage"),
+            (json!({"query": "trailer", "since": second}), "garage", "grandma"),
+            (json!({"query": "trailer", "until": first}), "grandma", "garage"),
+            (json!({"from": "ben", "since": first, "until": second}), "garage", "grandma"),
+            (json!({"since": first, "until": first}), "grandma", "garage"),
+        ] {
+            w.model.script([Reply::Tools(vec![("search_messages", arguments.clone())]), Reply::text("There.")]);
+            let tag = w.say("cat", "@bot where is it?");
+            w.answer_to(tag).await;
+            let found = w.model.requests().last().map(results).unwrap_or_default();
+            assert!(found.contains(wanted) && !found.contains(other), "{arguments}: {found}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn summaries_are_looked_up_by_tag_and_time() {
+    World::with(&[("MEMORY", "on")], async |w| {
+        for (name, text) in crate::memory::TALK {
+            w.say(name, text);
+        }
+        w.settled().await;
+        let day = w.clock.now().to_utc().date_naive().to_string();
+        let decided = w.all_stored(w.chat).await.remove(2).seq;
+        w.clock.advance(2 * HOUR);
+        w.until("the session is summarized", |conn| Ok(!memory::chats_with_extracts(conn, "scripted")?.is_empty()))
+            .await;
+        w.settled().await;
+        w.model.improvise(|_| Reply::text("- nothing [m1]"));
+        for (arguments, is_found) in [
+            (json!({"tag": "Tents"}), true),
+            (json!({"tag": "boiler"}), false),
+            (json!({"period": day[..7]}), true),
+            (json!({"period": format!("{day}..{day}"), "tag": "tent"}), true),
+            (json!({"period": "2001-01"}), false),
+        ] {
+            w.model.script([Reply::Tools(vec![("get_session_summaries", arguments.clone())]), Reply::text("Red.")]);
+            let before = w.model.requests().len();
+            let tag = w.say("dan", "@bot what was it?");
+            w.answer_to(tag).await;
+            let told = w.prompt(before + 2).await;
+            assert_eq!(told.contains(&format!("[s{decided}] (")), is_found, "{arguments}: {told}");
+        }
+        w.settled().await;
     })
     .await;
 }

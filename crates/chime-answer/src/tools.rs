@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{Months, NaiveDate, NaiveDateTime, TimeDelta};
 use serde_json::{Value, json};
 
 use crate::lines::{Labels, Transcript};
@@ -43,8 +44,42 @@ pub enum Lookup {
     Messages(Vec<Seq>),
     ReplyChain(Seq),
     SmartContext { anchor: Option<Seq>, before: Option<Seq>, max_gap: Duration },
-    Search { query: String },
-    Summaries { about: Option<String> },
+    Search { query: Option<String>, from: Option<String>, span: Span },
+    Summaries { about: Option<String>, tag: Option<String>, span: Span },
+}
+
+/// A stretch of time by the clocks of the chat, open where an end is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Span {
+    pub since: Option<NaiveDateTime>,
+    /// The first moment behind it.
+    pub until: Option<NaiveDateTime>,
+}
+
+impl Span {
+    /// Reads `2026-01-05`, `2026-01` or `2026-01-05..2026-01-20`.
+    fn parse(period: &str) -> Option<Self> {
+        let (first, last) = period.split_once("..").unwrap_or((period, period));
+        Some(Self { since: Some(moments(first)?.0), until: Some(moments(last)?.1) })
+    }
+
+    pub fn is_open(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// The first moment of a day, month or minute, and the first behind it.
+fn moments(text: &str) -> Option<(NaiveDateTime, NaiveDateTime)> {
+    let text = text.trim();
+    let minute = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"];
+    if let Some(at) = minute.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok()) {
+        return Some((at, at + TimeDelta::minutes(1)));
+    }
+    if let Ok(day) = text.parse::<NaiveDate>() {
+        return Some((day.into(), day.succ_opt()?.into()));
+    }
+    let first = format!("{text}-01").parse::<NaiveDate>().ok()?;
+    Some((first.into(), first.checked_add_months(Months::new(1))?.into()))
 }
 
 /// Why a call cannot be followed, as the model is told.
@@ -80,9 +115,12 @@ impl Tool {
                  before the question."
             }
             Self::Search => {
-                "Searches all older messages of this chat. Use it when the answer is not among those shown."
+                "Searches all older messages of this chat. Use it when the answer is not among those shown. Without query it \
+                 gives the newest messages of a member or a time."
             }
-            Self::Summaries => "Summaries of this chat's earlier talks, the newest, or those about some words.",
+            Self::Summaries => {
+                "Summaries of this chat's earlier talks, the newest, or those about some words, with a tag or of a time."
+            }
         }
     }
 
@@ -96,8 +134,18 @@ impl Tool {
                 let gap = json!({"type": "integer", "description": "silence that ends the run; 60 if left out"});
                 (json!({"anchor_id": id(), "before": id(), "max_gap_minutes": gap}), json!([]))
             }
-            Self::Search => (json!({"query": {"type": "string"}}), json!(["query"])),
-            Self::Summaries => (json!({"about": {"type": "string"}}), json!([])),
+            Self::Search => {
+                let day = |what: &str| json!({"type": "string", "description": format!("{what} day, like 2026-01-31")});
+                let from = json!({"type": "string", "description": "name of the member who wrote it"});
+                let query = json!({"type": "string"});
+                (json!({"query": query, "from": from, "since": day("first"), "until": day("last")}), json!([]))
+            }
+            Self::Summaries => {
+                let period = "a day, a month or two days: 2026-01-31, 2026-01, 2026-01-15..2026-01-31";
+                let period = json!({"type": "string", "description": period});
+                let word = json!({"type": "string"});
+                (json!({"about": word, "tag": word, "period": period}), json!([]))
+            }
         };
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
@@ -107,8 +155,8 @@ impl Lookup {
     /// The words that are looked for.
     pub fn words(&self) -> Option<&str> {
         match self {
-            Self::Search { query } => Some(query),
-            Self::Summaries { about } => about.as_deref(),
+            Self::Search { query, .. } => query.as_deref(),
+            Self::Summaries { about, .. } => about.as_deref(),
             Self::Messages(_) | Self::ReplyChain(_) | Self::SmartContext { .. } => None,
         }
     }
@@ -147,8 +195,20 @@ impl Lookup {
                 let max_gap = minutes.map_or(MAX_GAP, gap);
                 Self::SmartContext { anchor: id("anchor_id"), before: id("before"), max_gap }
             }
-            Tool::Search => Self::Search { query: text("query").map(words).ok_or(BadCall::BadArguments)? },
-            Tool::Summaries => Self::Summaries { about: text("about").map(words) },
+            Tool::Search => {
+                let moments = |key: &str| text(key).map(|it| moments(it).ok_or(BadCall::BadArguments)).transpose();
+                let span = Span { since: moments("since")?.map(|it| it.0), until: moments("until")?.map(|it| it.1) };
+                let (query, from) = (text("query").map(words), text("from").map(words));
+                if query.is_none() && from.is_none() && span.is_open() {
+                    return Err(BadCall::BadArguments);
+                }
+                Self::Search { query, from, span }
+            }
+            Tool::Summaries => {
+                let span = text("period").map(|it| Span::parse(it).ok_or(BadCall::BadArguments)).transpose()?;
+                let (about, tag) = (text("about").map(words), text("tag").map(words));
+                Self::Summaries { about, tag, span: span.unwrap_or_default() }
+            }
         })
     }
 }
@@ -312,9 +372,23 @@ mod tests {
         let week = Duration::from_secs(LONGEST_GAP_MINUTES * 60);
         let around = Lookup::SmartContext { anchor: Some(Seq(5)), before: None, max_gap: week };
         assert_eq!(read("get_smart_context", given), Ok(around));
-        assert_eq!(read("search_messages", r#"{"query": " tent "}"#), Ok(Lookup::Search { query: "tent".to_owned() }));
+        let tent = Lookup::Search { query: Some("tent".to_owned()), from: None, span: Span::default() };
+        assert_eq!(read("search_messages", r#"{"query": " tent "}"#), Ok(tent));
+        let day = |day: u32| NaiveDate::from_ymd_opt(2026, 1, day).map(NaiveDateTime::from);
+        let span = Span { since: day(5), until: day(8) };
+        let of_ana = Lookup::Search { query: None, from: Some("Ana".to_owned()), span };
+        let given = r#"{"from": "Ana", "since": "2026-01-05", "until": "2026-01-07"}"#;
+        assert_eq!(read("search_messages", given), Ok(of_ana));
+        assert_eq!(read("search_messages", r#"{"query": "x", "since": "long ago"}"#), Err(BadCall::BadArguments));
+        let month = Span { since: day(1), until: NaiveDate::from_ymd_opt(2026, 2, 1).map(NaiveDateTime::from) };
+        let tagged = Lookup::Summaries { about: None, tag: Some("rent".to_owned()), span: month };
+        assert_eq!(read("get_session_summaries", r#"{"tag": "rent", "period": "2026-01"}"#), Ok(tagged));
+        assert_eq!(Span::parse("2026-01-05..2026-01-07"), Some(span));
         assert_eq!(read("search_messages", "{}"), Err(BadCall::BadArguments));
-        assert_eq!(read("get_session_summaries", "{}"), Ok(Lookup::Summaries { about: None }));
+        assert_eq!(
+            read("get_session_summaries", "{}"),
+            Ok(Lookup::Summaries { about: None, tag: None, span: Span::default() })
+        );
         assert_eq!(read("rm", "{}"), Err(BadCall::UnknownTool));
         assert_eq!(read("search_messages", "{\"query\": "), Err(BadCall::BadArguments));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::answering::ask::Answering;
 use crate::answering::log;
@@ -10,7 +11,7 @@ use crate::answering::request::asked;
 use crate::job::{Asking, Choice, Failure, WindowSize};
 use crate::lines::Transcript;
 use crate::prompt::{BuiltPrompt, Style};
-use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence};
+use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence, Span};
 use chime_access::Allowance;
 use chime_access::gateway::ask::Bill;
 use chime_core::trigger::Languages;
@@ -19,16 +20,18 @@ use chime_core::{
     stems,
 };
 use chime_llm::{Completion, ToolRound};
-use chime_memory::members;
+use chime_memory::{members, tags};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, messages, summaries, topic_names};
+use chime_store::{Reader, messages, summaries, topic_names, tags as tag_rows};
 
 /// Links up and down from the message whose chain is asked for.
 const CHAIN: usize = 10;
 /// Sessions whose summaries are looked through, and given.
 const SESSIONS: u32 = 300;
 const MOST_SESSIONS: usize = 5;
+/// Messages of a time that are looked through for a search within it.
+const NEWEST: usize = 1000;
 
 impl Answering {
     /// Asks the model, and looks up what it wants looked up, until it answers.
@@ -154,8 +157,15 @@ impl Place {
                 let (anchor, before) = (self.message(conn, anchor)?, self.message(conn, before)?);
                 self.smart_context(conn, anchor, before, max_gap)?
             }
-            Lookup::Search { query } => return self.search(conn, &query),
-            Lookup::Summaries { about } => return self.summaries(conn, about.as_deref()),
+            Lookup::Search { query: Some(query), from: None, span } if span.is_open() => {
+                return self.search(conn, &query);
+            }
+            Lookup::Search { query, from, span } => {
+                self.search_within(conn, query.as_deref(), from.as_deref(), span)?
+            }
+            Lookup::Summaries { about, tag, span } => {
+                return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
+            }
         };
         let mut told = Vec::new();
         for message in found.into_iter().filter(|stored| self.is_before(stored)) {
@@ -218,7 +228,7 @@ impl Place {
         conn: &Reader,
         anchor: Option<StoredMessage>,
         before: Option<StoredMessage>,
-        max_gap: std::time::Duration,
+        max_gap: Duration,
     ) -> chime_store::Result<Vec<StoredMessage>> {
         let start = anchor.as_ref().or(before.as_ref()).unwrap_or(&self.trigger);
         let (conversation, moment) = (start.conversation(), (start.message.sent_at, start.message.id));
@@ -244,25 +254,82 @@ impl Place {
         }
     }
 
-    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<Finding> {
-        let request = RecallRequest {
+    fn request<'a>(&self, text: &'a str) -> RecallRequest<'a> {
+        RecallRequest {
             conversation: self.trigger.conversation(),
-            text: query,
+            text,
             now: self.trigger.message.sent_at,
             utc_offset: self.zone.ahead_secs(self.trigger.message.sent_at),
             by: self.trigger.message.sender.id,
             before: self.trigger.seq,
             vectors: &[],
-        };
-        let found = self.recaller.recall(conn, &request)?.messages;
+        }
+    }
+
+    fn search(&self, conn: &Reader, query: &str) -> store::Result<Finding> {
+        let found = self.recaller.recall(conn, &self.request(query))?.messages;
         let found = found.into_iter().map(|one| Found { message: one.message, topic: one.topic });
         Ok(Finding::Messages(found.collect()))
     }
 
+    /// Messages of a member or a time: those that answer `query` best, then the newest others that hold a word of it.
+    fn search_within(
+        &self,
+        conn: &Reader,
+        query: Option<&str>,
+        from: Option<&str>,
+        span: Span,
+    ) -> store::Result<Vec<StoredMessage>> {
+        let (since, until) = self.moments(span);
+        let author: Option<Vec<String>> = from.map(words_of);
+        let is_wanted = |stored: &StoredMessage| {
+            let message = &stored.message;
+            let is_author = |wanted: &Vec<String>| {
+                let (name, username) = (words_of(&message.sender.name), message.sender.username.as_deref());
+                wanted
+                    .iter()
+                    .all(|word| name.contains(word) || username.is_some_and(|it| it.eq_ignore_ascii_case(word)))
+            };
+            since <= message.sent_at && message.sent_at < until && author.as_ref().is_none_or(is_author)
+        };
+        let mut found = Vec::new();
+        let request = query.map(|query| self.request(query));
+        let ranked = request.map_or(Ok(Vec::new()), |request| self.recaller.ranked(conn, &request))?;
+        for (seq, score) in ranked {
+            let stored = if score > 0.0 { messages::by_seq(conn, self.chat.key, seq)? } else { None };
+            found.extend(stored.filter(is_wanted));
+            if found.len() == MOST_MESSAGES {
+                return Ok(found);
+            }
+        }
+        let wanted = query.map(|query| self.stems(query));
+        let says = |stored: &StoredMessage| {
+            wanted.as_ref().is_none_or(|wanted| !wanted.is_disjoint(&self.stems(&stored.message.text)))
+        };
+        let newest = messages::newest_between(conn, self.chat.key, (since, until), NEWEST)?;
+        let others = newest.into_iter().filter(|stored| is_wanted(stored) && says(stored));
+        found.extend(others.take(MOST_MESSAGES));
+        Ok(found)
+    }
+
+    /// A span by the clocks of the chat, no further than the trigger.
+    fn moments(&self, span: Span) -> (Timestamp, Timestamp) {
+        let now = self.trigger.message.sent_at.plus(Duration::from_secs(1));
+        let since = span.since.map_or(Timestamp::from_secs(0), |at| self.zone.moment(at));
+        (since, span.until.map_or(now, |at| self.zone.moment(at).min(now)))
+    }
+
     /// Summaries of the newest sessions, or of those that say most of `about`.
-    fn summaries(&self, conn: &Reader, about: Option<&str>) -> chime_store::Result<Finding> {
-        let span = (Timestamp::from_secs(0), self.trigger.message.sent_at);
-        let minis = summaries::minis_between(conn, self.chat.key, span, SESSIONS)?;
+    fn summaries(&self, conn: &Reader, about: Option<&str>, tag: Option<&str>, span: Span) -> chime_store::Result<Finding> {
+        let mut minis = summaries::minis_between(conn, self.chat.key, self.moments(span), SESSIONS)?;
+        if let Some(tag) = tag {
+            let key = tags::normalized(tag, 1.0).map(|tag| tag.key).unwrap_or_default();
+            let tagged = match tag_rows::find(conn, self.chat.key, &key)? {
+                Some(tag) => tag_rows::sessions_with(conn, tag.id, SESSIONS)?,
+                None => Vec::new(),
+            };
+            minis.retain(|(session, _)| tagged.contains(&session.id));
+        }
         let telling = |about: &str| {
             let is_stop_word = |word: &str| Languages::shipped().is_stop_word_in(&word.to_lowercase(), about);
             let words = about.split_whitespace().filter(|word| !is_stop_word(word));
@@ -309,4 +376,12 @@ impl Place {
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
         Ok(Some(Citable { id, name: "Summary".to_owned(), sent_at, text, link: None, rests_on }))
     }
+}
+
+/// The words of a name, in lower case.
+fn words_of(name: &str) -> Vec<String> {
+    name.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
 }

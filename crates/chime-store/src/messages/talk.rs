@@ -118,6 +118,27 @@ pub fn in_range(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<
     )
 }
 
+/// The newest messages of a chat, of all its threads, that were sent in `from..until`, newest first, at most `limit`.
+pub fn newest_between(
+    conn: &Reader,
+    chat: ChatKey,
+    (from, until): (Timestamp, Timestamp),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE id BETWEEN :first AND :last AND ts >= :from AND ts < :until AND {VISIBLE} AND role <> 'system'
+             ORDER BY id DESC LIMIT :limit"
+        ),
+        named_params! {
+            ":first": row_id(chat, Seq(0)), ":last": row_id(chat, Seq(u32::MAX)),
+            ":from": from.secs(), ":until": until.secs(), ":limit": limit_param(limit),
+        },
+    )
+}
+
 /// The first `limit` messages of the conversation from after `moment`, oldest first.
 pub fn after(
     conn: &Reader,
