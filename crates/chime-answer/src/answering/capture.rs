@@ -22,7 +22,7 @@ use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 use chime_store::concepts::{self, ContextKey};
-use chime_store::{Priority, Store, Writer, answers, messages, jobs};
+use chime_store::{Priority, Store, Writer, answers, jobs, messages};
 
 /// Older answers are not looked through; after a rebuild, those of the last month are.
 const SINCE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -88,7 +88,7 @@ impl Capturing {
     }
 
     /// Captures the concepts of an answer. Returns why the model could not be asked for them yet.
-    async fn try_capture(&self, answer: AnswerId) -> store::Result<Option<AskError>> {
+    async fn try_capture(&self, answer: AnswerId) -> chime_store::Result<Option<AskError>> {
         match self.capture(answer).await {
             Ok(()) => {}
             Err(AskError::Store(error)) => return Err(error),

@@ -2,7 +2,9 @@
 
 use crate::concepts::{in_scope, mentioned, merge};
 use crate::tools::LookedUp;
-use chime_core::{AnswerRecord, AnswerStatus, Concept, ConceptId, ConversationContext, Timestamp, AnswerId, ChatId, JobPayload};
+use chime_core::{
+    AnswerId, AnswerRecord, AnswerStatus, ChatId, Concept, ConceptId, ConversationContext, JobPayload, Timestamp,
+};
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{Reader, Writer, jobs};
 
@@ -49,7 +51,7 @@ impl Scope {
 }
 
 /// Has a model look for the concepts of a new answer. Returns `false` for an answer that no model wrote.
-pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> store::Result<bool> {
+pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> chime_store::Result<bool> {
     let job = JobPayload::Capture { chat, answer: record.id };
     Ok(concepts::is_unscanned(tx, record.id)? && jobs::add(tx, &job, record.created_at)?)
 }

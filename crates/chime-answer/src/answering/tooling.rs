@@ -11,7 +11,7 @@ use crate::answering::request::asked;
 use crate::job::{Asking, Choice, Failure, WindowSize};
 use crate::lines::Transcript;
 use crate::prompt::{BuiltPrompt, Style};
-use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence, Span};
+use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Span, Tool, until_silence};
 use chime_access::Allowance;
 use chime_access::gateway::ask::Bill;
 use chime_core::trigger::Languages;
@@ -20,10 +20,10 @@ use chime_core::{
     stems,
 };
 use chime_llm::{Completion, ToolRound};
-use chime_memory::{members, tags};
 use chime_memory::recall::{RecallRequest, Recaller};
+use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, messages, summaries, topic_names, tags as tag_rows};
+use chime_store::{Reader, messages, summaries, tags as tag_rows, topic_names};
 
 /// Links up and down from the message whose chain is asked for.
 const CHAIN: usize = 10;
@@ -266,7 +266,7 @@ impl Place {
         }
     }
 
-    fn search(&self, conn: &Reader, query: &str) -> store::Result<Finding> {
+    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<Finding> {
         let found = self.recaller.recall(conn, &self.request(query))?.messages;
         let found = found.into_iter().map(|one| Found { message: one.message, topic: one.topic });
         Ok(Finding::Messages(found.collect()))
@@ -279,7 +279,7 @@ impl Place {
         query: Option<&str>,
         from: Option<&str>,
         span: Span,
-    ) -> store::Result<Vec<StoredMessage>> {
+    ) -> chime_store::Result<Vec<StoredMessage>> {
         let (since, until) = self.moments(span);
         let author: Option<Vec<String>> = from.map(words_of);
         let is_wanted = |stored: &StoredMessage| {
@@ -320,7 +320,13 @@ impl Place {
     }
 
     /// Summaries of the newest sessions, or of those that say most of `about`.
-    fn summaries(&self, conn: &Reader, about: Option<&str>, tag: Option<&str>, span: Span) -> chime_store::Result<Finding> {
+    fn summaries(
+        &self,
+        conn: &Reader,
+        about: Option<&str>,
+        tag: Option<&str>,
+        span: Span,
+    ) -> chime_store::Result<Finding> {
         let mut minis = summaries::minis_between(conn, self.chat.key, self.moments(span), SESSIONS)?;
         if let Some(tag) = tag {
             let key = tags::normalized(tag, 1.0).map(|tag| tag.key).unwrap_or_default();

@@ -13,13 +13,13 @@ mod refusal;
 mod settings;
 mod topics;
 
-use chime_answer::why::Extras;
 use crate::commands::notice::{Notice, for_command};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::concepts;
 use chime_answer::notices::{Notices, notices};
+use chime_answer::why::Extras;
 use chime_answer::why::{self, UsedMessage};
 use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
 use chime_core::texts::{Texts, texts};
@@ -284,7 +284,7 @@ fn explain(
     let mut rests_on = answers::grounds(conn, answer)?;
     let concepts = labels_of(conn, &record)?;
     if !concepts.is_empty() {
-        rests_on.extend(store::concepts::grounds(conn, record.chat)?);
+        rests_on.extend(chime_store::concepts::grounds(conn, record.chat)?);
     }
     let extras = Extras { follow_up: follow_ups::find(conn, answer)?.map(Box::new), concepts };
     let to = why::Reader { member: message.message.sender.id, zone, texts };
@@ -292,12 +292,12 @@ fn explain(
 }
 
 /// Labels of the concepts that an answer referenced, as far as the chat still knows them.
-fn labels_of(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<String>> {
-    let referenced = store::concepts::referenced(conn, record.id)?;
+fn labels_of(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<String>> {
+    let referenced = chime_store::concepts::referenced(conn, record.id)?;
     if referenced.is_empty() {
         return Ok(Vec::new());
     }
-    let known = store::concepts::of_chat(conn, record.chat)?;
+    let known = chime_store::concepts::of_chat(conn, record.chat)?;
     let labels = referenced.iter().filter_map(|id| known.iter().find(|concept| concept.id == *id));
     Ok(labels.map(|concept| concept.label.clone()).collect())
 }

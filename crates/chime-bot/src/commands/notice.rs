@@ -1,6 +1,6 @@
 //! What commands and notices say.
 
-use chime_answer::why::{Reader, UsedMessage, why, Extras};
+use chime_answer::why::{Extras, Reader, UsedMessage, why};
 use chime_answer::wording;
 use chime_core::texts::Texts;
 use chime_core::{AnswerRecord, ChatKey, CommandName, Seq};

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::{
-    AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId,
-};
+use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::bullets::cost;
 use crate::jobs::{Memory, SummaryVectors};
 use crate::lines::{Spoken, spoken};
+use crate::policy::RECENT_CAPS;
 use crate::policy::{self, Standing};
 use crate::wording::{Place, Remembered};
 use chime_core::embed::Embedder;
 use chime_core::{
-    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone, estimate_tokens,
-    message_link,
+    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone,
+    estimate_tokens, message_link,
 };
 use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
-use crate::bullets::cost;
-use crate::policy::RECENT_CAPS;
 
 /// A session as read.
 pub(super) struct SessionRead {
@@ -125,7 +125,7 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
 }
 
 /// The newest summaries of sessions as they are, as many lines as Recent would have.
-fn newest_talks(conn: &Reader, chat: ChatKey) -> store::Result<OfSessions> {
+fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions> {
     let ever = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
     let minis = summaries::minis_between(conn, chat, ever, RECENT_CAPS.bullets as u32)?;
     let Some((_, newest)) = minis.first() else { return Ok(None) };

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use crate::jobs::mini::{fenced, rows};
 use crate::jobs::{Memory, StepError, SummaryVectors, fence, is_given_up};
 use crate::policy::Means;
-use crate::tags::{self, Tag, MemberNames};
+use crate::tags::{self, MemberNames, Tag};
 use crate::{members, words};
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use chime_jobs::worker::Outcome;
-use chime_store::{Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics, Reader};
+use chime_store::{
+    Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
+};
 
 /// Summaries of a chat that tell which of its words are rare.
 const TEXTS: u32 = 40;
@@ -142,7 +144,7 @@ pub(super) fn plain(summary: &Summary) -> String {
 }
 
 /// The names of a chat's members, which are no tags.
-fn names_of(conn: &Reader, chat: ChatKey) -> store::Result<MemberNames> {
+fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
     let names = summaries::member_names(conn, chat)?;
     Ok(MemberNames::of(names.values().map(String::as_str)))
 }

@@ -2,12 +2,12 @@
 
 use crate::dto::{self, filled};
 use crate::extract::content::{content, in_one_line};
+use crate::extract::is_direct_messages;
 use crate::extract::{chat, message_id, service};
 use chime_core::{
     Arrival, Borrowed, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender,
     ThreadId, Timestamp, TopicName, UserId, utf16_slice,
 };
-use crate::extract::is_direct_messages;
 
 pub fn arrived(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
     let Some(arrival) = arrival(wire, bot)? else {
