@@ -100,8 +100,8 @@ pub enum Slot {
 pub const FULL_ANSWER_TOKENS: u64 = 7_000;
 
 impl Slot {
-    /// Slots that are shortened when a prompt is too long for the model, in this order. `Role` and `Ask` are never
-    /// shortened, and `Context` has a budget of its own.
+    /// Slots that are dropped, in this order, until the prompt fits the model. `Role` and `Ask` are never dropped, and
+    /// `Context` has a budget of its own.
     pub const SACRIFICE: [Self; 6] =
         [Self::Recall, Self::ChatHistory, Self::ChatTopic, Self::ChatRecent, Self::Concepts, Self::Frame];
 
@@ -119,8 +119,7 @@ impl Slot {
         }
     }
 
-    /// Returns the cap in tokens. `None` for slots that are never shortened, and for the context, whose cap is a
-    /// setting.
+    /// Returns the cap in tokens. `None` for slots that are never dropped, and for the context, whose cap is a setting.
     pub fn cap(self) -> Option<usize> {
         match self {
             Self::ChatRecent | Self::ChatTopic => Some(800),

@@ -1,9 +1,9 @@
-//! The sentences of `/why`.
+//! Texts of `/why`.
 
 use crate::rows::rows;
 
 rows! {
-    /// `/why`: which messages an answer used, and why each.
+    /// Explanations of the messages that an answer used.
     pub struct WhyTexts {
         pub used: String,
         pub used_none: String,
