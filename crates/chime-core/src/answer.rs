@@ -17,7 +17,7 @@ pub enum Reason {
     /// Matches the words of the trigger.
     #[serde(alias = "semantic")]
     Query,
-    /// Sent at the time, or by the member, that the trigger asks about, when the trigger names nothing else.
+    /// Sent at the time, or by the member, that the trigger names, when it asks about nothing else.
     Named,
     /// Cited by an earlier answer that the trigger is about.
     Source,

@@ -20,7 +20,7 @@ macro_rules! id {
 }
 
 id! {
-    /// Telegram's id of a chat: positive for private chats, `-…` for basic groups, `-100…` for supergroups and channels.
+    /// Telegram's id of a chat: positive for private chats, `-…` for basic groups, `-100…` for supergroups or channels.
     ChatId(i64)
 }
 id! {

@@ -129,7 +129,7 @@ fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
     }
 }
 
-/// Resolves a command at the start of a text. Returns `None` if it is for another bot.
+/// Resolves a command at the start of a text. Returns `None` if it is not for this bot.
 fn called(call: &Call, chat_kind: ChatKind, args: String, languages: &Languages) -> Option<Trigger> {
     let is_private = chat_kind == ChatKind::Private;
     let name = match (CommandName::parse(&call.name), call.to) {
