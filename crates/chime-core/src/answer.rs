@@ -250,7 +250,6 @@ pub struct AnswerRecord {
     pub tokens: TokenUse,
     /// Time from starting the job until the answer was ready to send, in milliseconds.
     pub latency_ms: u64,
-    /// Uncertainty that the model states, if any.
     pub uncertainty: Option<Uncertainty>,
     /// `true` if no source was relevant enough in a chat that wants no answers without sources.
     pub guard_used: bool,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Amount, AnswerId, Item};
 
-/// Intent of a trigger.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {

@@ -22,7 +22,6 @@ impl Amount {
         if hundredths < 100 { Self(hundredths) } else { Self(hundredths / 100 * 100) }
     }
 
-    /// Returns the next smaller amount.
     pub fn just_below(self) -> Self {
         Self(self.0.saturating_sub(1))
     }

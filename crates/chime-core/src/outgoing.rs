@@ -13,7 +13,6 @@ pub struct Outgoing {
     pub buttons: Vec<Vec<Button>>,
 }
 
-/// Button below a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Button {
     pub label: String,

@@ -27,7 +27,6 @@ pub struct Prompts {
     gaps: Vec<Gap>,
 }
 
-/// Reason why the templates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     #[error("template `{name}`, line {line}: {problem}")]
@@ -206,73 +205,54 @@ impl Prompts {
         &self.gaps
     }
 
+    /// Renders the standard instructions.
+    ///
     /// # Errors
-    /// Fails if the template cannot be rendered with these values; the samples did not cover the case.
+    /// Like all rendering functions, fails if the template does not render with these values, although it did with the
+    /// samples.
     pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Role, Value::from(Serde(values)))
     }
 
     /// Renders the instructions for a small model, used instead of [`role`](Prompts::role).
-    ///
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn plain(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Plain, Value::from(Serde(values)))
     }
 
     /// Renders the instructions for a chat that wants no answers without sources, used instead of
     /// [`role`](Prompts::role).
-    ///
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn strict(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Strict, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn concepts(&self, values: &ConceptsValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Concepts, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn frame(&self, values: &FrameValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Frame, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn recall(&self, values: &RecallValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Recall, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Context, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn ask(&self, values: &AskValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Ask, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn capture(&self, values: &CaptureValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Capture, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn summary(&self, prompt: SummaryPrompt, values: &SummaryValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Summary(prompt), Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn slot(&self, values: &SlotValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Slot, Value::from(Serde(values)))
     }

@@ -58,7 +58,6 @@ pub struct Told {
     pub until: Timestamp,
 }
 
-/// Refused trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub chat: ChatId,

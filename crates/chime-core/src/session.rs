@@ -111,7 +111,6 @@ impl SummaryMethod {
     }
 }
 
-/// Stored summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     pub bullets: Vec<Bullet>,

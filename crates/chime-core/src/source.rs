@@ -59,7 +59,6 @@ impl fmt::Display for SourceId {
     }
 }
 
-/// A source that an answer may cite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citable {
     pub id: SourceId,

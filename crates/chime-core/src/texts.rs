@@ -104,9 +104,9 @@ rows! {
         pub topics_set: String,
         pub topics_same: String,
         pub topics_merged: String,
-        /// Day of a month.
-        pub date: String,
         /// Date with the placeholders `{day}` and `{month}`.
+        pub date: String,
+        /// Short names, January first.
         pub months: [String; 12],
         pub why: WhyTexts,
         pub digest: DigestTexts,

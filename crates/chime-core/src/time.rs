@@ -16,7 +16,6 @@ impl Timestamp {
         Self(secs.saturating_mul(1000))
     }
 
-    /// Creates a timestamp from unix milliseconds.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -26,7 +25,6 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
-    /// Returns unix milliseconds.
     pub const fn millis(self) -> i64 {
         self.0
     }

@@ -9,7 +9,6 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// Description for the operator, in one sentence.
     pub what: &'static str,
-    /// Valid value.
     pub example: &'static str,
     /// `true` if the value must never be shown, not even in part.
     pub secret: bool,

@@ -7,7 +7,6 @@ use secrecy::SecretString;
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
 
-/// Model server, models and timeouts.
 #[derive(Debug, Clone)]
 pub struct LlmConfig {
     /// `OPENAI_API_KEY`; not needed for local servers.

@@ -12,7 +12,6 @@ use crate::{ChatKind, Zone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Database settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreConfig {
     /// `DATABASE_PATH`, default `chime.db` in the working directory.
@@ -26,7 +25,6 @@ impl StoreConfig {
     }
 }
 
-/// Embedding model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EmbeddingConfig {
     /// Model that is compiled into the program.
@@ -115,7 +113,6 @@ impl ContextTokens {
     }
 }
 
-/// Time zone settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeConfig {
     /// `TIME_ZONE`; by default the machine's time zone.
@@ -137,7 +134,6 @@ fn machine_zone(settings: &Settings<'_>) -> Zone {
     of_process.or_else(of_system).unwrap_or(Zone::UTC)
 }
 
-/// Settings for incoming messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestConfig {
     /// `BACKLOG_MAX_AGE`, default 15m: older triggers are counted when they arrive, but not answered.
@@ -151,7 +147,6 @@ impl IngestConfig {
     }
 }
 
-/// Display of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerConfig {
     /// `STREAMING`, default private.
@@ -184,7 +179,6 @@ impl AnswerConfig {
     }
 }
 
-/// Log settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogConfig {
     /// `LOG_FORMAT`, default auto.
@@ -235,7 +229,6 @@ impl HttpConfig {
     }
 }
 
-/// Prompt settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptConfig {
     /// `PROMPTS_DIR`. `None` (the default) uses the built-in templates.

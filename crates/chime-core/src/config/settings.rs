@@ -122,7 +122,6 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Returns the problems recorded so far.
     pub(super) fn noted(&self) -> Vec<Problem> {
         self.problems.borrow().clone()
     }

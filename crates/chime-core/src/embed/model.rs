@@ -12,7 +12,6 @@ use crate::embed::table::Table;
 use crate::embed::vocabulary::{START, Vocabulary, hash};
 use crate::embed::words::each_word;
 
-/// Folder name of the shipped model.
 const SHIPPED: &str = "chat-static-ml-160-int8";
 /// Name of the shipped model.
 pub const SHIPPED_NAME: &str = "chat-static-ml-160-int8";
@@ -38,7 +37,6 @@ pub struct Embedder {
     name: String,
 }
 
-/// Error while loading a model.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     #[error("the embedding model inside the program cannot be read: {0}")]
@@ -110,7 +108,6 @@ impl Embedder {
         &self.name
     }
 
-    /// Returns the length of the vectors.
     pub fn dimensions(&self) -> usize {
         self.table.dimensions()
     }

@@ -22,7 +22,7 @@ pub struct Policy {
     pub ends_with_chat: bool,
     /// Time to keep the row of a finished job. Until then the same key is not run again.
     pub row_kept: Duration,
-    /// Time of marking the job as running in the table. A crash after that counts as an attempt.
+    /// Time of marking the job as running in the table. A crash after that is charged to the job.
     pub marked: Marked,
     /// `true` if the job is scheduled again after each run.
     pub is_periodic: bool,

@@ -306,7 +306,6 @@ impl Language {
     }
 }
 
-/// Returns `true` if `words` begins with one of the phrases.
 fn begins_with(words: &[String], phrases: &HashSet<String>) -> bool {
     (1..=words.len().min(LONGEST)).any(|length| phrases.contains(&words[..length].join(" ")))
 }
