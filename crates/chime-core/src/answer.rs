@@ -105,7 +105,6 @@ pub struct Omitted {
     pub why: String,
 }
 
-/// Tokens and sources of one prompt slot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlotUse {
     pub name: String,

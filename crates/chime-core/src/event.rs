@@ -53,7 +53,6 @@ pub struct Migration {
     pub to: ChatId,
 }
 
-/// Press on a button of one of the bot's messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Press {
     /// Id of the callback query, needed to answer it.

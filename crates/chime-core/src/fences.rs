@@ -39,7 +39,6 @@ impl<'a> Fence<'a> {
         self.may_close(opening) && self.info.trim().is_empty()
     }
 
-    /// Returns the number of columns before the fence.
     pub fn indent(&self) -> usize {
         columns(self.margin)
     }

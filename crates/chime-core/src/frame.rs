@@ -62,7 +62,6 @@ impl Intent {
         Self::ALL.into_iter().find(|intent| intent.as_str() == raw)
     }
 
-    /// Returns `true` if the answer suggests items.
     pub fn suggests(self) -> bool {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)
     }
@@ -113,7 +112,6 @@ pub enum EntityType {
     Other,
 }
 
-/// Person, place or work that a question or an item names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedEntity {
     pub name: String,
@@ -141,7 +139,6 @@ pub struct Clarification {
     pub ask: String,
 }
 
-/// Kind of ambiguity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unclear {
@@ -177,7 +174,6 @@ pub struct Frame {
     pub recipient: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occasion: Option<String>,
-    /// Language that the items must be in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_language: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,7 +212,6 @@ pub enum FoundBy {
 pub enum Evidence {
     /// The question names it.
     Named,
-    /// Position in the list.
     Position,
     /// Only one candidate exists.
     Only,
@@ -266,7 +261,6 @@ pub struct FollowUp {
     pub excluded: Vec<Item>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
-    /// Items that the question is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

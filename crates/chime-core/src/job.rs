@@ -19,7 +19,6 @@ pub use schedule::Schedule;
 /// Delay after the last old trigger of a backlog, so that one message can report all of them.
 pub const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 
-/// Job that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub id: JobId,
@@ -93,7 +92,6 @@ pub struct ParsedTrigger {
 }
 
 impl JobPayload {
-    /// Returns the subject that an answering job is about.
     pub fn matter(&self) -> Matter {
         match self.kind() {
             JobKind::Another => Matter::Second,

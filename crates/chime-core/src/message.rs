@@ -217,7 +217,6 @@ impl Origin {
 }
 
 impl Message {
-    /// Returns `true` if the message is speech without a transcript.
     pub fn lacks_transcript(&self) -> bool {
         self.kind.is_spoken() && self.text.is_empty()
     }
@@ -227,7 +226,6 @@ impl Message {
         self.rendered_with(&self.text)
     }
 
-    /// Renders the message with `text` instead of its own text.
     pub fn rendered_with(&self, text: &str) -> String {
         let label = match (self.kind, self.detail.as_deref()) {
             (Kind::Text, _) => String::new(),

@@ -20,7 +20,6 @@ pub struct Button {
     pub data: String,
 }
 
-/// Destination of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyTarget {
     pub chat: ChatId,

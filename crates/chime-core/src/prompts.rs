@@ -57,7 +57,6 @@ pub struct RoleValues<'a> {
     pub language: Option<&'a str>,
 }
 
-/// Values for `recall.md`.
 #[derive(Debug, Serialize)]
 pub struct RecallValues<'a> {
     pub fence: &'a str,
@@ -65,7 +64,6 @@ pub struct RecallValues<'a> {
     pub lines: &'a str,
 }
 
-/// Values for `context.md`.
 #[derive(Debug, Serialize)]
 pub struct ContextValues<'a> {
     pub fence: &'a str,
@@ -75,7 +73,6 @@ pub struct ContextValues<'a> {
     pub earliest: Option<&'a str>,
 }
 
-/// Values for `ask.md`.
 #[derive(Debug, Serialize)]
 pub struct AskValues<'a> {
     pub fence: &'a str,
@@ -103,7 +100,6 @@ pub struct AskValues<'a> {
     pub photos: Option<&'a str>,
     /// `true` if the question was already answered, but about the other subject.
     pub another: bool,
-    /// Name of the asker.
     pub asker: &'a str,
     /// Question with its author: `Ana: when does it come?`
     pub ask: &'a str,
@@ -128,7 +124,6 @@ pub struct SlotValues<'a> {
     pub lines: &'a str,
 }
 
-/// Values for `frame.md`.
 #[derive(Debug, Serialize)]
 pub struct FrameValues<'a> {
     pub fence: &'a str,
@@ -142,7 +137,6 @@ pub struct FrameValues<'a> {
     pub is_open: bool,
 }
 
-/// Values for `concepts.md`.
 #[derive(Debug, Serialize)]
 pub struct ConceptsValues<'a> {
     pub fence: &'a str,

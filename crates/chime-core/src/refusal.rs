@@ -2,7 +2,6 @@
 
 use super::{ChatId, MessageId, ThreadId, Timestamp};
 
-/// Limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
     /// Triggers in one conversation, by all members.
@@ -14,7 +13,6 @@ pub enum Because {
     DailyTokens,
     DailyTokensOfChat,
     DailyTokensOfMember,
-    /// Only admins of the chat may ask.
     AdminsOnly,
 }
 

@@ -90,7 +90,6 @@ pub struct Bullet {
     pub sources: Vec<Seq>,
 }
 
-/// Origin of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SummaryMethod {
     Model,

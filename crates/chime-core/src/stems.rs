@@ -164,7 +164,6 @@ impl Language {
     }
 }
 
-/// Stemmer for the lower-case words of one language.
 pub struct WordStemmer(Option<Stemmer>);
 
 impl WordStemmer {

@@ -21,7 +21,6 @@ use crate::{
     Timestamp, UserId, Zone, utf16_len,
 };
 
-/// Chat of all transcripts.
 pub const CHAT: ChatId = ChatId(-1_001_000_000_001);
 /// Internal number of [`CHAT`].
 pub const CHAT_KEY: ChatKey = ChatKey(1);
@@ -47,9 +46,6 @@ pub fn transcript(chat: &str) -> Vec<StoredMessage> {
 }
 
 /// Returns the time zone of transcripts: UTC all year, but under another name, so that times show no "UTC" label.
-///
-/// # Panics
-/// Never panics, because the name is known.
 #[expect(clippy::expect_used, reason = "a name that chrono-tz knows")]
 pub fn here() -> Zone {
     Zone::parse("Atlantic/Reykjavik").expect("a known zone")

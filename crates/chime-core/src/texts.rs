@@ -148,7 +148,6 @@ pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'stati
     })
 }
 
-/// Returns the code and the name of each language.
 pub fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
     all().iter().map(|texts| (texts.code.as_str(), texts.name.as_str()))
 }
@@ -174,7 +173,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns the names in braces.
     fn blanks(sentence: &str) -> BTreeSet<&str> {
         sentence.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).collect()
     }

@@ -19,7 +19,6 @@ mod cost {
     /// Punctuation or symbol. JSON and markup consist mostly of these, and counting bytes alone would underestimate
     /// them.
     pub const SIGN: usize = 100;
-    /// Character of a script without spaces.
     pub const IDEOGRAPH: usize = 100;
     /// Emoji, or a joiner or selector inside one.
     pub const EMOJI: usize = 250;

@@ -7,7 +7,6 @@ use chrono_tz::Tz;
 
 use super::Timestamp;
 
-/// IANA time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(Tz);
 
@@ -30,7 +29,6 @@ impl Zone {
         self.0.name()
     }
 
-    /// Converts to local time for formatting with chrono.
     pub fn local(self, at: Timestamp) -> DateTime<Tz> {
         at.to_utc().with_timezone(&self.0)
     }

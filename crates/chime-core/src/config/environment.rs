@@ -33,7 +33,6 @@ impl Environment {
         }
     }
 
-    /// Sets overrides for these names.
     pub fn with(self, given: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { given: given.into_iter().collect(), ..self }
     }

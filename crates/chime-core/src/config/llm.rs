@@ -98,7 +98,6 @@ impl LlmConfig {
         !self.is_offline() && self.model_transcribe.is_some()
     }
 
-    /// Returns `true` if no model is configured.
     pub fn is_offline(&self) -> bool {
         self.model.is_none()
     }

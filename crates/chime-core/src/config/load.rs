@@ -11,7 +11,6 @@ use crate::config::{
     LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
 };
 
-/// Validated configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub telegram: TelegramConfig,

@@ -60,7 +60,6 @@ impl<'a> Settings<'a> {
         self.optional(key, allowed, parse)?.ok_or_else(|| self.refuse(key, None, allowed))
     }
 
-    /// Parses a duration within `range`.
     pub fn duration(&self, key: &Key, range: RangeInclusive<Duration>) -> Result<Duration, Noted> {
         let allowed = format!(
             "a time from {} to {}, written with its unit like 250ms, 15s, 15m, 1h30m or 28d",
@@ -70,7 +69,6 @@ impl<'a> Settings<'a> {
         self.required(key, &allowed, |raw| parse_duration(raw).filter(|span| range.contains(span)))
     }
 
-    /// Parses a whole number within `range`.
     pub fn count(&self, key: &Key, range: RangeInclusive<usize>) -> Result<usize, Noted> {
         let allowed = format!("a whole number from {} to {}", range.start(), range.end());
         self.required(key, &allowed, |raw| raw.parse().ok().filter(|count| range.contains(count)))
@@ -126,7 +124,6 @@ impl<'a> Settings<'a> {
         self.problems.borrow().clone()
     }
 
-    /// Returns the trimmed value of a name. A blank value counts as unset.
     pub(super) fn value_of(&self, name: &str) -> Option<String> {
         (self.lookup)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
@@ -146,7 +143,6 @@ impl<'a> Settings<'a> {
         parse(raw).ok_or_else(|| self.refuse(key, Some(raw), allowed))
     }
 
-    /// Records the problem that `key` is missing or invalid.
     fn refuse(&self, key: &Key, read: Option<&str>, allowed: &str) -> Noted {
         // A URL may contain a password between `:` and `@`.
         let hide = |raw: &str| key.secret || (raw.contains(':') && raw.contains('@'));

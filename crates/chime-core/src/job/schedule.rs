@@ -20,7 +20,6 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Returns all periodic jobs.
     pub fn all() -> Vec<Self> {
         vec![
             Self { job: JobPayload::Sessions {}, every: MINUTE, first_after: SOON },

@@ -20,7 +20,6 @@ rows! {
 }
 
 rows! {
-    /// Texts of `/note` and `/notes`.
     pub struct NoteTexts {
         pub only_admins: String,
         pub how: String,
@@ -40,7 +39,6 @@ rows! {
 }
 
 rows! {
-    /// Texts of `/concepts`.
     pub struct ConceptTexts {
         pub none: String,
         pub here: String,

@@ -3,7 +3,6 @@
 use crate::rows::rows;
 
 rows! {
-    /// Explanations of the messages that an answer used.
     pub struct WhyTexts {
         pub used: String,
         pub used_none: String,

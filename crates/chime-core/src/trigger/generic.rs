@@ -6,7 +6,6 @@ use crate::trigger::words::words;
 /// Longest generic question, in words. Longer texts always have a subject and need no lookup.
 const LONGEST_GENERIC: usize = 24;
 
-/// Emoticons typed with punctuation.
 const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
 

@@ -52,11 +52,9 @@ pub(super) struct Language {
     thanks: HashSet<String>,
     /// Greetings, wishes and laughter.
     greetings: HashSet<String>,
-    /// Phrases that agree to a question.
     consents: HashSet<String>,
     /// Fillers and polite phrases that are not thanks.
     around: HashSet<String>,
-    /// Beginnings of questions.
     questions: HashSet<String>,
     /// Phrases that point or ask in general, as written, without polite ones.
     asks: HashSet<String>,
