@@ -1,10 +1,10 @@
-//! What an answer used, kept with it: `/why` and `chime explain` read it back.
+//! Record of one answer: the messages, sources, tokens and settings it used. `/why` and `chime explain` read it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AnswerId, ChatKey, MessageId, Seq, ThreadId, Timestamp, Uncertainty, UserId};
 
-/// Why a message is in a context window.
+/// Reason why a message is in the context window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -14,14 +14,14 @@ pub enum Reason {
     Cluster,
     Strand,
     Bridge,
-    /// The words of the trigger found it.
+    /// Matches the words of the trigger.
     #[serde(alias = "semantic")]
     Query,
-    /// It was said at the time, or by the member, that the trigger names and asks about nothing else.
+    /// Sent at the time, or by the member, that the trigger names, when it asks about nothing else.
     Named,
-    /// An earlier answer, which the trigger is about, rested on it.
+    /// Cited by an earlier answer that the trigger is about.
     Source,
-    /// It surrounds the focus.
+    /// Close to the focus, not part of it.
     Nearby,
     Tool,
 }
@@ -30,14 +30,14 @@ pub enum Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// What the picker takes as the matter of the trigger.
+    /// Messages chosen as the subject of the trigger.
     Focus,
-    /// What else of the conversation the prompt shows.
+    /// Other recent messages of the conversation.
     Surroundings,
 }
 
 impl Reason {
-    /// Whether the trigger replies to the message.
+    /// Returns `true` if the trigger replies to the message.
     pub fn is_anchor(self) -> bool {
         matches!(self, Self::Anchor | Self::Quoted)
     }
@@ -63,13 +63,13 @@ impl Reason {
     }
 }
 
-/// A message of the window, as it was chosen.
+/// Message of the context window, with the reason for choosing it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
     pub seq: Seq,
     pub id: MessageId,
     pub reason: Reason,
-    /// How sure the choice was, 0 to 1.
+    /// Confidence of the choice, 0 to 1.
     pub score: f64,
 }
 
@@ -77,53 +77,52 @@ pub struct Chosen {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
     pub id: MessageId,
-    /// In plain words: `no room`, `before a silence of 26 h`.
+    /// Reason in words: `no room`, `before a silence of 26 h`.
     pub why: String,
 }
 
-/// How much of the prompt a slot took, and which sources it showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlotUse {
     pub name: String,
     pub tokens: usize,
-    /// As the model may cite them: `m17`.
+    /// Ids as the model may cite them: `m17`.
     pub sources: Vec<String>,
-    /// Of what was recalled: why each source is here.
+    /// Scores of recalled sources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundSource>,
 }
 
-/// A recalled source with what it was ranked by.
+/// Recalled source with its ranking scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundSource {
-    /// `m17` or `s5`.
+    /// Id such as `m17` or `s5`.
     pub id: String,
     pub score: f64,
     pub legs: LegScores,
 }
 
-/// What each way of looking made of a recalled source; 0 where it did not find it.
+/// Scores that each retriever gave a recalled source; 0 if the retriever did not find it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LegScores {
-    /// Share of the question, by idf, whose stems it holds.
+    /// Idf-weighted share of the question's stems that the source contains.
     pub words: f64,
-    /// 1 where it was written by somebody whom the question names; where the question has words, only if it holds one.
+    /// 1 if the question names the author. If the question has other words, the source must contain one of them.
     pub author: f64,
-    /// 1 where it holds the beginning of a word, in a language without a stemmer.
+    /// 1 if the source contains the beginning of a word of the question; used for languages without a stemmer.
     pub trigrams: f64,
-    /// Cosine with the message.
+    /// Cosine similarity with the message.
     pub vector: f64,
-    /// Cosine with the summary of the session.
+    /// Cosine similarity with the session's summary.
     pub summary: f64,
-    /// Confidence of a tag that the question names.
+    /// Confidence of a session tag that the question names.
     pub tags: f64,
-    /// 1 where it was sent, or its session ended, at a time that the question names and asks about.
+    /// 1 if the message was sent, or its session ended, at a time that the question asks about.
     pub date: f64,
 }
 
 impl LegScores {
-    /// The higher score of either in each leg.
+    /// Returns the higher score of each retriever.
     pub fn merged(self, other: Self) -> Self {
         Self {
             words: self.words.max(other.words),
@@ -136,7 +135,7 @@ impl LegScores {
         }
     }
 
-    /// The legs that found something, by name.
+    /// Returns the retrievers with a score other than 0, by name.
     pub fn found(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let all = [
             ("words", self.words),
@@ -151,39 +150,38 @@ impl LegScores {
     }
 }
 
-/// A validated citation.
+/// Citation that was checked against the prompt's sources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRef {
-    /// `m17`.
+    /// Id such as `m17`.
     pub id: String,
-    /// At most 160 characters of the source.
+    /// Excerpt of the source, at most 160 characters.
     pub text: String,
 }
 
-/// Tokens of all model calls of one answer, as the server counted them.
+/// Tokens of all model calls of one answer, as counted by the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUse {
     pub prompt: u64,
     pub completion: u64,
 }
 
-/// Tokens spent today, read and written together.
+/// Tokens spent today, prompt and completion together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     pub total: u64,
     pub of_chat: u64,
     pub of_member: u64,
-    /// What the chat lets itself take in a day, where its admins chose a cap.
+    /// Daily cap that the chat's admins chose.
     pub own_cap_of_chat: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerStatus {
-    /// The model answered.
     Answered,
-    /// No model is configured: a digest of the window went out.
+    /// No model is configured; a digest of the window was sent.
     Offline,
-    /// The model failed for good: an apology went out.
+    /// The model failed permanently; an apology was sent.
     Apologised,
 }
 
@@ -201,31 +199,30 @@ impl AnswerStatus {
     }
 }
 
-/// One answer and everything it rested on.
+/// One answer with everything it is based on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerRecord {
     pub id: AnswerId,
     pub chat: ChatKey,
     pub thread: Option<ThreadId>,
-    /// The trigger's own number.
+    /// Number of the trigger message.
     pub trigger: Seq,
     pub asked_by: UserId,
     pub created_at: Timestamp,
     pub status: AnswerStatus,
-    /// The answer as the model wrote it, after its citations were checked.
+    /// Model output after its citations were checked.
     pub text: String,
     pub anchor: Option<MessageId>,
     pub window: Vec<Chosen>,
     pub omitted: Vec<Omitted>,
     pub slots: Vec<SlotUse>,
     pub sources: Vec<SourceRef>,
-    /// The model's name, or `offline`.
+    /// Model name, or `offline`.
     pub model: String,
     pub tokens: TokenUse,
-    /// From the first look at the job to the answer being ready to send.
+    /// Time from starting the job until the answer was ready to send, in milliseconds.
     pub latency_ms: u64,
-    /// How unsure the model says it is, where it says so.
     pub uncertainty: Option<Uncertainty>,
-    /// Nothing known was relevant enough for an answer, and the chat wants none without sources.
+    /// `true` if no source was relevant enough in a chat that wants no answers without sources.
     pub guard_used: bool,
 }

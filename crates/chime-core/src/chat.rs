@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChatId, ChatKey, Message, MessageId, ThreadId, UserId};
 
-/// A chat as Telegram describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chat {
     pub id: ChatId,
     pub kind: ChatKind,
     pub title: Option<String>,
-    /// Public name without `@`, where there is one.
+    /// Public name without `@`.
     pub username: Option<String>,
 }
 
@@ -38,47 +37,49 @@ impl ChatKind {
     }
 }
 
-/// The unit in which context is picked and replies are sent: a chat, or one forum topic in it.
+/// Unit of context selection and replies: a chat, or one forum topic of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conversation {
     pub chat: ChatKey,
     pub thread: Option<ThreadId>,
 }
 
-/// Something was said in a conversation.
+/// Notification that a conversation has a new message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Heard {
     pub conversation: Conversation,
-    /// Last of all somebody asked, and is being answered.
+    /// `true` if the newest message is a trigger that is being answered.
     pub is_asked: bool,
 }
 
-/// Who we are on Telegram, from `getMe`.
+/// The bot's own account, from `getMe`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotIdentity {
     pub id: UserId,
-    /// Every active username without `@`, the main one first. Compared without regard to case.
+    /// Active usernames without `@`, the main one first. Compared case-insensitively.
     pub usernames: Vec<String>,
     pub name: String,
-    /// `false` means privacy mode: plain mentions are not delivered unless the bot is an admin.
+    /// `false` in privacy mode: Telegram does not deliver plain mentions unless the bot is an admin.
     pub reads_all_group_messages: bool,
 }
 
 impl BotIdentity {
-    /// Whether `name` (without `@`) is one of the bot's usernames.
+    /// Returns `true` if `name` (without `@`) is one of the bot's usernames.
     pub fn is_called(&self, name: &str) -> bool {
         self.usernames.iter().any(|own| own.to_lowercase() == name.to_lowercase())
     }
 
-    /// The main username, without `@`.
+    /// Returns the main username, without `@`.
     pub fn username(&self) -> &str {
         self.usernames.first().map_or("", String::as_str)
     }
 }
 
-/// The `t.me` address of a message, or none where Telegram has none: in private chats, in basic groups, and from before
-/// `chat` got its present id, since there the same number is another message. What Telegram Desktop exported from before has
-/// a number below zero where it is not known which chat that was.
+/// Returns the `t.me` link of a message.
+///
+/// Returns `None` for private chats and basic groups, which have no links, and for messages from before `chat` got its
+/// present id, because that number now belongs to another message. Imported messages whose former chat is unknown have
+/// a negative id.
 pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
     /// Supergroup and channel ids are `-100` followed by the internal id.
     const SUPERGROUP_OFFSET: i64 = -1_000_000_000_000;
@@ -96,31 +97,31 @@ pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
     })
 }
 
-/// Which message, by its chat's id or by its chat's public name without `@`.
+/// Parsed message link: the chat by its id, or by its public name without `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessagePlace {
     Ids(ChatId, MessageId),
     Public { username: String, message: MessageId },
 }
 
-/// Reads the address of a message as Telegram copies it.
+/// Parses a message link as Telegram clients copy it.
 pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
     let path = link.split_once("t.me/")?.1;
     let mut steps: Vec<&str> = path.split(['?', '#']).next()?.trim_end_matches('/').split('/').collect();
     let message = MessageId(steps.pop()?.parse().ok()?);
     match steps[..] {
-        // A topic may stand between the chat and the message.
+        // The link may contain a forum topic between the chat and the message.
         ["c", chat] | ["c", chat, _] => Some(MessagePlace::Ids(ChatId(format!("-100{chat}").parse().ok()?), message)),
         [username] | [username, _] => Some(MessagePlace::Public { username: username.to_owned(), message }),
         _ => None,
     }
 }
 
-/// What a notice tells beside what is kept.
+/// Optional features that the privacy notice mentions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Announced {
-    /// Talks are summarized in the background.
+    /// `true` if conversations are summarized in the background.
     pub memory: bool,
-    /// Voice messages are transcribed.
+    /// `true` if voice messages are transcribed.
     pub voice: bool,
 }

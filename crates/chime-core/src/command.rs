@@ -1,18 +1,18 @@
-//! The in-chat commands: one table. A new command is an entry here and a file under `commands/`.
+//! Table of the in-chat commands. A new command needs an entry here and a handler in `chime-bot`.
 
 use serde::{Deserialize, Serialize};
 
-/// What holds for a command before anybody looks at its arguments.
+/// Properties of a command that do not depend on its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandSpec {
-    /// Without the slash.
+    /// Name without the slash.
     pub name: &'static str,
     pub addressing: Addressing,
-    /// It is about what is kept of whoever sends it: nobody is refused that.
+    /// `true` if the command concerns the sender's own data; such commands are never refused.
     pub is_about_privacy: bool,
 }
 
-/// Whether a bare `/command` in a group is ours. Telegram shows a bare command to every bot of the group.
+/// Handling of a bare `/command` in a group. Telegram delivers it to every bot of the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressing {
     OursWhenBare,
@@ -22,7 +22,7 @@ pub enum Addressing {
 
 macro_rules! commands {
     ($($command:ident = $name:literal, $addressing:ident, privacy $privacy:literal;)+) => {
-        /// A command that this version of the bot answers.
+        /// Command that the bot supports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum CommandName {
@@ -67,13 +67,13 @@ commands! {
 }
 
 impl CommandName {
-    /// Without the slash.
+    /// Returns the name without the slash.
     pub fn as_str(self) -> &'static str {
         self.spec().name
     }
 
-    /// Whether it is never refused for coming too often: it is about what is kept of whoever sends it, or a setting of admins,
-    /// which must not be lost. None of these asks a model.
+    /// Returns `true` if rate limits do not apply: the command concerns the sender's own data, or is an admin setting
+    /// that must not be lost. None of these commands calls a model.
     pub fn is_always_taken(self) -> bool {
         let is_for_admins = matches!(self, Self::Memory | Self::Note | Self::Settings | Self::Topics);
         is_for_admins || self.spec().is_about_privacy

@@ -1,21 +1,21 @@
-//! Named things that a chat talks about, and which of them a conversation has in scope.
+//! Named things that a chat talks about, and the concepts in scope of a conversation.
 
 use serde::{Deserialize, Serialize};
 
 use super::ConceptId;
 
-/// A named thing, as its newest capture has it.
+/// Named thing, as last captured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concept {
     pub id: ConceptId,
     pub label: String,
     pub alt_labels: Vec<String>,
-    /// One line.
+    /// Definition in one line.
     pub definition: String,
     pub kind: Option<String>,
 }
 
-/// A concept as an answer gave it, before it has an id.
+/// Concept extracted from an answer, before it has an id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
     #[serde(rename = "preferred_label")]
@@ -28,10 +28,10 @@ pub struct Captured {
     pub kind: Option<String>,
 }
 
-/// What is in play in a conversation. Nothing is stored as an empty one, and a missing one is empty.
+/// Concepts in scope of a conversation. An empty context is not stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationContext {
-    /// The latest referenced last.
+    /// Ids in order of their latest reference, the most recent last.
     #[serde(rename = "activeNodeIds", default)]
     pub active: Vec<ConceptId>,
 }

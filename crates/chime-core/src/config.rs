@@ -1,8 +1,7 @@
-//! What the operator set, typed and checked whole before anything starts.
+//! Operator settings, parsed and validated as a whole before the program starts.
 //!
-//! *Owns*: the names in [`KEYS`], one struct per concern, how durations, sizes, ids and secrets are written, the `.env` file.
-//! *Never*: passed whole into a room (each receives its own struct); a secret in an error, a log line or `Debug`.
-//! *Entry*: [`Environment::read`] then [`Config::load`]; tests hand [`Settings::new`] a map instead.
+//! [`KEYS`] lists all names. Call [`Environment::read`], then [`Config::load`]; tests pass a map to [`Settings::new`].
+//! Each crate receives only its own struct. Secrets never appear in errors, log lines or `Debug` output.
 
 mod environment;
 mod keys;

@@ -1,11 +1,11 @@
-//! How plain values look to people.
+//! Formatting of durations, counts and excerpts for people.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A span in the largest unit that still tells something, rounded down: `45 min`, `26 h`, `3 days`.
+/// Formats a duration in the largest useful unit, rounded down: `45 min`, `26 h`, `3 days`.
 pub fn span_in_words(span: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -18,7 +18,7 @@ pub fn span_in_words(span: Duration) -> String {
     }
 }
 
-/// A count with its thousands apart: `1,240`.
+/// Formats a count with thousands separators: `1,240`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -31,7 +31,7 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
-/// `text` in at most `max_chars` characters, the `…` of a cut included. Never cuts inside a grapheme.
+/// Shortens `text` to at most `max_chars` characters including the final `…`, without splitting a grapheme.
 pub fn clip(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.chars().count() <= max_chars {
         return Cow::Borrowed(text);
@@ -72,7 +72,7 @@ mod tests {
     fn clipping_counts_characters_and_keeps_graphemes_whole() {
         assert_eq!(clip("short", 5), "short");
         assert_eq!(clip("too long", 5), "too…");
-        // A family is one grapheme of five characters: it goes in whole or not at all.
+        // The family emoji is one grapheme of five characters.
         assert_eq!(clip("ab👨‍👩‍👧cd", 6), "ab…");
         assert_eq!(clip("anything", 0), "");
     }

@@ -1,10 +1,7 @@
-//! Text to vectors, with the small model that ships inside the program.
+//! Text embeddings with the small static model that is compiled into the program.
 //!
-//! *Owns*: the static embedding model, how it reads a text, its centre, and which texts it does not cover.
-//! *Never*: knows what is embedded or why.
-//! *Entry*: [`Embedder::shipped`], then [`Embedder::embed`].
-//!
-//! In reading order: `words`, `vocabulary`, `table`, `coverage`, `model`.
+//! Start with [`Embedder::shipped`], then [`Embedder::embed`]. Texts in a language that the model does not cover get no
+//! vector.
 
 mod coverage;
 mod model;

@@ -1,8 +1,8 @@
-//! What an update tells us, in our own words.
+//! Events extracted from Telegram updates.
 
 use super::{Chat, ChatId, Message, MessageId, UserId};
 
-/// One update can tell more than one thing: a migration's service message is a message too.
+/// One update can yield several events: the service message of a migration is also a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Message(Box<Arrival>),
@@ -13,61 +13,60 @@ pub enum Event {
     Press(Press),
 }
 
-/// A message with the chat it came in and, where it is a reply, its parent as Telegram enclosed it.
+/// Incoming message with its chat and, for a reply, the parent that Telegram included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     pub chat: Chat,
     pub message: Message,
     pub parent: Option<Message>,
-    /// Members whom a service message names beside its sender: who was added, removed, invited.
+    /// Members that a service message names in addition to its sender: added, removed or invited.
     pub named: Vec<UserId>,
     /// Bots that a service message says were added.
     pub joined_bots: Vec<UserId>,
     pub topic: Option<TopicName>,
-    /// The language of the app of whoever wrote it, as Telegram names it.
+    /// Language of the author's Telegram app, as an IETF tag.
     pub language: Option<String>,
 }
 
-/// What the forum topic that a message stands in is called.
+/// Name of the forum topic that contains a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// The message that made the topic, which those in a topic enclose; none where the topic was made or renamed with this
-    /// very message.
+    /// Service message that created the topic, which Telegram includes in messages of the topic. `None` if this message
+    /// itself creates or renames the topic.
     pub given_in: Option<Box<Message>>,
 }
 
-/// The bot's own standing in a chat changed.
+/// Change of the bot's own membership in a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     pub chat: Chat,
     pub by: UserId,
-    /// The language of their app, as Telegram names it.
+    /// Language of the Telegram app of the user who made the change, as an IETF tag.
     pub language: Option<String>,
     pub is_member: bool,
     pub is_admin: bool,
 }
 
-/// A basic group became a supergroup: its messages go on under another id.
+/// Upgrade of a basic group to a supergroup, which continues under a new id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Migration {
     pub from: ChatId,
     pub to: ChatId,
 }
 
-/// A press on a button of one of our messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Press {
-    /// By which Telegram is told the outcome.
+    /// Id of the callback query, needed to answer it.
     pub query: String,
     pub chat: ChatId,
     pub message: MessageId,
     pub by: UserId,
-    /// What we gave the button; others can send anything.
+    /// Data of the button. Untrusted: clients can send any value.
     pub data: String,
 }
 
-/// What a member's reaction to a message is now; empty when it was taken back.
+/// A member's current reactions to a message; empty if they were removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reaction {
     pub chat: ChatId,

@@ -1,23 +1,23 @@
-//! The first and last lines of fenced code blocks in Markdown.
+//! Opening and closing lines of fenced code blocks in Markdown.
 
-/// Columns by which a closing fence may be indented further than the opening one.
+/// Columns by which the closing fence may be indented further than the opening one.
 const MAX_FURTHER: usize = 3;
-/// Columns of a tab in a margin.
+/// Width of a tab before a fence, in columns.
 const TAB: usize = 4;
 
-/// A line that opens or closes a fenced code block, by itself.
+/// Line that can open or close a fenced code block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence<'a> {
-    /// White space, quote marks and list bullets before the mark.
+    /// White space, quote marks and list bullets before the fence.
     pub margin: &'a str,
     /// Three or more backticks or tildes.
     pub mark: &'a str,
-    /// What follows the mark on the line, without the line end.
+    /// Rest of the line after the fence, without the line end.
     pub info: &'a str,
 }
 
 impl<'a> Fence<'a> {
-    /// Reads a line. Backticks with more of them behind are code inside a line, and no fence.
+    /// Parses a line. A line of backticks that contains more backticks later is inline code, not a fence.
     pub fn of(line: &'a str) -> Option<Self> {
         let line = line.trim_end_matches('\n');
         let content = behind_margin(line);
@@ -27,30 +27,29 @@ impl<'a> Fence<'a> {
         (length >= 3 && (of == '~' || !info.contains('`'))).then_some(Self { margin, mark, info })
     }
 
-    /// Returns whether this line ends a block that `opening` began, whatever follows the mark.
+    /// Returns `true` if this line can end the block that `opening` began, ignoring the text after the fence.
     pub fn may_close(&self, opening: &Self) -> bool {
         self.mark.starts_with(opening.mark)
             && self.margin.chars().all(|c| c.is_whitespace() || c == '>')
             && self.indent() <= opening.indent() + MAX_FURTHER
     }
 
-    /// Returns whether this line ends the block that `opening` began.
+    /// Returns `true` if this line ends the block that `opening` began.
     pub fn closes(&self, opening: &Self) -> bool {
         self.may_close(opening) && self.info.trim().is_empty()
     }
 
-    /// The columns before the mark.
     pub fn indent(&self) -> usize {
         columns(self.margin)
     }
 }
 
-/// Tells which lines are code, one after the other.
+/// Line-by-line detector of fenced code.
 #[derive(Debug, Default)]
 pub struct Fences<'a>(Option<Fence<'a>>);
 
 impl<'a> Fences<'a> {
-    /// Returns whether the next line belongs to a fenced code block, its first and last line included.
+    /// Returns `true` if the next line belongs to a fenced code block, fence lines included.
     pub fn is_code(&mut self, line: &'a str) -> bool {
         let fence = Fence::of(line);
         match (&self.0, fence) {
@@ -68,12 +67,12 @@ impl<'a> Fences<'a> {
     }
 }
 
-/// Width of white space and other characters of one column.
+/// Returns the width of `text` in columns; a tab counts 4, every other character 1.
 pub fn columns(text: &str) -> usize {
     text.chars().map(|c| if c == '\t' { TAB } else { 1 }).sum()
 }
 
-/// The line without white space, quote marks and list bullets at its start.
+/// Returns the line without leading white space, quote marks and list bullets.
 fn behind_margin(line: &str) -> &str {
     let mut rest = line;
     loop {
@@ -85,7 +84,7 @@ fn behind_margin(line: &str) -> &str {
     }
 }
 
-/// The text behind `- `, `* `, `+ `, `1. ` or `1) `.
+/// Returns the text after `- `, `* `, `+ `, `1. ` or `1) `.
 pub fn behind_bullet(line: &str) -> Option<&str> {
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let behind = match line.len() - digits.len() {

@@ -1,10 +1,9 @@
-//! The structured reading of a trigger, and what was resolved on the way to it.
+//! Structured reading of a trigger: intent, filters, and the references to earlier suggestions that were resolved.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Amount, AnswerId, Item};
 
-/// What a trigger wants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
@@ -63,23 +62,22 @@ impl Intent {
         Self::ALL.into_iter().find(|intent| intent.as_str() == raw)
     }
 
-    /// Whether an answer to it suggests items.
     pub fn suggests(self) -> bool {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)
     }
 
-    /// Whether it takes kind, category, entity, hints and popularity from the suggestion before it.
+    /// Returns `true` if kind, category hints, entities and popularity come from the previous suggestion.
     pub fn inherits(self) -> bool {
         matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare)
     }
 
-    /// Whether it means nothing without an earlier suggestion.
+    /// Returns `true` if the intent is meaningless without an earlier suggestion.
     pub fn needs_suggestion(self) -> bool {
         matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare | Self::ItemQuestion)
     }
 }
 
-/// How much something may cost.
+/// Price range.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
@@ -87,16 +85,16 @@ pub struct Budget {
     pub min: Option<Amount>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Amount>,
-    /// ISO 4217.
+    /// ISO 4217 code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// As it was said: "under 30".
+    /// The member's words, such as "under 30".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl Budget {
-    /// Whether it says nothing about how much.
+    /// Returns `true` if there is neither a minimum nor a maximum.
     pub fn is_open(&self) -> bool {
         self.min.is_none() && self.max.is_none()
     }
@@ -114,7 +112,6 @@ pub enum EntityType {
     Other,
 }
 
-/// A person, place or work that an ask or an item names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedEntity {
     pub name: String,
@@ -128,46 +125,45 @@ impl NamedEntity {
     }
 }
 
-/// What the conversation could mean, to be asked back.
+/// Ambiguity that the bot asks the member to resolve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clarification {
     pub about: Unclear,
-    /// The candidates by name, in the order in which they are listed.
+    /// Names of the candidates, in the order in which the member sees them.
     pub candidates: Vec<String>,
-    /// The answers that made the suggestions, where it is about these; as many as candidates.
+    /// For [`Unclear::Suggestion`]: the answers with the suggestions, one for each candidate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<AnswerId>,
-    /// The ask that is to be read again once it is clear.
+    /// Question to read again after the member has chosen.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ask: String,
 }
 
-/// What has to be asked back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unclear {
-    /// Which person a pronoun means.
+    /// A pronoun may mean several persons.
     Person,
-    /// Which item a pronoun means.
+    /// A pronoun may mean several items.
     Item,
-    /// Which of several suggestions is to be continued.
+    /// The question may continue several suggestions.
     Suggestion,
 }
 
-/// The structured reading of a trigger. It belongs to the answer that it led to.
+/// Structured reading of a trigger, stored with the resulting answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Frame {
     pub intent: Intent,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Two-letter code of the language of the ask, where it is known.
+    /// Two-letter code of the question's language, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// What is wanted, in the member's words, without what the other fields say.
+    /// Wanted thing in the member's words, without the parts that the other fields hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// `book`, `restaurant`: canonical where the tables know it.
+    /// Kind of item such as `book` or `restaurant`, in canonical form if the tables know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -178,12 +174,11 @@ pub struct Frame {
     pub recipient: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occasion: Option<String>,
-    /// Language that the items shall be in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_language: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// The first is the primary one.
+    /// Named entities, the primary one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<NamedEntity>,
     pub popular: bool,
@@ -191,7 +186,7 @@ pub struct Frame {
     pub clarification: Option<Clarification>,
 }
 
-/// What a suggestion really searched by, where the answer said so.
+/// Filters that a suggestion actually used, as reported by the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsedSearch {
@@ -199,88 +194,85 @@ pub struct UsedSearch {
     pub popular: bool,
 }
 
-/// How the suggestion that an ask goes on with was found.
+/// Rule that linked a question to an earlier suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
-    /// The ask replies to it.
+    /// The question replies to the suggestion.
     Reply,
-    /// The newest suggestion in the strand of the ask.
+    /// Newest suggestion in the question's thread.
     Strand,
-    /// The newest suggestion of this session that the same member asked for, or went on with.
+    /// Newest suggestion in this session that the same member requested or continued.
     Member,
 }
 
-/// What decided a reference.
+/// Evidence that resolved a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// It is named in the ask.
+    /// The question names it.
     Named,
-    /// Its place in the list.
     Position,
-    /// There is only one candidate.
+    /// Only one candidate exists.
     Only,
-    /// The original ask named it.
+    /// The original question named it.
     Primary,
-    /// It was shown last.
+    /// Most recently shown.
     Last,
-    /// The member chose it when asked.
+    /// The member chose it when the bot asked.
     Member,
 }
 
-/// A pronoun, place or title in the ask, with what it stands for.
+/// Pronoun, position or title in the question, with its meaning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// As it was said: "the second one".
+    /// The member's words, such as "the second one".
     pub said: String,
     pub means: String,
     pub by: Evidence,
     pub confidence: f64,
 }
 
-/// Why the exclude list began anew.
+/// Reason for clearing the list of excluded items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reset {
     KindChanged,
     RecipientChanged,
     OccasionChanged,
-    /// The member asked to start over.
     StartOver,
 }
 
-/// Everything that was resolved for one ask. Kept with its answer, so that `/why` can tell.
+/// Everything that was resolved for one question. Stored with its answer for `/why`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FollowUp {
     pub frame: Frame,
-    /// The answer that the ask goes on with.
+    /// Earlier answer that the question continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follows: Option<AnswerId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
-    /// Fields of the frame that were taken from the earlier one.
+    /// Names of the frame fields that were copied from the earlier frame.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inherited: Vec<String>,
-    /// Items not to be suggested again, oldest first.
+    /// Items that must not be suggested again, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<Item>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
-    /// The items that the ask is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// The list of the newest suggestion that the question may go on with, where nothing says that it does: the model judges.
-    /// Never stored: its words are those of an earlier answer, and go with that one.
+    /// Items of the newest suggestion when it is unclear if the question continues it: the model decides. Never stored,
+    /// because the words belong to another answer and must be deleted with it.
     #[serde(skip)]
     pub suggested: Vec<Item>,
 }
 
 impl FollowUp {
-    /// Whether anything was worked out of the question.
+    /// Returns `true` if the question was resolved to more than a plain question.
     pub fn is_telling(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();
         !is_plain

@@ -1,12 +1,12 @@
-//! What an answer may rest on, and how sure its author is of it.
+//! Allowed basis of an answer, and the model's stated uncertainty.
 
-/// What answers in a chat may rest on.
+/// Allowed basis of the answers in a chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Grounding {
-    /// What the chat said, and what the model knows of the world.
+    /// Chat messages and the model's general knowledge.
     #[default]
     Open,
-    /// Only what the chat said.
+    /// Chat messages only.
     Strict,
 }
 
@@ -25,7 +25,7 @@ impl Grounding {
     }
 }
 
-/// How unsure the model says that its answer is.
+/// Uncertainty that the model states about its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Uncertainty {
     Low,

@@ -1,8 +1,8 @@
-//! Hosts of servers.
+//! Host names of servers.
 
 use core::net::IpAddr;
 
-/// Whether `host`, as in an address, is this machine: never to be asked through a proxy.
+/// Returns `true` if `host`, as written in a URL, is this machine. Such hosts are never reached through a proxy.
 pub fn is_loopback(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     let ip = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(&name);

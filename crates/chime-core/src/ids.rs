@@ -1,4 +1,4 @@
-//! Ids as newtypes: a chat's id can never be passed where a message's is meant.
+//! Ids as newtypes, so that ids of different things cannot be mixed up.
 
 use std::fmt;
 
@@ -20,11 +20,11 @@ macro_rules! id {
 }
 
 id! {
-    /// Telegram's id of a chat: positive for private chats, `-…` for basic groups, `-100…` for supergroups and channels.
+    /// Telegram's id of a chat: positive for private chats, `-…` for basic groups, `-100…` for supergroups or channels.
     ChatId(i64)
 }
 id! {
-    /// Our own number for a chat. Survives a migration to a supergroup, when Telegram's id changes.
+    /// Internal number of a chat. Unlike Telegram's id, it survives the migration to a supergroup.
     ChatKey(u32)
 }
 id! {
@@ -32,30 +32,31 @@ id! {
     MessageId(i64)
 }
 id! {
-    /// A forum topic inside a chat. Plain reply threads and General have none.
+    /// Telegram's `message_thread_id` of a forum topic. Plain reply threads and the General topic have none.
     ThreadId(i64)
 }
 id! {
-    /// Telegram's id of a user, or of the chat in whose name somebody writes.
+    /// Telegram's id of a user, or of the chat on whose behalf a message was sent.
     UserId(i64)
 }
 id! {
-    /// Telegram's id of an update. Restarts at random after a quiet week, so never an ordering across days.
+    /// Telegram's id of an update. Restarts at a random number after a quiet week, so it does not order updates of
+    /// different days.
     UpdateId(i64)
 }
 id! {
-    /// Our number of a message within its chat, counted from 1: what the model sees as `m17`.
+    /// Number of a message within its chat, counted from 1. The model sees it as `m17`.
     Seq(u32)
 }
 id! {
-    /// A row of the job table.
+    /// Row id in the job table.
     JobId(i64)
 }
 id! {
-    /// One answer, in its row, its log lines, `/why` and `chime explain`.
+    /// Id of an answer in its row, log lines, `/why` and `chime explain`.
     AnswerId(ulid::Ulid)
 }
 id! {
-    /// A named thing that a chat talks about.
+    /// Id of a named thing that a chat talks about.
     ConceptId(ulid::Ulid)
 }

@@ -1,4 +1,4 @@
-//! Something the bot suggested, remembered so that "more", "cheaper" and "the second one" work.
+//! Items that the bot suggested, stored so that "more", "cheaper" and "the second one" work.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AnswerId;
 
-/// An amount of money in hundredths of the currency's unit.
+/// Amount of money in hundredths of the currency unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Amount(pub u64);
@@ -16,13 +16,12 @@ impl Amount {
         Self(units.saturating_mul(100))
     }
 
-    /// 70 % of it in whole units, rounded down: what "cheaper" makes of a budget.
+    /// Returns 70 % of the amount, rounded down to whole units: the new limit for "cheaper".
     pub fn cheaper(self) -> Self {
         let hundredths = self.0.saturating_mul(70) / 100;
         if hundredths < 100 { Self(hundredths) } else { Self(hundredths / 100 * 100) }
     }
 
-    /// The next smaller amount.
     pub fn just_below(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
@@ -40,20 +39,20 @@ impl fmt::Display for Amount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
     pub amount: Amount,
-    /// ISO 4217.
+    /// ISO 4217 code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
 }
 
-/// Which answer suggested an item, and where in it.
+/// Item id: the answer that suggested it and the position in that answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ItemId {
     pub answer: AnswerId,
-    /// From 1.
+    /// Position, counted from 1.
     pub position: u32,
 }
 
-/// An item as an answer shows it, before it is stored.
+/// Item as shown in an answer, before it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Suggested {
@@ -68,7 +67,7 @@ pub struct Suggested {
     pub url: Option<String>,
 }
 
-/// A stored item.
+/// Stored item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     pub id: ItemId,

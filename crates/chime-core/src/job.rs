@@ -1,4 +1,4 @@
-//! Durable work: a typed payload, and one table of policies by kind.
+//! Durable jobs: a typed payload for each kind, and a policy for each kind.
 
 mod kinds;
 mod policy;
@@ -16,16 +16,15 @@ pub use kinds::{JobKind, JobPayload};
 pub use policy::{Class, Marked, Policy};
 pub use schedule::Schedule;
 
-/// The line about old triggers waits for this long after the last of them, so that it is one line.
+/// Delay after the last old trigger of a backlog, so that one message can report all of them.
 pub const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 
-/// A job that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub id: JobId,
     pub payload: JobPayload,
     pub due_at: Timestamp,
-    /// Attempts that began before this one.
+    /// Number of attempts before this one.
     pub attempts: u32,
 }
 
@@ -34,25 +33,25 @@ impl Job {
         self.payload.kind()
     }
 
-    /// Unique among the jobs of its kind.
+    /// Returns the key, unique among the jobs of this kind.
     pub fn key(&self) -> String {
         self.payload.key()
     }
 
-    /// Jobs of one lane share their places in the pool: the Telegram chat they work for.
+    /// Returns the lane: the Telegram chat of the job. The pool limits the number of running jobs for each lane.
     pub fn lane(&self) -> i64 {
         self.payload.lane()
     }
 }
 
-/// `answer job -100:7`, for logs and errors.
+/// Shows `answer job -100:7`, for logs and errors.
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} job {}", self.kind().as_str(), self.key())
     }
 }
 
-/// A message by the ids that Telegram knows it by. Written `<chat>:<message>`.
+/// Message identified by Telegram's ids, displayed as `<chat>:<message>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MessageAt {
     pub chat: ChatId,
@@ -71,7 +70,7 @@ impl fmt::Display for MessageAt {
     }
 }
 
-/// By which rule a message is for the bot.
+/// Rule by which a message addresses the bot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
@@ -82,13 +81,13 @@ pub enum How {
     Private,
 }
 
-/// What parsing a trigger found out, without a word of it: the ask is the message's text without the ranges.
+/// Result of parsing a trigger, without its text: the question is the message text without the `cut` ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedTrigger {
     pub how: How,
-    /// The ask is empty or only points at the conversation.
+    /// `true` if the question is empty or only points at the conversation.
     pub is_generic: bool,
-    /// Byte ranges of the bot's names and of the command.
+    /// Byte ranges of the bot's names and the command.
     pub cut: Vec<Range<usize>>,
 }
 

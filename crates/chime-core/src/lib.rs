@@ -1,8 +1,7 @@
-//! The words of the product, as types. Every other room speaks in these.
+//! Types that every other crate shares: ids, timestamps, messages, chats, formatted text, events and answer records.
 //!
-//! *Owns*: ids, time as a value, messages, chats, formatted text, what arrives and what was chosen.
-//! *Never*: IO, SQL, wire formats, a clock.
-//! *Entry*: start with [`Message`]; an update becomes an [`Event`], an answer is kept as an [`AnswerRecord`].
+//! Start with [`Message`]. A Telegram update becomes an [`Event`], and an answer is stored as an [`AnswerRecord`]. This
+//! crate has no SQL, no network code and no clock.
 
 mod answer;
 mod chat;

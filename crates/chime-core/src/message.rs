@@ -1,10 +1,10 @@
-//! A message as we keep it.
+//! Messages as Chime stores them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ChatId, ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId};
 
-/// A message as extracted from an update, before the store gives it our own numbers.
+/// Message extracted from an update, before the store numbers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub chat: ChatId,
@@ -15,30 +15,30 @@ pub struct Message {
     pub sent_at: Timestamp,
     pub edited_at: Option<Timestamp>,
     pub kind: Kind,
-    /// What the kind shows beside the text: `0:12` of a voice message, a file name, a poll's question and options.
+    /// Detail of the kind: duration of a voice message (`0:12`), file name, or a poll's question and options.
     pub detail: Option<String>,
     /// Text or caption, exactly as sent.
     pub text: String,
     pub entities: Vec<Entity>,
-    /// The message of this chat that this one replies to.
+    /// Message of the same chat that this one replies to.
     pub reply_to: Option<MessageId>,
-    /// The part of the parent that the member marked when replying.
+    /// Part of the parent that the member selected when replying.
     pub quote: Option<String>,
-    /// What is known of a parent that has no row, such as a reply to another chat.
+    /// Text of a parent that has no row, such as a message of another chat.
     pub snapshot: Option<String>,
-    /// Where a forwarded message came from, as shown by Telegram.
+    /// Source of a forwarded message, as Telegram shows it.
     pub forward_origin: Option<String>,
-    /// Where the words stood first that the message carries from elsewhere: a forward's, or those of a reply to another chat.
+    /// Original place of quoted words: a forward, or a reply to another chat.
     pub borrowed: Option<Borrowed>,
-    /// Messages of one album share this.
+    /// Id shared by the messages of one album.
     pub album: Option<String>,
-    /// The bot through which the text was made.
+    /// Inline bot that produced the text.
     pub via_bot: Option<String>,
     pub origin: Origin,
 }
 
 impl Message {
-    /// A text of a member, without words yet and without anything beside them.
+    /// Creates an empty text message of a member.
     pub fn new(chat: ChatId, id: MessageId, sender: Sender, sent_at: Timestamp) -> Self {
         Self {
             chat,
@@ -64,32 +64,32 @@ impl Message {
     }
 }
 
-/// Where borrowed words stood first, as far as Telegram says. A forward from a channel or a reply to a public chat names the
-/// message; a forward of a person's words names the person and the second they were written in.
+/// Original place of forwarded or quoted words, as far as Telegram gives it. A forward from a channel or a reply to a
+/// public chat identifies the message; a forward of a person's message gives the person and the time in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Borrowed {
     pub chat: Option<ChatId>,
     pub message: Option<MessageId>,
-    /// None for people who hide their account in forwards.
+    /// `None` for people who hide their account in forwards.
     pub author: Option<UserId>,
     pub sent_at: Option<Timestamp>,
 }
 
-/// Who wrote a message: the chat that it was written in the name of, else the user.
+/// Author of a message: the chat on whose behalf it was sent, else the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
-    /// `sender_chat.id` where set, else `from.id`.
+    /// `sender_chat.id` if set, else `from.id`.
     pub id: UserId,
     pub name: String,
     pub username: Option<String>,
-    /// Counts only where the message is not in the name of a chat.
+    /// Meaningful only if `is_chat` is `false`.
     pub is_bot: bool,
-    /// Whether `id` is a chat (anonymous admin, channel).
+    /// `true` if `id` is a chat (anonymous admin, channel).
     pub is_chat: bool,
 }
 
 impl Sender {
-    /// Somebody who writes in their own name.
+    /// Creates a sender who writes as a user, not on behalf of a chat.
     pub fn person(id: UserId, name: impl Into<String>) -> Self {
         Self { id, name: name.into(), username: None, is_bot: false, is_chat: false }
     }
@@ -118,7 +118,7 @@ impl Role {
     }
 }
 
-/// What a message is. Kinds newer than this program are [`Kind::Other`] and keep whatever text they carry.
+/// Kind of a message. Kinds that this version does not know become [`Kind::Other`] and keep their text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -184,7 +184,7 @@ impl Kind {
         }
     }
 
-    /// Whether its words are heard, not read.
+    /// Returns `true` for kinds whose content is speech.
     pub fn is_spoken(self) -> bool {
         matches!(self, Self::Voice | Self::VideoNote)
     }
@@ -194,7 +194,7 @@ impl Kind {
     }
 }
 
-/// How a message came to us. An update replaces a snapshot, never the other way round.
+/// Source of a stored message. An update replaces a snapshot, never the reverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     Update,
@@ -217,18 +217,15 @@ impl Origin {
 }
 
 impl Message {
-    /// Whether it is spoken, and what it says is not transcribed.
     pub fn lacks_transcript(&self) -> bool {
         self.kind.is_spoken() && self.text.is_empty()
     }
 
-    /// One line (or more, if the text has more) that stands for the message in a prompt: `[voice 0:12]`,
-    /// `[document] report.pdf`, `[photo] caption`, or just the text.
+    /// Renders the message for a prompt: `[voice 0:12]`, `[document] report.pdf`, `[photo] caption`, or just the text.
     pub fn rendered(&self) -> String {
         self.rendered_with(&self.text)
     }
 
-    /// The same with `text` in place of its own.
     pub fn rendered_with(&self, text: &str) -> String {
         let label = match (self.kind, self.detail.as_deref()) {
             (Kind::Text, _) => String::new(),
@@ -243,7 +240,7 @@ impl Message {
     }
 }
 
-/// A message with the numbers that the store gave it.
+/// Message with its internal numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredMessage {
     pub chat: ChatKey,

@@ -1,31 +1,29 @@
-//! What we send.
+//! Outgoing messages.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ChatId, FormattedText, MessageId, ThreadId};
 
-/// One message to send: always into the chat and thread of whoever asked.
+/// Message to send. It always goes to the chat and forum topic of the asker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
     pub to: ReplyTarget,
     pub content: FormattedText,
-    /// Below it, row by row.
+    /// Rows of buttons below the message.
     pub buttons: Vec<Vec<Button>>,
 }
 
-/// A button below a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Button {
     pub label: String,
-    /// Comes back with a press; at most 64 bytes.
+    /// Payload returned by a press, at most 64 bytes.
     pub data: String,
 }
 
-/// Where a reply goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyTarget {
     pub chat: ChatId,
     pub thread: Option<ThreadId>,
-    /// The message replied to; the reply goes out without it if that is gone.
+    /// Message to reply to. If it no longer exists, the message is sent without the reply.
     pub reply_to: Option<MessageId>,
 }

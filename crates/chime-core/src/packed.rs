@@ -1,11 +1,11 @@
-//! Vectors: their product, and how they are stored, a signed byte a value.
+//! Vector arithmetic, and vectors packed into one signed byte per value.
 
-/// Values of a unit vector are this many times smaller than one on average, per dimension: `1 / sqrt(dimension)`. A byte
-/// reaches up to so many of these averages; larger values are cut.
+/// Range of a byte, in multiples of the average value of a unit vector, `1 / sqrt(dimension)`. Larger values are
+/// clamped.
 const REACH: f32 = 8.0;
 const MOST: f32 = 127.0;
 
-/// A vector of about unit length, packed. None for one that points nowhere: zero, or with a value that is no number.
+/// Packs a vector of about unit length. Returns `None` for a zero vector and for values that are not finite.
 pub fn pack(vector: &[f32]) -> Option<Vec<u8>> {
     let is_finite = vector.iter().all(|value| value.is_finite());
     let scale = MOST * (vector.len() as f32).sqrt() / REACH;
@@ -14,14 +14,14 @@ pub fn pack(vector: &[f32]) -> Option<Vec<u8>> {
     (is_finite && packed.iter().any(|byte| *byte != 0)).then_some(packed)
 }
 
-/// The vector again, of unit length.
+/// Unpacks a vector, scaled to unit length.
 pub fn unpack(packed: &[u8]) -> Vec<f32> {
     let length = packed.iter().map(|byte| square(*byte)).sum::<i32>();
     let length = (length as f32).sqrt().max(f32::EPSILON);
     packed.iter().map(|byte| f32::from(byte.cast_signed()) / length).collect()
 }
 
-/// Cosine of two packed vectors; 0 where they are not of one dimension.
+/// Returns the cosine of two packed vectors, or 0 if their dimensions differ.
 pub fn packed_cosine(a: &[u8], b: &[u8]) -> f32 {
     if a.len() != b.len() {
         return 0.0;
@@ -36,9 +36,8 @@ fn square(byte: u8) -> i32 {
     value * value
 }
 
-/// The product of two vectors, 0 where one is empty. In lanes, so that the processor adds several at once: one sum would
-/// have to be added in order.
-// For the loops of the engine, which is another crate.
+/// Returns the dot product of two vectors, 0 if one is empty. Sums in 16 lanes so that the compiler can vectorise it.
+// Inlined into the loops of other crates.
 #[inline]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
@@ -53,7 +52,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// Adds a share of a vector to a sum of the same length.
+/// Adds `share * vector` to `sum`; both have the same length.
 #[inline]
 pub fn add_share(sum: &mut [f32], vector: &[f32], share: f32) {
     sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);

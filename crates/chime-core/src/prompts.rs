@@ -1,8 +1,7 @@
-//! The texts of the prompts: templates inside the binary, each of which an operator may replace by a file.
+//! Prompt templates. They are compiled into the binary, and an operator can replace each of them with a file.
 //!
-//! *Owns*: the templates, the values each of them takes, and the proof at start that they render.
-//! *Never*: what goes into a prompt and how much of it. A value is never read as a template.
-//! *Entry*: [`Prompts::load`].
+//! [`Prompts::load`] renders every template with sample values, so that errors show at start. Values are inserted as
+//! plain text and never parsed as templates. Other crates decide which content goes into a prompt.
 
 mod replaced;
 mod samples;
@@ -18,17 +17,16 @@ use serde::Serialize;
 pub use replaced::Gap;
 pub use summary::{SummaryPrompt, SummaryValues};
 
-/// Instructions that one rendering may take: a template with a runaway loop fails instead of hanging an answer.
+/// Template engine instructions per rendering, so that an endless loop fails instead of blocking an answer.
 const FUEL: u64 = 50_000;
 
-/// Every template, known to render.
+/// All templates, checked at load time.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     gaps: Vec<Gap>,
 }
 
-/// Why the templates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     #[error("template `{name}`, line {line}: {problem}")]
@@ -43,111 +41,107 @@ pub enum PromptError {
     Engine(#[source] minijinja::Error),
 }
 
-/// What `role.md`, `plain.md` and `strict.md` take: the part of the prompt that stays the same, so that model servers can reuse it.
+/// Values for `role.md`, `plain.md` and `strict.md`. This first part of the prompt rarely changes, so that model
+/// servers can cache it.
 #[derive(Debug, Serialize)]
 pub struct RoleValues<'a> {
     pub bot_name: &'a str,
-    /// `group`, `group called "The lake"`, `private chat`.
+    /// Kind of chat: `group`, `group called "The lake"`, `private chat`.
     pub place: &'a str,
     pub is_private: bool,
-    /// The random delimiter around member text.
+    /// Random delimiter around untrusted text.
     pub fence: &'a str,
-    /// Whether messages have numbers, which the answer cites.
+    /// `true` if messages have numbers for the answer to cite.
     pub numbered: bool,
-    /// The language to answer in, `German`.
+    /// Language to answer in, such as `German`.
     pub language: Option<&'a str>,
 }
 
-/// What `recall.md` takes.
 #[derive(Debug, Serialize)]
 pub struct RecallValues<'a> {
     pub fence: &'a str,
-    /// Old messages, a line each.
+    /// Old messages, one per line.
     pub lines: &'a str,
 }
 
-/// What `context.md` takes.
 #[derive(Debug, Serialize)]
 pub struct ContextValues<'a> {
     pub fence: &'a str,
-    /// The messages, a line each; empty when there are none.
+    /// Messages, one per line; empty if there are none.
     pub lines: &'a str,
-    /// Since when the bot can read the chat, where that is known.
+    /// Start of the period that the bot can read, if known.
     pub earliest: Option<&'a str>,
 }
 
-/// What `ask.md` takes.
 #[derive(Debug, Serialize)]
 pub struct AskValues<'a> {
     pub fence: &'a str,
-    /// `Monday 5 January 2026`.
+    /// Date such as `Monday 5 January 2026`.
     pub today: &'a str,
-    /// `14:02`.
+    /// Time such as `14:02`.
     pub time: &'a str,
-    /// `Europe/Berlin`.
+    /// Time zone such as `Europe/Berlin`.
     pub zone: &'a str,
-    /// The members whom the question names, `Ana (@ana_k), Ben`.
+    /// Members that the question names: `Ana (@ana_k), Ben`.
     pub people: Option<&'a str>,
-    /// The message replied to: its line, or what is known of it.
+    /// Message that the trigger replies to: its line, or the known part of it.
     pub anchor: Option<&'a str>,
-    /// Its number; none when it is not of this chat.
+    /// Number of the anchor. `None` if it is not a message of this chat.
     pub anchor_number: Option<usize>,
-    /// Whether messages have numbers, which the answer cites.
+    /// `true` if messages have numbers for the answer to cite.
     pub numbered: bool,
-    /// Whether they reply to words that nobody may read.
+    /// `true` if the trigger replies to a message that the bot may not read.
     pub anchor_withheld: bool,
-    /// The part of the anchor that the member marked.
+    /// Part of the anchor that the member selected.
     pub quoted: Option<&'a str>,
     /// The messages whose photos follow the prompt, `[3], [5]`.
     pub photos: Option<&'a str>,
     /// `Ana`.
     pub asker: &'a str,
-    /// The question, `Ana: when does it come?`
+    /// Question with its author: `Ana: when does it come?`
     pub ask: &'a str,
-    /// Whether the trigger has words of its own.
+    /// `true` if the trigger contains words of its own.
     pub has_words: bool,
-    /// Whether the question only points.
+    /// `true` if the question only points at the conversation.
     pub generic: bool,
-    /// Whether there is nothing that it could point at.
+    /// `true` if there are no messages to point at.
     pub nothing_known: bool,
-    /// The language to answer in, `German`.
+    /// Language to answer in, such as `German`.
     pub language: Option<&'a str>,
 }
 
-/// What `slot.md` takes: a slot of the memory, of notes, concepts or the reading of the ask.
+/// Values for `slot.md`, used for summaries and recalled sources.
 #[derive(Debug, Serialize)]
 pub struct SlotValues<'a> {
-    /// `system.recall`.
+    /// Slot name such as `system.recall`.
     pub slot: &'a str,
-    /// Of `system.chat.topic`: what the topic is called.
+    /// For `system.chat.topic`: name of the topic.
     pub topic: Option<&'a str>,
     pub fence: &'a str,
     pub lines: &'a str,
 }
 
-/// What `frame.md` takes.
 #[derive(Debug, Serialize)]
 pub struct FrameValues<'a> {
     pub fence: &'a str,
-    /// What was worked out of the ask, a line each.
+    /// Resolved facts about the question, one per line.
     pub lines: &'a str,
-    /// Whether the answer is to suggest things.
+    /// `true` if the answer should suggest items.
     pub suggests: bool,
-    /// Whether the ask names things that were suggested.
+    /// `true` if the question is about suggested items.
     pub about_items: bool,
-    /// Whether nothing says that the ask goes on with what was suggested.
+    /// `true` if it is unclear whether the question continues a suggestion.
     pub is_open: bool,
 }
 
-/// What `concepts.md` takes.
 #[derive(Debug, Serialize)]
 pub struct ConceptsValues<'a> {
     pub fence: &'a str,
-    /// The concepts in scope, a line each.
+    /// Concepts in scope, one per line.
     pub lines: &'a str,
 }
 
-/// What `capture.md` takes: a model names the concepts of an answer.
+/// Values for `capture.md`, which asks a model for the concepts in an answer.
 #[derive(Debug, Serialize)]
 pub struct CaptureValues<'a> {
     pub fence: &'a str,
@@ -171,10 +165,11 @@ enum Template {
 }
 
 impl Prompts {
-    /// The built-in templates, with those replaced that `dir` holds a file of the same name for.
+    /// Loads the built-in templates, replacing those that have a file of the same name in `dir`.
     ///
     /// # Errors
-    /// When a file cannot be read, has the name of no template, does not render with sample values, or loses the ask.
+    /// Fails if a file is unreadable, has an unknown name, does not render with the sample values, or omits the
+    /// question.
     pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
         let mut prompts = Self { templates: engine()?, gaps: Vec::new() };
         for template in Template::ALL {
@@ -196,77 +191,59 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// What the replaced templates lack.
+    /// Returns the values that replaced templates fail to show.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
     }
 
+    /// Renders the standard instructions.
+    ///
     /// # Errors
-    /// When the template fails for these values, which its samples did not show.
+    /// Like all rendering functions, fails if the template does not render with these values, although it did with the
+    /// samples.
     pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Role, Value::from(Serde(values)))
     }
 
-    /// The rules for a small model, in the place of [`role`](Prompts::role).
-    ///
-    /// # Errors
-    /// As [`Prompts::role`].
+    /// Renders the instructions for a small model, used instead of [`role`](Prompts::role).
     pub fn plain(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Plain, Value::from(Serde(values)))
     }
 
-    /// The rules of a chat that wants no answer without sources, in the place of [`role`](Prompts::role).
-    ///
-    /// # Errors
-    /// As [`Prompts::role`].
+    /// Renders the instructions for a chat that wants no answers without sources, used instead of
+    /// [`role`](Prompts::role).
     pub fn strict(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Strict, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn concepts(&self, values: &ConceptsValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Concepts, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn frame(&self, values: &FrameValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Frame, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn recall(&self, values: &RecallValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Recall, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Context, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn ask(&self, values: &AskValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Ask, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn capture(&self, values: &CaptureValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Capture, Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn summary(&self, prompt: SummaryPrompt, values: &SummaryValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Summary(prompt), Value::from(Serde(values)))
     }
 
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn slot(&self, values: &SlotValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Slot, Value::from(Serde(values)))
     }
@@ -349,10 +326,10 @@ fn engine() -> Result<Environment<'static>, PromptError> {
     let mut engine = Environment::new();
     engine.set_syntax(syntax);
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Prompts are no HTML: members' text goes in as it is.
+    // Prompts are plain text: members' text must not be HTML-escaped.
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
-    // With debug on, errors carry the values they met, and those are members' words.
+    // In debug mode, errors contain the values, which include members' text.
     engine.set_debug(false);
     Ok(engine)
 }

@@ -1,25 +1,22 @@
-//! A trigger that gets no answer because somebody asked too much.
+//! Triggers that are refused because a limit was reached.
 
 use super::{ChatId, MessageId, ThreadId, Timestamp};
 
-/// Which limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// Triggers of one conversation, by whoever asked.
+    /// Triggers in one conversation, by all members.
     Conversation,
-    /// Triggers of one member.
     Member,
-    /// Triggers of one member, too fast.
+    /// Triggers by one member in quick succession.
     Flood,
-    /// Tokens of the day, of everybody together.
+    /// Tokens of the day, over all chats.
     DailyTokens,
     DailyTokensOfChat,
     DailyTokensOfMember,
-    /// The admins of the chat let nobody else ask.
     AdminsOnly,
 }
 
-/// Who may tag the bot in a group.
+/// Members who may tag the bot in a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Askers {
     #[default]
@@ -42,33 +39,32 @@ impl Askers {
     }
 }
 
-/// Every refusal is told.
+/// Form in which a refusal is communicated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tell {
-    /// In words that say when to ask again.
+    /// Text that says when to ask again.
     Words,
-    /// By a reaction: the words were said.
+    /// Reaction only, because the text was already sent.
     Reaction,
 }
 
-/// A refusal that was explained in words.
+/// Refusal that was explained in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Told {
     pub at: Timestamp,
-    /// When asking again was said to make sense.
+    /// Announced time at which asking again makes sense.
     pub until: Timestamp,
 }
 
-/// A refused trigger, and how to tell its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub chat: ChatId,
     pub message: MessageId,
     pub thread: Option<ThreadId>,
     pub because: Because,
-    /// Whom the words are for: refusals of one subject are explained once.
+    /// Key of the explanation: refusals with the same key are explained in text once.
     pub subject: String,
-    /// When asking again makes sense.
+    /// Time at which asking again makes sense.
     pub until: Timestamp,
     pub tell: Tell,
 }
@@ -100,7 +96,7 @@ impl Because {
         Self::ALL.into_iter().find(|because| because.as_str() == raw)
     }
 
-    /// Whether it concerns the asking member alone, and not everybody in the chat.
+    /// Returns `true` if the limit concerns only the asker, not the whole chat.
     pub fn is_personal(self) -> bool {
         match self {
             Self::Member | Self::Flood | Self::DailyTokensOfMember | Self::AdminsOnly => true,

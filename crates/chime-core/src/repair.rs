@@ -1,4 +1,4 @@
-//! JSON that Rust's strings cannot hold.
+//! Repair of JSON with invalid Unicode escapes.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,8 @@ const ESCAPE: usize = 6;
 
 /// Replaces escapes of lone surrogates (`\ud800`) by `\ufffd`.
 ///
-/// JavaScript clients cut text between the halves of an emoji and Telegram passes the half on; some model servers do the same
-/// between two pieces of an answer. serde_json then refuses the whole string, and all of it would be lost for one broken
-/// character.
+/// JavaScript clients cut text inside a surrogate pair and Telegram passes the half on; some model servers split pairs
+/// between two chunks of an answer. Without the repair, `serde_json` rejects the whole string.
 pub fn repair(json: &str) -> Cow<'_, str> {
     let mut repaired = String::new();
     let mut copied = 0;
@@ -17,7 +16,7 @@ pub fn repair(json: &str) -> Cow<'_, str> {
     while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
         let here = at + found;
         match unit(json, here) {
-            // Any other escape is two bytes, the second of which may be a backslash.
+            // Skips any other escape as two bytes, because the second may be a backslash.
             None => at = here + 2,
             Some(0xD800..=0xDBFF) if matches!(unit(json, here + ESCAPE), Some(0xDC00..=0xDFFF)) => {
                 at = here + 2 * ESCAPE;
@@ -38,7 +37,7 @@ pub fn repair(json: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// The UTF-16 unit that the escape at byte `at` stands for.
+/// Parses the UTF-16 unit of a `\uXXXX` escape at byte `at`.
 fn unit(json: &str, at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     u16::from_str_radix(digits, 16).ok()

@@ -1,17 +1,17 @@
-//! Reads a data file of the program into a struct that has a field for each row.
+//! Parser for data files: reads a TOML file into a struct with one field per key.
 //!
-//! Not with serde: what that derives for so many texts took half a minute to compile, a seventh of the whole program.
+//! Does not use serde: its derived code for so many texts took half a minute to compile, a seventh of the whole build.
 
 use toml::Table;
 pub use toml::Value;
 
-/// What a row of a file is read into.
+/// Value that can be filled from TOML.
 pub trait Fill {
-    /// Takes `value` over; the error says what is wrong with it.
+    /// Stores `value` in `self`. The error describes what is wrong with it.
     fn fill(&mut self, value: Value) -> Result<(), String>;
 }
 
-/// The rows of a file, or of a part of it, that no field has taken yet.
+/// Keys of a table that no field has taken yet.
 #[derive(Debug)]
 pub struct Rows {
     left: Table,
@@ -34,14 +34,14 @@ impl Rows {
         self.wrong.extend(filled.err().map(|error| format!("{name} {error}")));
     }
 
-    /// What was wrong, and what nobody took.
+    /// Returns an error with all problems and all unknown keys.
     pub fn end(mut self) -> Result<(), String> {
         self.wrong.extend(self.left.keys().map(|name| format!("{name} is unknown")));
         if self.wrong.is_empty() { Ok(()) } else { Err(self.wrong.join(", ")) }
     }
 }
 
-/// Reads a whole file. The error names each row that is missing, unknown or not what it should be.
+/// Parses a whole file. The error names each key that is missing, unknown or of the wrong type.
 pub fn read<T: Fill + Default>(file: &str) -> Result<T, String> {
     let table: Table = toml::from_str(file).map_err(|error| error.to_string())?;
     let mut read = T::default();
@@ -85,7 +85,7 @@ impl<T: Fill + Default, const N: usize> Fill for [T; N] {
     }
 }
 
-/// Declares a struct whose fields are the rows of a file: each has to be there, and no other.
+/// Declares a struct with one field per key of a file. Every key is required, and no others are allowed.
 #[macro_export]
 macro_rules! rows {
     ($(#[$about:meta])* $vis:vis struct $name:ident { $($(#[$says:meta])* $field_vis:vis $field:ident: $kind:ty,)+ }) => {

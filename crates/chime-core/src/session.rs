@@ -1,4 +1,4 @@
-//! Sessions of a conversation, and the summaries that memory keeps of them.
+//! Sessions of a conversation and their summaries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChatKey, MessageId, Seq, ThreadId, Timestamp};
 
-/// A session is named by its first message: the source `s12` is the session that begins with `m12`.
+/// Session id, given by its first message: source `s12` is the session that begins with `m12`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionId {
     pub chat: ChatKey,
@@ -15,7 +15,7 @@ pub struct SessionId {
 }
 
 impl SessionId {
-    /// Unique among the sessions of all chats.
+    /// Returns a key that is unique over all chats.
     pub fn key(self) -> String {
         format!("{}:{}", self.chat, self.first)
     }
@@ -27,14 +27,14 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// What closed a session.
+/// Reason for closing a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Closed {
     /// Nobody wrote for longer than `SESSION_IDLE`.
     Silence,
     /// It reached `SESSION_MAX_MESSAGES`.
     Size,
-    /// It went on for a day.
+    /// It lasted for a day.
     Age,
     /// A member sent `/new`.
     New,
@@ -63,7 +63,7 @@ impl Closed {
     }
 }
 
-/// What the service message says by which a forum topic is closed.
+/// Text of the service message for a closed forum topic.
 pub const TOPIC_CLOSED: &str = "closed the topic";
 
 /// A closed session.
@@ -71,30 +71,29 @@ pub const TOPIC_CLOSED: &str = "closed the topic";
 pub struct Session {
     pub id: SessionId,
     pub thread: Option<ThreadId>,
-    /// First and last message, in the order of the conversation.
+    /// Time and id of the first message.
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),
     pub messages: u32,
     pub reason: Closed,
     pub closed_at: Timestamp,
-    /// Of the content of its messages: another content is another fingerprint.
+    /// Hash of the messages' content, used to detect changes.
     pub fingerprint: i64,
-    /// Whether History rests on it.
+    /// `true` if the session is part of the History summary.
     pub is_folded: bool,
 }
 
-/// One line of a summary with the messages that it rests on. Members stand in the text as `{u7}`.
+/// Line of a summary with the messages that support it. The text names members as `{u7}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bullet {
     pub text: String,
     pub sources: Vec<Seq>,
 }
 
-/// How a summary was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SummaryMethod {
     Model,
-    /// Messages word for word, chosen without a model.
+    /// Verbatim messages, chosen without a model.
     Extract,
 }
 
@@ -111,23 +110,22 @@ impl SummaryMethod {
     }
 }
 
-/// A summary as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     pub bullets: Vec<Bullet>,
     pub tokens: usize,
     pub method: SummaryMethod,
-    /// The model that wrote it; empty where none did.
+    /// Name of the model that wrote it; empty if none did.
     pub model: String,
     pub built_at: Timestamp,
 }
 
-/// The summaries of a chat that roll along with it.
+/// Rolling summaries of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rolling {
-    /// Sessions that ended in the last 28 days.
+    /// Covers sessions that ended in the last 28 days.
     Recent,
-    /// Sessions that ended before that.
+    /// Covers sessions that ended before that.
     History,
 }
 
@@ -140,29 +138,29 @@ impl Rolling {
     }
 }
 
-/// What dividing a conversation into sessions needs to know of a message.
+/// Properties of a message that the division into sessions needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionMessage {
     pub seq: Seq,
     pub at: Timestamp,
     pub id: MessageId,
-    /// Written by a person, even where the words may not be read.
+    /// `true` if a person wrote it, even if its text may not be read.
     pub is_human: bool,
-    /// Of everything that a summary of it could depend on.
+    /// Hash of everything that a summary of the message could depend on.
     pub content: u64,
 }
 
-/// Something that ends a session beside silence, size and age: its last message is at or before this.
+/// End of a session for a reason other than silence, size or age. Its last message is at or before `after`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCut {
     pub after: (Timestamp, MessageId),
     pub reason: Closed,
 }
 
-/// Who is not known any more.
+/// Replacement for members without a known name.
 const SOMEBODY: &str = "somebody";
 
-/// The text of a summary with names in place of markers. Who has no name there any more is somebody.
+/// Replaces the `{u7}` markers of a summary with names. Unknown members become "somebody".
 pub fn named(text: &str, names: &BTreeMap<u32, String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,20 +1,20 @@
-//! What an answer may cite, and what other rooms add to a prompt.
+//! Sources that an answer may cite, and the slots of a prompt.
 
 use std::fmt;
 
 use super::{Seq, Timestamp};
 
-/// The kinds of sources. Each counts from 1 in its chat.
+/// Kind of a source. Each kind is numbered from 1 within a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SourceKind {
     Message,
-    /// Of a session.
+    /// Summary of a session.
     Summary,
-    /// A text that the chat saved.
+    /// Text that the chat saved.
     Note,
 }
 
-/// A source as the model cites it: `m17`, `s5`, `n2`.
+/// Source id as the model cites it: `m17`, `s5`, `n2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId {
     pub kind: SourceKind,
@@ -34,7 +34,7 @@ impl SourceId {
         Self { kind: SourceKind::Note, number }
     }
 
-    /// Reads `m17`; letters of either case.
+    /// Parses an id such as `m17`, ignoring case.
     pub fn parse(raw: &str) -> Option<Self> {
         let kind = match raw.chars().next()? {
             'm' | 'M' => SourceKind::Message,
@@ -59,21 +59,20 @@ impl fmt::Display for SourceId {
     }
 }
 
-/// A source that an answer may cite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citable {
     pub id: SourceId,
-    /// Who wrote it, or what it is called.
+    /// Author, or title.
     pub name: String,
     pub sent_at: Timestamp,
     pub text: String,
-    /// Its address, where Telegram has one.
+    /// Telegram link, if there is one.
     pub link: Option<String>,
-    /// Of a summary or a note: the messages it rests on, most telling first. Whoever cites it is led to them.
+    /// Messages that a summary or a note is based on, most informative first. Citations of the source link to them.
     pub rests_on: Vec<Grounds>,
 }
 
-/// A message that a summary or a note rests on.
+/// Message that a summary or a note is based on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grounds {
     pub message: Seq,
@@ -82,7 +81,7 @@ pub struct Grounds {
     pub link: Option<String>,
 }
 
-/// The parts of a prompt, in the order in which they stand in it. An empty slot is left out.
+/// Parts of a prompt, in prompt order. Empty slots are omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
     Role,
@@ -96,13 +95,12 @@ pub enum Slot {
     Ask,
 }
 
-/// Tokens of an answer whose prompt has every slot full, with what the model writes: the default daily caps are so many
-/// times this.
+/// Tokens of an answer with all prompt slots full, output included. The default daily caps are multiples of this.
 pub const FULL_ANSWER_TOKENS: u64 = 7_000;
 
 impl Slot {
-    /// Slots that give way when a prompt is too long for the model, the first of them first. Role and ask never do, and
-    /// the context has a budget of its own.
+    /// Slots that are dropped, in this order, until the prompt fits the model. `Role` and `Ask` are never dropped, and
+    /// `Context` has a budget of its own.
     pub const SACRIFICE: [Self; 6] =
         [Self::Recall, Self::ChatHistory, Self::ChatTopic, Self::ChatRecent, Self::Concepts, Self::Frame];
 
@@ -120,7 +118,7 @@ impl Slot {
         }
     }
 
-    /// In tokens. None for what never gives way, and for the context, whose cap is a setting.
+    /// Returns the cap in tokens. `None` for slots that are never dropped, and for the context, whose cap is a setting.
     pub fn cap(self) -> Option<usize> {
         match self {
             Self::ChatRecent | Self::ChatTopic => Some(800),
@@ -131,30 +129,30 @@ impl Slot {
         }
     }
 
-    /// Whether it stands in the system message.
+    /// Returns `true` if the slot belongs to the system message.
     pub fn in_system(self) -> bool {
         self < Self::Context
     }
 }
 
-/// What other rooms add to a prompt: memory, notes, concepts, the reading of a follow-up. Never needed for an answer.
+/// Optional additions to a prompt: memory, notes, concepts, the resolved follow-up. An answer is possible without them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Enrichment {
-    /// In any order; pieces of one slot stand in the order given.
+    /// Pieces in any order; pieces of the same slot keep their order.
     pub pieces: Vec<Piece>,
 }
 
-/// Lines for one slot. What members wrote is made safe where the prompt is put together.
+/// Lines for one slot. Not escaped yet: assembling the prompt makes members' text safe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub slot: Slot,
-    /// Of [`Slot::ChatTopic`]: the topic's slug.
+    /// For [`Slot::ChatTopic`]: slug of the topic.
     pub topic: Option<String>,
-    /// The most important first: a slot over its cap loses its last lines.
+    /// Lines, the most important first: a slot over its cap loses its last lines.
     pub lines: Vec<PieceLine>,
 }
 
-/// A line of a slot, and what may be cited because it stands there. The line itself shows the source's id.
+/// Line of a slot with the source that it makes citable. The text already contains the source id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PieceLine {
     pub text: String,

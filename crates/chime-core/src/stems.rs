@@ -1,4 +1,4 @@
-//! Words as the full-text index keeps them: lower-case stems.
+//! Lower-case word stems, as stored in the full-text index, and language detection.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,18 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::unless_it_panics;
 
-/// The language that a text is stemmed in. Languages without a stemmer keep their words whole.
+/// Language used for stemming. Languages without a stemmer keep their words whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Language(whatlang::Lang);
 
-/// Fewer characters than this say too little about a language.
+/// Fewest characters for detecting the language of a chat.
 const ENOUGH_TO_JUDGE: usize = 200;
 
-/// Of 1. A wrong stemmer costs little, since query and text meet it alike; flapping between two costs more.
+/// Lowest confidence, 0 to 1. A wrong stemmer does little harm, since text and query use the same one; switching back
+/// and forth between two does more.
 const SURE_ENOUGH: f64 = 0.3;
 
-/// The languages that the bot speaks.
+/// Languages of the bot's own texts.
 const SPOKEN: [whatlang::Lang; 12] = {
     use whatlang::Lang;
     [
@@ -39,17 +40,18 @@ const SPOKEN: [whatlang::Lang; 12] = {
 impl Language {
     pub const DEFAULT: Self = Self(whatlang::Lang::Eng);
 
-    /// ISO 639-3, as stored.
+    /// Returns the ISO 639-3 code, as stored.
     pub fn code(self) -> &'static str {
         self.0.code()
     }
 
-    /// Unknown codes are read as the default: the index is rebuilt from the text, never the other way round.
+    /// Parses an ISO 639-3 code. Unknown codes give the default, since the index can always be rebuilt from the text.
     pub fn from_code(code: &str) -> Self {
         whatlang::Lang::from_code(code).map_or(Self::DEFAULT, Self)
     }
 
-    /// The language of a chat, from its recent texts; none when they say too little.
+    /// Detects the language of a chat from its recent texts. Returns `None` if they are too short or the result is
+    /// uncertain.
     pub fn judge(texts: &[String]) -> Option<Self> {
         let sample = texts.join("\n");
         if sample.chars().count() < ENOUGH_TO_JUDGE {
@@ -61,10 +63,10 @@ impl Language {
             .map(|info| Self(info.lang()))
     }
 
-    /// The language that `question` is asked in. Short questions are told by the languages that are likely here: those of
-    /// the talk around it and of the chat, and English. `None` where nothing has letters.
+    /// Detects the language of a question. For short questions, only the likely languages compete: the language of the
+    /// surrounding messages (`talk`), the chat's language and English. Returns `None` if there are no letters at all.
     pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
-        /// Letters from which a text tells its language by itself.
+        /// Fewest letters for detecting a text's language without further hints.
         const ENOUGH: usize = 40;
         const FEWEST: usize = 4;
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
@@ -72,7 +74,7 @@ impl Language {
         let among = |text: &str, languages: &[whatlang::Lang]| {
             unless_it_panics(|| whatlang::Detector::with_allowlist(languages.to_vec()).detect_lang(text)).flatten()
         };
-        // A few lines of chat look like any of seventy languages: only a sure guess leaves the usual ones.
+        // A few lines of chat resemble many of seventy languages, so only a reliable result may be an unusual language.
         let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
         let usual: Vec<whatlang::Lang> = SPOKEN.into_iter().chain([chat.0]).collect();
         let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
@@ -84,21 +86,22 @@ impl Language {
         {
             return Some(Self(language));
         }
-        // Another script tells by itself that it is none of the likely languages.
+        // A text in another script fits none of the likely languages.
         let told = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
         Some(Self(told.or(of_talk).unwrap_or(chat.0)))
     }
 
-    /// `German`.
+    /// Returns the English name, such as `German`.
     pub fn english_name(self) -> &'static str {
         self.0.eng_name()
     }
 
-    /// Returns whether `text` names a language, or asks for a translation: then it says itself what to answer in.
+    /// Returns `true` if `text` names a language or asks for a translation, and so determines the answer's language
+    /// itself.
     pub fn is_named_in(text: &str) -> bool {
-        /// Beginnings of words for translating, in the languages that the bot speaks.
+        /// Prefixes of words for "translate" in the bot's languages.
         const TRANSLATE: [&str; 11] = [
             "transla",
             "übersetz",
@@ -130,7 +133,7 @@ impl Language {
         })
     }
 
-    /// Whether the forms of a word share a stem in the index.
+    /// Returns `true` if inflected forms of a word share a stem in the index.
     pub fn has_stemmer(self) -> bool {
         self.algorithm().is_some()
     }
@@ -161,7 +164,6 @@ impl Language {
     }
 }
 
-/// Turns lower-case words of one language into their stems.
 pub struct WordStemmer(Option<Stemmer>);
 
 impl WordStemmer {
@@ -170,13 +172,13 @@ impl WordStemmer {
     }
 
     pub fn stem<'a>(&self, lower_case: &'a str) -> Cow<'a, str> {
-        // The Greek stemmer panics on some words: these stay whole, in the text as in a query.
+        // The Greek stemmer panics on some words. These stay whole, both in the index and in queries.
         let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
         self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
     }
 }
 
-/// The words of `text` in order, lower-case and stemmed.
+/// Returns the lower-case stems of the words of `text`, in order.
 pub fn stems(text: &str, language: Language) -> Vec<String> {
     let stemmer = WordStemmer::new(language);
     text.unicode_words().map(|word| stemmer.stem(&word.to_lowercase()).into_owned()).collect()

@@ -1,12 +1,12 @@
-//! A chat as one string.
+//! Transcripts: a compact notation for chats in tests.
 //!
 //! ```text
 //! // comments and blank lines are skipped
 //! -3d 10:00 ann#1 We should look at the restaurant     three days before the current day
 //! 10:04 bob#2>1 which one?                             `>1` replies to message 1
 //!     | a second line of the same message
-//! 10:05 eve#3 [album x] [photo] the door               tags stand before the text
-//! day 2                                                the lines below happen on the second day
+//! 10:05 eve#3 [album x] [photo] the bike               tags come before the text
+//! day 2                                                the following lines are on the second day
 //! [thread 7]                                           and in this forum topic, until `[thread none]`
 //! 09:00:30 chime#9 [assistant] Good morning.
 //! ```
@@ -21,19 +21,18 @@ use crate::{
     Timestamp, UserId, Zone, utf16_len,
 };
 
-/// The chat every transcript plays in.
 pub const CHAT: ChatId = ChatId(-1_001_000_000_001);
-/// Our number of [`CHAT`].
+/// Internal number of [`CHAT`].
 pub const CHAT_KEY: ChatKey = ChatKey(1);
 /// Midnight before `day 1`: Monday, 5 January 2026.
 pub const DAY_ONE: Timestamp = Timestamp::from_secs(1_767_571_200);
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Reads a transcript into messages, in the order of its lines. A message's [`Seq`] is its number.
+/// Parses a transcript into messages, in the order of its lines. A message's [`Seq`] is its number.
 ///
 /// # Panics
-/// On a line it cannot read: a test with a typo should say where.
+/// Panics on a line that it cannot parse, and names the line.
 #[track_caller]
 #[expect(clippy::panic, reason = "a transcript is part of a test, and a typo in it fails that test")]
 pub fn transcript(chat: &str) -> Vec<StoredMessage> {
@@ -46,19 +45,16 @@ pub fn transcript(chat: &str) -> Vec<StoredMessage> {
     scene.messages
 }
 
-/// The zone of transcripts, whose clocks show UTC all year without being called so.
-///
-/// # Panics
-/// Never: the name is known.
+/// Returns the time zone of transcripts: UTC all year, but under another name, so that times show no "UTC" label.
 #[expect(clippy::expect_used, reason = "a name that chrono-tz knows")]
 pub fn here() -> Zone {
     Zone::parse("Atlantic/Reykjavik").expect("a known zone")
 }
 
-/// A moment as a transcript writes it: `10:04`, `-3d 10:04`, `day 2 10:04`.
+/// Parses a moment in the notation of transcripts: `10:04`, `-3d 10:04`, `day 2 10:04`.
 ///
 /// # Panics
-/// When it is none.
+/// Panics on invalid input.
 #[track_caller]
 #[expect(clippy::panic, reason = "a moment is part of a test, and a typo in it fails that test")]
 pub fn moment(text: &str) -> Timestamp {
@@ -73,9 +69,9 @@ pub fn moment(text: &str) -> Timestamp {
     }
 }
 
-/// The id of whoever is called `name`: the same in every transcript.
+/// Returns the user id for `name`, the same in every transcript.
 pub fn user(name: &str) -> UserId {
-    // FNV-1a: short, stable, and spread well enough for a handful of names.
+    // FNV-1a is short, stable and has few collisions among a handful of names.
     UserId(i64::from(name.bytes().fold(2_166_136_261_u32, |hash, b| (hash ^ u32::from(b)).wrapping_mul(16_777_619))))
 }
 
@@ -133,7 +129,7 @@ impl Scene {
     }
 }
 
-/// Sets what `[key value]` says; `false` when that is no tag, and so text.
+/// Applies the tag `[key value]`. Returns `false` if it is not a known tag and so belongs to the text.
 fn apply(message: &mut Message, key: &str, value: &str) -> Result<bool, String> {
     let some = (!value.is_empty()).then(|| value.to_owned());
     match key {
@@ -162,7 +158,7 @@ fn plain_message(id: MessageId, name: &str, sent_at: Timestamp) -> Message {
     Message::new(CHAT, id, sender, sent_at)
 }
 
-/// `[-3d] 10:04[:30]` on `day`, and what follows it.
+/// Parses `[-3d] 10:04[:30]` relative to `day`, and returns the rest of the line.
 fn read_moment(day: i64, line: &str) -> Result<(Timestamp, &str), String> {
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (days_back, time, rest) = match first.strip_prefix('-').and_then(|back| back.strip_suffix('d')) {

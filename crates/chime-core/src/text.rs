@@ -14,7 +14,7 @@ impl FormattedText {
         Self { text: text.into(), entities: Vec::new() }
     }
 
-    /// Adds `between` and then `other`, with what is formatted in it.
+    /// Appends `between` and then `other` with its formatting.
     pub fn push(&mut self, between: &str, other: Self) {
         self.text.push_str(between);
         let shift = utf16_len(&self.text);
@@ -24,7 +24,7 @@ impl FormattedText {
     }
 }
 
-/// A stretch of text with a meaning, in UTF-16 units.
+/// Formatted range of a text, in UTF-16 units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
     pub offset: usize,
@@ -33,7 +33,7 @@ pub struct Entity {
     pub kind: EntityKind,
 }
 
-/// What a stretch of text is. Kinds newer than this program are kept as [`EntityKind::Other`].
+/// Kind of a formatted range. Kinds that this version does not know become [`EntityKind::Other`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EntityKind {
@@ -64,21 +64,21 @@ pub enum EntityKind {
     Other,
 }
 
-/// The part of a user that a `text_mention` needs.
+/// Id of the user in a `text_mention`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserRef {
     pub id: super::UserId,
 }
 
-/// Length of `text` in UTF-16 units.
+/// Returns the length of `text` in UTF-16 units.
 pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// The part of `text` from `offset` for `length` UTF-16 units.
+/// Returns the part of `text` from `offset` with `length` UTF-16 units.
 ///
-/// Bounds are clamped to the text, and a bound inside a surrogate pair moves outwards: bad offsets from outside give
-/// a sensible slice and never a panic. Nothing of length 0 is ever found.
+/// Bounds are clamped to the text, and a bound inside a surrogate pair moves outwards, so that invalid offsets never
+/// cause a panic. A `length` of 0 gives an empty string.
 pub fn utf16_slice(text: &str, offset: usize, length: usize) -> &str {
     if length == 0 {
         return "";

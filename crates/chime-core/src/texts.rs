@@ -1,8 +1,6 @@
-//! What the bot says of itself, in the languages of its users: a file of sentences each.
+//! Catalogue of the bot's own messages: one file of texts for each language.
 //!
-//! *Owns*: the sentences, and how the blanks in them are filled in.
-//! *Never*: decides what is said; words of members.
-//! *Entry*: [`texts`] with the language of a chat.
+//! Start with [`texts`] and the language of a chat; [`filled`] inserts values into a text.
 
 mod answer;
 mod chat;
@@ -19,7 +17,7 @@ pub use chat::{AccessTexts, ConceptTexts, MenuTexts, NoteTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
-/// A language is added by adding a file here.
+/// A new language needs a new file in this list.
 const FILES: [&str; 12] = [
     include_str!("texts/eng.toml"),
     include_str!("texts/deu.toml"),
@@ -36,18 +34,18 @@ const FILES: [&str; 12] = [
 ];
 
 rows! {
-    /// The sentences in one language, as Markdown. What stands in braces is filled in by [`filled`]. Lines of one name belong
-    /// together; `eng.toml` shows what each says.
+    /// All texts in one language, as Markdown. Placeholders in braces are filled by [`filled`]. `eng.toml` shows the
+    /// meaning of each text.
     pub struct Texts {
-        /// ISO 639-3.
+        /// ISO 639-3 code.
         pub code: String,
-        /// ISO 639-1.
+        /// ISO 639-1 code.
         pub short: String,
-        /// Of the language, in itself.
+        /// Name of the language in the language itself.
         pub name: String,
         pub help: String,
         pub help_private: String,
-        /// Stands where an answer will stand that takes a while.
+        /// Shown until a slow answer is ready.
         pub one_moment: String,
         pub why_what: String,
         pub why_gone: String,
@@ -106,9 +104,9 @@ rows! {
         pub topics_set: String,
         pub topics_same: String,
         pub topics_merged: String,
-        /// A day of a month.
+        /// Date with the placeholders `{day}` and `{month}`.
         pub date: String,
-        /// Their short names, January first.
+        /// Short names, January first.
         pub months: [String; 12],
         pub why: WhyTexts,
         pub digest: DigestTexts,
@@ -124,25 +122,25 @@ rows! {
 }
 
 impl Texts {
-    /// `5 Jan`, for a month that is counted from 0.
+    /// Formats a date like `5 Jan`. The month is counted from 0.
     pub fn day_of(&self, (day, month): (u32, u32)) -> String {
         let name = self.months.get(month as usize).map(String::as_str).unwrap_or_default();
         filled(&self.date, &[("day", &day.to_string()), ("month", name)])
     }
 
-    /// `5 Jan 2026`.
+    /// Formats a date like `5 Jan 2026`. The month is counted from 0.
     pub fn date_of(&self, (day, month, year): (u32, u32, i32)) -> String {
         format!("{} {year}", self.day_of((day, month)))
     }
 }
 
-/// The sentences in the language with this ISO 639-3 `code`; in English where there are none in it.
+/// Returns the texts for an ISO 639-3 `code`, or the English ones if the language has none.
 pub fn texts(code: &str) -> &'static Texts {
     static NONE: LazyLock<Texts> = LazyLock::new(Texts::default);
     all().iter().find(|texts| texts.code == code).or_else(|| all().first()).unwrap_or(&NONE)
 }
 
-/// Returns what the commands do, as Telegram lists them, for each language with its two-letter code.
+/// Returns the command descriptions for Telegram's menu, with the two-letter code of each language.
 pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
     all().iter().map(|texts| {
         let line = |command: CommandName| Some((command.as_str(), texts.menu.line(command)?));
@@ -150,12 +148,11 @@ pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'stati
     })
 }
 
-/// Code and name of each language that there are sentences in.
 pub fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
     all().iter().map(|texts| (texts.code.as_str(), texts.name.as_str()))
 }
 
-/// `sentence` with the blanks of these names filled in.
+/// Replaces the placeholders of `sentence` by values.
 pub fn filled(sentence: &str, blanks: &[(&str, &str)]) -> String {
     let mut said = sentence.to_owned();
     for (name, value) in blanks {
@@ -165,7 +162,7 @@ pub fn filled(sentence: &str, blanks: &[(&str, &str)]) -> String {
 }
 
 fn all() -> &'static [Texts] {
-    // A file that does not parse would be missing, which a test rules out.
+    // Skips files that do not parse. A test ensures that all of them do.
     static ALL: LazyLock<Vec<Texts>> = LazyLock::new(|| FILES.iter().filter_map(|file| read(file).ok()).collect());
     &ALL
 }
@@ -176,12 +173,11 @@ mod tests {
 
     use super::*;
 
-    /// The names in braces.
     fn blanks(sentence: &str) -> BTreeSet<&str> {
         sentence.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).collect()
     }
 
-    /// Every row of a file under its path: a sentence each, a list of words as one.
+    /// Returns every entry of a file with its path. A list counts as one entry.
     fn rows(table: &toml::Table, path: &str) -> Vec<(String, String)> {
         let row = |(name, value): (&String, &toml::Value)| {
             let path = format!("{path}{name}");

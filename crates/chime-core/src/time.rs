@@ -1,65 +1,63 @@
-//! Time as a value. Only `clock.rs` reads a clock; everything else is handed a [`Timestamp`].
+//! Time as a value. Only `clock.rs` reads the clock; all other code receives a [`Timestamp`].
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// A moment in UTC with millisecond resolution. Telegram's own dates are whole seconds.
+/// Moment in UTC with millisecond resolution. Telegram's dates are whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From unix seconds, as Telegram sends them.
+    /// Creates a timestamp from unix seconds, as Telegram sends them.
     pub const fn from_secs(secs: i64) -> Self {
         Self(secs.saturating_mul(1000))
     }
 
-    /// From unix milliseconds.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Whole unix seconds, rounded down.
+    /// Returns whole unix seconds, rounded down.
     pub const fn secs(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// Unix milliseconds.
     pub const fn millis(self) -> i64 {
         self.0
     }
 
-    /// Days since the epoch: the second half of an inbox key.
+    /// Returns the number of days since the epoch, the second part of an inbox key.
     pub const fn day(self) -> i64 {
         self.0.div_euclid(86_400_000)
     }
 
-    /// When the next day begins, in UTC.
+    /// Returns the start of the next day in UTC.
     #[must_use]
     pub const fn next_day(self) -> Self {
         Self((self.day() + 1).saturating_mul(86_400_000))
     }
 
-    /// How long after `earlier` this is; zero when it is not after it.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// This moment and `span` more.
+    /// Adds `span`, saturating.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// This moment less `span`.
+    /// Subtracts `span`, saturating.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// For formatting with chrono. Moments outside chrono's range become the epoch.
+    /// Converts to chrono's type for formatting. Moments outside chrono's range become the epoch.
     pub fn to_utc(self) -> DateTime<Utc> {
         DateTime::from_timestamp_millis(self.0).unwrap_or_default()
     }

@@ -1,33 +1,33 @@
-//! How many tokens a text will cost, guessed without a tokenizer.
+//! Estimate of the number of tokens of a text, without a tokenizer.
 //!
-//! Every model has its own vocabulary; carrying one would cost megabytes and be exact for one vendor only. So the guess
-//! errs upwards, and [`TokenCalibration`] corrects it with what the server really counted.
+//! Every model has its own vocabulary; including one would cost megabytes and be exact for one vendor only. The
+//! estimate is therefore deliberately high, and [`TokenCalibration`] corrects it with the server's actual counts.
 
 use serde::{Deserialize, Serialize};
 
-/// The guess is raised by this much, so that a prompt made to fit does fit. In tenths.
+/// Factor by which the estimate is raised, in tenths, so that a prompt built to fit does fit.
 const MARGIN_TENTHS: usize = 12;
 
-/// Costs of a piece of text, in hundredths of a token: what large vocabularies commonly need, rounded up.
+/// Costs in hundredths of a token: usual values of large vocabularies, rounded up.
 mod cost {
-    /// A byte of anything: four bytes a token is the rule of thumb for prose.
+    /// Any byte: prose has about four bytes per token.
     pub const BYTE: usize = 25;
-    /// A run of letters. Common words are one token, names and endings more.
+    /// Run of letters. Common words are one token; names and inflected words need more.
     pub const WORD: usize = 130;
     /// Up to three digits.
     pub const DIGITS: usize = 100;
-    /// A sign between words: JSON and markup are mostly these, and bytes alone would under-count them.
+    /// Punctuation or symbol. JSON and markup consist mostly of these, and counting bytes alone would underestimate
+    /// them.
     pub const SIGN: usize = 100;
-    /// A character of a script without spaces.
     pub const IDEOGRAPH: usize = 100;
-    /// An emoji, or a joiner or selector inside one.
+    /// Emoji, or a joiner or selector inside one.
     pub const EMOJI: usize = 250;
 }
 
-/// Digits that vocabularies join into one token.
+/// Digits that vocabularies combine into one token.
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// Tokens that `text` will cost, rather too many than too few. Empty text costs nothing.
+/// Estimates the tokens of `text`, preferring too many over too few. Empty text costs nothing.
 pub fn estimate_tokens(text: &str) -> usize {
     let hundredths = (text.len() * cost::BYTE).max(cost_of_pieces(text));
     (hundredths * MARGIN_TENTHS).div_ceil(1000)
@@ -69,12 +69,12 @@ fn piece_of(c: char) -> Piece {
     match c {
         _ if c.is_whitespace() => Piece::Space,
         _ if c.is_ascii_digit() => Piece::Digits,
-        // Kana, CJK and Hangul, with the extensions beyond the basic plane.
+        // Kana, CJK and Hangul, including the supplementary planes.
         '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' => {
             Piece::Ideograph
         }
         '\u{20000}'..='\u{3FFFF}' => Piece::Ideograph,
-        // Joiner, variation selectors, dingbats and pictographs: what an emoji is made of.
+        // Joiner, variation selectors, dingbats and pictographs.
         '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{2600}'..='\u{27BF}' | '\u{1F000}'..='\u{1FAFF}' => Piece::Emoji,
         '\u{E0000}'..='\u{E007F}' => Piece::Emoji,
         _ if c.is_alphanumeric() => Piece::Letters,
@@ -82,7 +82,7 @@ fn piece_of(c: char) -> Piece {
     }
 }
 
-/// How one model's real counts compare with [`estimate_tokens`]: a moving average, kept by model name.
+/// Ratio of a model's actual token counts to [`estimate_tokens`], as a moving average. Stored by model name.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenCalibration {
@@ -96,18 +96,18 @@ impl Default for TokenCalibration {
 }
 
 impl TokenCalibration {
-    /// Beyond these the server counts something else than our text: images, a hidden preamble, a cache.
+    /// Outside these bounds the server counts something other than our text: images, a hidden preamble, a cache.
     const LOWEST: f64 = 0.5;
     const HIGHEST: f64 = 3.0;
-    /// Share of the newest observation. Ten calls move the ratio nine tenths of the way.
+    /// Weight of the newest observation. Ten calls move the ratio nine tenths of the way.
     const WEIGHT: f64 = 0.2;
 
-    /// As it was kept; out of bounds, the nearest bound.
+    /// Restores a stored ratio, clamped to the bounds.
     pub fn of_ratio(ratio: f64) -> Self {
         Self { ratio: clamped(ratio) }
     }
 
-    /// Takes in that a prompt guessed at `estimated` tokens was counted as `real`. A zero says nothing and is ignored.
+    /// Updates the ratio after a prompt estimated at `estimated` tokens was counted as `real`. Ignores zeros.
     #[must_use]
     pub fn observe(self, estimated: usize, real: u64) -> Self {
         if estimated == 0 || real == 0 {
@@ -117,17 +117,17 @@ impl TokenCalibration {
         Self { ratio: clamped(self.ratio + Self::WEIGHT * (seen - self.ratio)) }
     }
 
-    /// The guess, corrected and rounded up.
+    /// Returns the corrected estimate, rounded up.
     pub fn apply(self, estimated: usize) -> usize {
         (estimated as f64 * self.ratio()).ceil() as usize
     }
 
-    /// How many estimated tokens fit where there is room for `real` ones.
+    /// Returns the number of estimated tokens that correspond to `real` tokens.
     pub fn room(self, real: usize) -> usize {
         (real as f64 / self.ratio()) as usize
     }
 
-    /// Real tokens per estimated token, 0.5 to 3. A stored value outside counts as the nearest bound.
+    /// Returns real tokens per estimated token, 0.5 to 3. Clamps a stored value outside these bounds.
     pub fn ratio(self) -> f64 {
         clamped(self.ratio)
     }
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// `real` is about what a current vocabulary of 200,000 words makes of the text.
+    /// `real` is about the count of a current vocabulary of 200,000 entries.
     #[track_caller]
     fn check(text: &str, real: usize) {
         let estimate = estimate_tokens(text);

@@ -1,8 +1,7 @@
-//! Whether a message is for the bot, and what it asks.
+//! Detection of messages that address the bot, and extraction of the question.
 //!
-//! *Owns*: the rules by which a message is for the bot, the ask in it, and whether that ask only points at others.
-//! *Never*: IO, who is allowed, what an answer says.
-//! *Entry*: [`find`] for a message; [`own_run`] for what its author wrote just before; [`Languages::shipped`] for the phrases.
+//! Start with [`find`] for one message. [`own_run`] returns the author's messages just before it, and
+//! [`Languages::shipped`] the phrase lists. Permissions are checked elsewhere.
 
 mod address;
 mod ask;

@@ -1,11 +1,10 @@
-//! What an answer of the bot's own carries beside its words: the numbers of its sources, and the line that tells them.
+//! Citations in the bot's own sent answers: the source numbers and the line that lists the sources.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// How the line begins that tells the sources of an answer, and what stands under one that cited what it was not given: by the
-/// ISO 639-3 code of the answer's language, English first.
+/// ISO 639-3 code, start of the source line, and note about a removed invalid citation. English comes first.
 const LABELS: [(&str, &str, &str); 12] = [
     ("eng", "Sources: ", "(Removed invalid citation)"),
     ("deu", "Quellen: ", "(Ungültige Quellenangabe entfernt)"),
@@ -21,19 +20,19 @@ const LABELS: [(&str, &str, &str); 12] = [
     ("pol", "Źródła: ", "(Usunięto nieprawidłowe źródło)"),
 ];
 
-/// Returns the label of the source line in a language, `Sources: `, and the note on removed citations; English where the language
-/// has none.
+/// Returns the label of the source line (`Sources: `) and the note on removed citations, in English if the language has
+/// none.
 pub fn source_labels(code: &str) -> (&'static str, &'static str) {
     let (_, sources, removed) = LABELS.iter().find(|(known, ..)| *known == code).unwrap_or(&LABELS[0]);
     (sources, removed)
 }
 
-/// Returns what follows the label where a paragraph is the source line of an answer.
+/// Returns the list after the label if `paragraph` is the source line of an answer.
 pub fn source_list(paragraph: &str) -> Option<&str> {
     LABELS.iter().find_map(|(_, sources, _)| paragraph.strip_prefix(sources)).filter(|list| list.starts_with('['))
 }
 
-/// What stands under an answer.
+/// Matches the note and the source line at the end of an answer.
 static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
     let any = |of: fn(&(&str, &'static str, &'static str)) -> &'static str| {
         LABELS.iter().map(|labels| regex::escape(of(labels))).collect::<Vec<_>>().join("|")
@@ -41,11 +40,11 @@ static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
     let (line, note) = (format!(r"(?:{})\[1\].*", any(|labels| labels.1)), format!("(?:{})", any(|labels| labels.2)));
     pattern(&format!(r"(?s)(?:\A|\n+)(?:{note}(?:\n+{line})?|{line})\s*\z"))
 });
-/// What stands in the place of a citation, once the Markdown is gone.
+/// Matches a citation number, as it remains in the plain text.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
 
-/// An answer of the bot's own, as it was sent, without its numbers and its source line: read again later, they lead
-/// nowhere, and a model that sees them writes them instead of citations.
+/// Removes citation numbers and the source line from a sent answer. In a later prompt they refer to nothing, and a
+/// model that sees them copies them instead of writing citations.
 pub fn without_citations(sent: &str) -> String {
     NUMBER.replace_all(&FOOTER.replace_all(sent, ""), "").into_owned()
 }

@@ -1,12 +1,12 @@
-//! What of a text Telegram shows.
+//! Characters that Telegram removes or does not show.
 
-/// Nothing a reader could see: Telegram refuses such a message as empty.
+/// Returns `true` if the text has no visible character. Telegram rejects such a message as empty.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_removed(c) || is_invisible(c))
 }
 
-/// What Telegram takes out of every text before it looks for names and commands in it: what stands on both sides of such
-/// a character stands together then. Carriage returns and other control characters go too, or become blanks.
+/// Returns `true` for characters that Telegram removes from every text before it looks for names and commands, so that
+/// the text on both sides is joined. Control characters are also removed, or become spaces.
 pub fn is_removed(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')

@@ -1,4 +1,4 @@
-//! Time zones: how a moment is told in the place where its readers are.
+//! Time zones, and formatting of times for members.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use chrono_tz::Tz;
 
 use super::Timestamp;
 
-/// A time zone by its IANA name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(Tz);
 
@@ -20,7 +19,7 @@ impl Default for Zone {
 impl Zone {
     pub const UTC: Self = Self(Tz::UTC);
 
-    /// `Europe/Berlin`, in any case.
+    /// Parses an IANA name such as `Europe/Berlin`, ignoring case.
     pub fn parse(name: &str) -> Option<Self> {
         let known = |zone: &Tz| zone.name().eq_ignore_ascii_case(name);
         chrono_tz::TZ_VARIANTS.iter().copied().find(known).map(Self)
@@ -30,18 +29,17 @@ impl Zone {
         self.0.name()
     }
 
-    /// For formatting with chrono.
     pub fn local(self, at: Timestamp) -> DateTime<Tz> {
         at.to_utc().with_timezone(&self.0)
     }
 
-    /// Seconds by which clocks here are ahead of UTC at that moment.
+    /// Returns the offset from UTC at that moment, in seconds.
     pub fn ahead_secs(self, at: Timestamp) -> i32 {
         self.local(at).offset().fix().local_minus_utc()
     }
 
-    /// The first moment at which clocks here show `local`. A time that is skipped when clocks go forward is taken as if they
-    /// had not yet.
+    /// Returns the first moment at which clocks show `local`. For a time that the change to summer time skips, uses the
+    /// offset before the change.
     pub fn moment(self, local: NaiveDateTime) -> Timestamp {
         let shown = self.0.from_local_datetime(&local).earliest().map(|found| found.timestamp());
         shown.map_or_else(
@@ -54,46 +52,46 @@ impl Zone {
         )
     }
 
-    /// Whether two moments are of the same day here.
+    /// Returns `true` if both moments are on the same local day.
     pub fn same_day(self, one: Timestamp, other: Timestamp) -> bool {
         self.local(one).date_naive() == self.local(other).date_naive()
     }
 
-    /// `14:02`.
+    /// Formats the time like `14:02`.
     pub fn clock_time(self, at: Timestamp) -> String {
         self.local(at).format("%H:%M").to_string()
     }
 
-    /// `Monday 5 January 2026`.
+    /// Formats the date like `Monday 5 January 2026`.
     pub fn day_in_words(self, at: Timestamp) -> String {
         self.local(at).format("%A %-d %B %Y").to_string()
     }
 
-    /// `5 Jan 2026`.
+    /// Formats the date like `5 Jan 2026`.
     pub fn date(self, at: Timestamp) -> String {
         self.local(at).format("%-d %b %Y").to_string()
     }
 
-    /// `14 Oct`, with the year where it is not that of `now`.
+    /// Formats the date like `14 Oct`, with the year unless it is the current year.
     pub fn short_date(self, at: Timestamp, now: Timestamp) -> String {
         let year = |at| self.local(at).format("%Y").to_string();
         let form = if year(at) == year(now) { "%-d %b" } else { "%-d %b %Y" };
         self.local(at).format(form).to_string()
     }
 
-    /// `14:02` as members are shown it: where the zone is UTC, that is said, since few people's clocks show it.
+    /// Formats the time for members like `14:02`. Adds "UTC" in UTC zones, because few people's clocks show UTC.
     pub fn told_time(self, at: Timestamp) -> String {
         format!("{}{}", self.clock_time(at), self.label())
     }
 
-    /// The day of the month, the month from 0, and the year.
+    /// Returns the day of the month, the month counted from 0, and the year.
     pub fn day(self, at: Timestamp) -> (u32, u32, i32) {
         let local = self.local(at);
         (local.day(), local.month0(), local.year())
     }
 
-    /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`, or `2 Jan 2025 14:02` where that could be another
-    /// year's; in English.
+    /// Formats a moment in English: `14:02` on the same day as `now`, else `2 Jan 14:02`, with the year if it could be
+    /// mistaken for another year.
     pub fn short_time(self, at: Timestamp, now: Timestamp) -> String {
         if self.same_day(at, now) {
             return self.told_time(at);
@@ -102,7 +100,7 @@ impl Zone {
         format!("{} {}", self.local(at).format(form), self.told_time(at))
     }
 
-    /// Whether the day and month of `at` alone would be taken for those of another year.
+    /// Returns `true` if day and month alone would suggest the wrong year.
     pub fn needs_year(self, at: Timestamp, now: Timestamp) -> bool {
         const HALF_A_YEAR: Duration = Duration::from_secs(182 * 24 * 60 * 60);
         now.since(at) > HALF_A_YEAR && self.local(at).year() != self.local(now).year()
@@ -161,7 +159,7 @@ mod tests {
     fn a_time_of_day_is_a_moment_also_where_clocks_are_changed() {
         let at = |day, hour| NaiveDate::from_ymd_opt(2026, 3, day).unwrap().and_hms_opt(hour, 30, 0).unwrap();
         assert_eq!(BERLIN.clock_time(BERLIN.moment(at(28, 9))), "09:30");
-        // On this day no clock shows 02:30.
+        // Clocks skip 02:30 on this day.
         assert_eq!(BERLIN.clock_time(BERLIN.moment(at(29, 2))), "03:30");
     }
 }

@@ -1,33 +1,33 @@
-//! Who may use the bot, and where. Closed by default.
+//! Access control: owners, allowed chats and private chats. Nothing is allowed by default.
 
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings, parse_ids};
 use crate::{ChatId, UserId};
 
-/// Owners and allowed chats as set by the operator. What owners allow later, in Telegram, lives in the database.
+/// Owners and allowed chats set by the operator. Permissions that owners give later in Telegram are in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessConfig {
-    /// `OWNER_IDS`, default none.
+    /// `OWNER_IDS`; empty by default.
     pub owners: Vec<UserId>,
-    /// `ALLOWED_CHATS`, default none.
+    /// `ALLOWED_CHATS`; empty by default.
     pub chats: AllowedChats,
-    /// `PRIVATE_CHATS`, default members.
+    /// `PRIVATE_CHATS`; members by default.
     pub private_chats: PrivateChats,
 }
 
-/// The chats in which the bot works.
+/// Chats in which the bot works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedChats {
-    /// `*`: wherever anybody adds it.
+    /// `*`: every chat that the bot is added to.
     All,
     Only(Vec<ChatId>),
 }
 
-/// Who may write to the bot in private.
+/// Users who may write to the bot in private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivateChats {
     Owners,
-    /// Whoever has written in a chat in which the bot works.
+    /// Users who have written in a chat in which the bot works.
     Members,
     All,
 }
@@ -54,7 +54,7 @@ impl AccessConfig {
         })
     }
 
-    /// Everyone may use the bot everywhere: for worlds of our own, such as the demo.
+    /// Returns a configuration that allows everything, for test and demo environments.
     pub fn open() -> Self {
         Self { owners: Vec::new(), chats: AllowedChats::All, private_chats: PrivateChats::All }
     }

@@ -1,4 +1,4 @@
-//! The process's environment and the `.env` file beside it. The real environment wins.
+//! The process environment and the `.env` file. The environment takes precedence.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,21 +8,20 @@ use crate::config::keys::{KEYS, Key};
 use crate::config::problem::{Problem, Warning};
 use crate::config::settings::Settings;
 
-/// Name of the file that is read from the working folder.
 const FILE: &str = ".env";
 
-/// What `.env` says, read once. The process's own environment is never changed: that is unsafe beside other threads.
+/// Parsed `.env` file and overrides. Never modifies the process environment, which would be unsafe with other threads.
 #[derive(Debug, Default)]
 pub struct Environment {
-    /// Given for this one run: wins over everything.
+    /// Overrides for this run, with the highest precedence.
     given: BTreeMap<String, String>,
     from_file: BTreeMap<String, String>,
     problems: Vec<Problem>,
 }
 
 impl Environment {
-    /// Reads `.env` in `folder`. A missing file is fine; one that cannot be read, or a line of it, is a problem that
-    /// [`Settings::finish`] reports with all the others.
+    /// Reads `.env` in `folder`. A missing file is fine. An unreadable file or line is a problem that
+    /// [`Settings::finish`] reports with all others.
     pub fn read(folder: &Path) -> Self {
         match std::fs::read(folder.join(FILE)) {
             Ok(bytes) => match String::from_utf8(bytes) {
@@ -34,14 +33,13 @@ impl Environment {
         }
     }
 
-    /// The same with these names and values in place of what they are otherwise.
     pub fn with(self, given: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { given: given.into_iter().collect(), ..self }
     }
 
-    /// Settings over the real environment first and the file second.
+    /// Returns settings that look up the overrides, then the environment, then the file.
     ///
-    /// A variable that is set but blank hides the file's value: so it can be switched off for one run.
+    /// A variable that is set but blank hides the file's value, so that a setting can be switched off for one run.
     pub fn settings(&self) -> Settings<'_> {
         Settings::new(|name| match (self.given.get(name), std::env::var_os(name)) {
             (Some(value), _) => Some(value.clone()),
@@ -51,7 +49,7 @@ impl Environment {
         .with_problems(self.problems.clone())
     }
 
-    /// What is set and deserves a second look: names in the file that nothing reads, and values in quotes.
+    /// Returns warnings about unknown names in the file and quoted values.
     pub fn warnings(&self) -> Vec<Warning> {
         let unread = self.from_file.keys().filter(|name| !is_read(name)).map(|name| unread(name));
         let settings = self.settings();
@@ -63,11 +61,11 @@ impl Environment {
         let mut read = Self::default();
         for line in dotenvy::from_read_iter(text.trim_start_matches('\u{feff}').as_bytes()) {
             match line {
-                // The first of two lines counts, as with dotenvy itself.
+                // The first of two lines with the same name counts, as in dotenvy.
                 Ok((name, value)) => {
                     read.from_file.entry(name).or_insert(value);
                 }
-                // dotenvy's own message quotes the line, which may hold a secret.
+                // dotenvy's own message quotes the line, which may contain a secret.
                 Err(dotenvy::Error::LineParse(line, _)) => read.problems.push(bad_line(text, &line)),
                 Err(_) => read.problems.push(bad_line(text, "")),
             }
@@ -81,14 +79,14 @@ impl Environment {
     }
 }
 
-/// `TZ` is the system's own name for the time zone.
+/// Returns `true` if Chime or the system uses the name. `TZ` is the system's variable for the time zone.
 fn is_read(name: &str) -> bool {
     name == "TZ" || KEYS.iter().any(|key| key.name == name)
 }
 
-/// The file's names are not secret, as its values are.
+/// Builds the warning about an unknown name. It may show the name, because only values are secret.
 fn unread(name: &str) -> Warning {
-    /// More letters apart, and it is another word.
+    /// Largest edit distance at which a key is suggested.
     const FAR: usize = 3;
     let by_habit = || KEYS.iter().find(|key| key.mistaken.iter().any(|mistaken| mistaken.eq_ignore_ascii_case(name)));
     let nearest = || {
@@ -102,7 +100,7 @@ fn unread(name: &str) -> Warning {
     Warning { name: name.to_owned(), what: "stands in .env and is no setting of Chime".to_owned(), remedy }
 }
 
-/// As files for containers have them, whose quotes nobody takes off.
+/// Returns `true` for a value in quotes. Environment files of containers keep quotes as part of the value.
 fn is_quoted(value: &str) -> bool {
     let ends_alike = |quote| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
     ends_alike('"') || ends_alike('\'')
@@ -116,7 +114,7 @@ fn quoted(key: &Key) -> Warning {
     }
 }
 
-/// How many letters must be added, left out or changed to make one word of the other.
+/// Returns the Levenshtein distance in bytes.
 fn edits(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {

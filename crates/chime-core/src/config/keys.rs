@@ -1,19 +1,18 @@
-//! Every name that Chime reads from its environment. Defaults are written here, as an operator would write them, and
-//! nowhere else: the readers, `.env.example`, the table in the docs and the error texts all come from this list.
+//! All environment variables of Chime with their defaults. This list is the only source for parsing, `.env.example`,
+//! the table in the docs and the error messages.
 
-/// One environment variable.
+/// Environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     pub name: &'static str,
-    /// What holds when the variable is unset or blank.
+    /// Value used if the variable is unset or blank.
     pub default: Option<&'static str>,
-    /// One sentence for the operator.
+    /// Description for the operator, in one sentence.
     pub what: &'static str,
-    /// A value that is accepted.
     pub example: &'static str,
-    /// Never shown, not even in part.
+    /// `true` if the value must never be shown, not even in part.
     pub secret: bool,
-    /// Names that people set when they mean this one.
+    /// Other names that people set by mistake.
     pub mistaken: &'static [&'static str],
 }
 
@@ -277,7 +276,7 @@ pub const HTTP_ADDR: Key = Key::new(
 pub const PROMPTS_DIR: Key =
     Key::new("PROMPTS_DIR", "/etc/chime/prompts", "A folder whose templates replace the prompts inside the binary.");
 
-/// Every key, in the order in which an operator meets them.
+/// All keys, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     TELEGRAM_BOT_TOKEN,
     OPENAI_API_KEY,

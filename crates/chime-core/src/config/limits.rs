@@ -1,4 +1,4 @@
-//! How much members may ask, and how many tokens a day may cost.
+//! Rate limits, daily token caps and prices.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
 use crate::config::units::{format_duration, parse_amount, parse_duration};
 
-/// What is allowed to one chat, one member, and all of them.
+/// Limits for one chat, one member and the whole bot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitsConfig {
-    /// `RATE_LIMIT`, default `60/300s`. `None`: off, floods and the daily caps that are not set included.
+    /// `RATE_LIMIT`, default `60/300s`. `None` also disables flood control and the daily caps that are not set.
     pub rate: Option<RateLimit>,
     /// `DAILY_TOKENS`, `DAILY_TOKENS_PER_CHAT` and `DAILY_TOKENS_PER_MEMBER`.
     pub daily_tokens: DailyTokens,
-    /// `PRICE_IN` and `PRICE_OUT`, which go together.
+    /// `PRICE_IN` and `PRICE_OUT`; a missing one of the two counts as 0.
     pub prices: Option<Prices>,
 }
 
-/// So many triggers within this time, in one conversation and of one member.
+/// Largest number of triggers within a period, applied to each conversation and each member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
     pub triggers: usize,
     pub per: Duration,
 }
 
-/// Tokens of a day, counted in UTC. `None` is without a limit.
+/// Daily token caps; a day is a UTC day. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DailyTokens {
     pub total: Option<u64>,
@@ -33,7 +33,7 @@ pub struct DailyTokens {
     pub per_member: Option<u64>,
 }
 
-/// Money for a million tokens, in whatever currency the operator pays.
+/// Prices per million tokens, in any currency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
     pub prompt: f64,
@@ -46,7 +46,7 @@ impl LimitsConfig {
         let is_off = rate == Ok(None);
         let mut unbounded = false;
         let mut tokens = |key: &Key| {
-            // Switched off for a load run, where a cap that nobody set would end the run.
+            // `RATE_LIMIT=off` is for load tests, which a default cap would stop.
             if is_off && settings.raw(key).is_none() {
                 unbounded = true;
                 return Ok(None);
@@ -77,17 +77,17 @@ impl LimitsConfig {
         })
     }
 
-    /// No limits: for worlds of our own, such as the demo.
+    /// Returns a configuration without limits, for test and demo environments.
     pub fn open() -> Self {
         Self { rate: None, daily_tokens: DailyTokens::default(), prices: None }
     }
 }
 
 impl Prices {
-    /// Millionths of the currency: a price for a million tokens is one millionth of it a token.
+    /// Returns the cost in millionths of the currency unit.
     pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
         let cost = tokens.prompt as f64 * self.prompt + tokens.completion as f64 * self.completion;
-        // Saturating is what `as` does.
+        // `as` saturates.
         cost.round() as u64
     }
 }
@@ -138,7 +138,7 @@ mod tests {
         expected.assert_eq(&lines.join("\n"));
     }
 
-    /// A day has room for 42 answers to a member and 168 in a chat, however full their prompts are.
+    /// The default caps allow 42 full answers a day per member and 168 per chat.
     #[test]
     fn the_default_caps_are_counted_in_full_answers() {
         let answers = |key: &Key| {

@@ -1,4 +1,4 @@
-//! How to reach the model.
+//! Connection to the model server.
 
 use std::time::Duration;
 
@@ -7,30 +7,29 @@ use secrecy::SecretString;
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
 
-/// Which model answers, and how long it may take.
 #[derive(Debug, Clone)]
 pub struct LlmConfig {
-    /// `OPENAI_API_KEY`; local servers need none.
+    /// `OPENAI_API_KEY`; not needed for local servers.
     pub api_key: Option<SecretString>,
-    /// `OPENAI_BASE_URL`, default `https://api.openai.com/v1`; no slash at its end.
+    /// `OPENAI_BASE_URL`, default `https://api.openai.com/v1`; without a trailing slash.
     pub base_url: String,
-    /// `MODEL`. `None` exactly when neither a key nor a base URL is set: the offline responder answers.
+    /// `MODEL`. `None` only if neither a key nor a base URL is set; then the offline responder answers.
     pub model: Option<String>,
-    /// `MODEL_FALLBACK`, of the same server.
+    /// `MODEL_FALLBACK`, on the same server.
     pub model_fallback: Option<String>,
     /// `MODEL_SUMMARY`, default `MODEL`.
     pub model_summary: Option<String>,
     /// `MODEL_EXTRACT`, default `MODEL`.
     pub model_extract: Option<String>,
-    /// `MODEL_TRANSCRIBE`: without it nothing is transcribed.
+    /// `MODEL_TRANSCRIBE`. `None` disables transcription.
     pub model_transcribe: Option<String>,
-    /// `MODEL_TIMEOUT`, default 60s: the longest silence within an answer.
+    /// `MODEL_TIMEOUT`, default 60s: longest silence within an answer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`, default 90s: no retry begins after it.
+    /// `ANSWER_DEADLINE`, default 90s: no retry starts after it.
     pub deadline: Duration,
-    /// `TOOL_ROUNDS`, default 3: how often the model may look something up for one answer.
+    /// `TOOL_ROUNDS`, default 3: most tool rounds for one answer.
     pub tool_rounds: usize,
-    /// Whether answers are looked through for concepts in the background. Always; tests that script the model switch it off.
+    /// `true` if concepts are extracted from answers in the background. Tests with a scripted model set it to `false`.
     pub captures_concepts: bool,
 }
 
@@ -88,18 +87,17 @@ impl LlmConfig {
         })
     }
 
-    /// Where text goes for an answer; none where no model is configured.
+    /// Returns the host that receives the prompts, or `None` if no model is configured.
     pub fn host(&self) -> Option<String> {
         self.model.as_ref()?;
         url::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
     }
 
-    /// Whether what is spoken is transcribed.
+    /// Returns `true` if voice messages and video notes are transcribed.
     pub fn transcribes(&self) -> bool {
         !self.is_offline() && self.model_transcribe.is_some()
     }
 
-    /// Whether no model is configured.
     pub fn is_offline(&self) -> bool {
         self.model.is_none()
     }

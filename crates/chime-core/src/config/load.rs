@@ -1,4 +1,4 @@
-//! The whole configuration, which only groups the parts: `app` takes it apart again.
+//! The complete configuration, composed of one struct per concern.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,6 @@ use crate::config::{
     LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
 };
 
-/// Everything the operator set. Every value in it is valid.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub telegram: TelegramConfig,
@@ -29,11 +28,11 @@ pub struct Config {
     pub log: LogConfig,
     pub http: HttpConfig,
     pub prompts: PromptConfig,
-    /// What is allowed but worth saying once at start.
+    /// Valid but questionable settings, shown once at start.
     pub warnings: Vec<Warning>,
 }
 
-/// Where the demo's embedded Telegram listens, and where its database is.
+/// Address of the demo's embedded Telegram, and path of its database.
 #[derive(Debug, Clone)]
 pub struct DemoPlace {
     pub api_url: String,
@@ -42,14 +41,14 @@ pub struct DemoPlace {
 }
 
 impl Config {
-    /// Reads every key, and reports every problem at once.
+    /// Reads all keys, and reports all problems at once.
     pub fn load(settings: &Settings<'_>) -> Result<Self, ConfigError> {
         let (config, warnings) = settings.finish(Self::read(settings))?;
         Ok(Self { warnings, ..config })
     }
 
-    /// The demo's configuration: of what the operator set, only the models (`OPENAI_*`, `MODEL*`, `EMBEDDING`) count. The rest is the
-    /// demo's own place and the defaults, open to everyone in it.
+    /// Returns the configuration of the demo. It takes only the model settings (`OPENAI_*`, `MODEL*`, `EMBEDDING`) and
+    /// `TZ` from the operator. The rest is `place`, defaults and open access.
     pub fn for_demo(settings: &Settings<'_>, place: &DemoPlace) -> Result<Self, ConfigError> {
         let demo = Settings::new(|name| match name {
             "TELEGRAM_API_URL" => Some(place.api_url.clone()),
@@ -69,7 +68,7 @@ impl Config {
             store: StoreConfig { path: place.database.clone() },
             access: AccessConfig::open(),
             limits: LimitsConfig::open(),
-            // Nobody is in the demo's chat but whoever started it.
+            // The demo's chat has no members other than the user who started it.
             privacy: PrivacyConfig { announces: false, ..config.privacy.clone() },
             ..config
         })

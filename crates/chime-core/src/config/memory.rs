@@ -1,4 +1,4 @@
-//! What is remembered beyond the window of an answer.
+//! Memory beyond the context window: sessions, summaries and redaction.
 
 use std::time::Duration;
 
@@ -6,7 +6,6 @@ use crate::ChatKind;
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
 
-/// Sessions and their summaries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryConfig {
     /// `MEMORY`, default on.
@@ -14,13 +13,13 @@ pub struct MemoryConfig {
     pub idle: SessionIdle,
     /// `SESSION_MAX_MESSAGES`, default 500.
     pub max_messages: u32,
-    /// `MAX_CHAT_HISTORY`, default 60: a summary stands for the oldest part of a longer talk.
+    /// `MAX_CHAT_HISTORY`, default 60: longer conversations have a summary for their oldest part.
     pub max_history: usize,
     /// `REDACT`, default summaries.
     pub redaction: Redaction,
 }
 
-/// A silence *longer* than this ends a session, where the chat says nothing else.
+/// Silence after which a session ends: any *longer* silence ends it, unless the chat has its own setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionIdle {
     /// `SESSION_IDLE`, default 60m.
@@ -35,13 +34,13 @@ impl SessionIdle {
     }
 }
 
-/// Of what personal data is taken out before it leaves the process.
+/// Requests from which personal data is removed before they leave the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redaction {
     Off,
-    /// What is sent for summaries and embeddings.
+    /// Requests for summaries and embeddings.
     Summaries,
-    /// What is sent for answers too.
+    /// Also requests for answers.
     All,
 }
 

@@ -1,4 +1,4 @@
-//! What members are promised.
+//! Retention and privacy notices.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// A hundred years: whoever wants more means 0.
+/// A hundred years: use 0 to keep messages forever.
 const MOST_DAYS: usize = 36_500;
 
-/// How long messages are kept, and who answers for it.
+/// Retention period and contact for privacy questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivacyConfig {
-    /// `RETENTION_DAYS`, default 365 days; none (0) keeps messages for good. A chat may have its own.
+    /// `RETENTION_DAYS`, default 365. `None` (0 days) keeps messages forever. A chat may have its own period.
     pub retention: Option<Duration>,
-    /// `OPERATOR_CONTACT`, default none: shown to members.
+    /// `OPERATOR_CONTACT`, shown to members; none by default.
     pub operator_contact: Option<String>,
-    /// Whether chats are told what is kept of them. Always, except in worlds of our own without people, like the demo.
+    /// `true` if chats receive a privacy notice. `false` only in environments without other people, such as the demo.
     pub announces: bool,
 }
 
@@ -28,7 +28,7 @@ impl PrivacyConfig {
     }
 }
 
-/// Days as set; 0 is for good.
+/// Converts days to a retention period; 0 means forever.
 pub fn retention(days: usize) -> Option<Duration> {
     (days > 0).then(|| DAY * u32::try_from(days).unwrap_or(u32::MAX))
 }

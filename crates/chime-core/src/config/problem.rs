@@ -1,22 +1,22 @@
-//! What is wrong with a configuration, told so that it can be put right in one go.
+//! Configuration errors and warnings, with everything needed to fix them.
 
 use std::fmt;
 
-/// One variable that cannot be used as it is.
+/// Variable with an invalid or missing value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The variable, or the line of `.env`.
+    /// Name of the variable, or line of `.env`.
     pub name: String,
-    /// What was found there; `None` when nothing was. Secrets are masked.
+    /// Value that was read, or `None` if there was none. Secrets are masked.
     pub read: Option<String>,
     pub allowed: String,
-    /// A line that would be accepted.
+    /// Valid line.
     pub example: String,
-    /// What the operator probably meant.
+    /// Likely mistake of the operator.
     pub hint: Option<String>,
 }
 
-/// A setting that works and that the operator should know about.
+/// Valid setting that the operator should know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     pub name: String,
@@ -24,7 +24,7 @@ pub struct Warning {
     pub remedy: String,
 }
 
-/// Everything that is wrong with a configuration. The caller prints it and exits with 78; there is nothing to retry.
+/// All problems of a configuration. The caller prints them and exits with code 78; retrying does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
     pub problems: Vec<Problem>,
@@ -61,7 +61,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A found value as it may be shown: on one line, in backticks, cut where it is long.
+/// Formats a value for display: on one line, in backticks, shortened if it is long.
 pub(super) fn shown(value: &str) -> String {
     const LONGEST: usize = 60;
     let mut line: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
@@ -71,7 +71,7 @@ pub(super) fn shown(value: &str) -> String {
     format!("`{line}`")
 }
 
-/// What stands in for a secret: its length, which is what betrays a token that was cut when it was copied.
+/// Formats a secret for display: only its length, which reveals a token that was copied incompletely.
 pub(super) fn masked(secret: &str) -> String {
     format!("{} characters (hidden)", secret.chars().count())
 }

@@ -1,4 +1,4 @@
-//! The small concerns: a few numbers and paths for one room each.
+//! Small settings: a few values each.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,10 +12,9 @@ use crate::{ChatKind, Zone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where everything is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreConfig {
-    /// `DATABASE_PATH`, default `chime.db` in the working folder.
+    /// `DATABASE_PATH`, default `chime.db` in the working directory.
     pub path: PathBuf,
 }
 
@@ -26,16 +25,15 @@ impl StoreConfig {
     }
 }
 
-/// What embeds texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EmbeddingConfig {
-    /// The model inside the program.
+    /// Model that is compiled into the program.
     #[default]
     Local,
     Off,
-    /// A folder with a static model.
+    /// Directory with a static model.
     Model2Vec(PathBuf),
-    /// A model of the server that answers too, by its name there.
+    /// Name of a model on the server of `OPENAI_BASE_URL`.
     OpenAi(String),
 }
 
@@ -65,19 +63,19 @@ impl EmbeddingConfig {
     }
 }
 
-/// How far back an answer looks.
+/// Limits of the context window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextConfig {
-    /// `CONTEXT_TOKENS`, default `auto`: the budget of the context window.
+    /// `CONTEXT_TOKENS`, default `auto`.
     pub tokens: ContextTokens,
-    /// `LOOKBACK_LIMIT`, default 20: the most messages that one cluster may have.
+    /// `LOOKBACK_LIMIT`, default 20: most messages in one cluster.
     pub lookback_limit: usize,
-    /// `TIME_THRESHOLD`, default 60m: a silence *longer* than this ends a cluster.
+    /// `TIME_THRESHOLD`, default 60m: a *longer* silence ends a cluster.
     pub time_threshold: Duration,
 }
 
 impl ContextConfig {
-    /// What the choice of messages depends on.
+    /// Keys that influence which messages are chosen.
     pub const KEYS: [&Key; 4] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD, &keys::EMBEDDING];
 
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
@@ -89,17 +87,17 @@ impl ContextConfig {
     }
 }
 
-/// Tokens of earlier messages that an answer may rest on.
+/// Budget of the context window in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ContextTokens {
-    /// As many as the model server reads in a few seconds.
+    /// Number of tokens that the model server reads in a few seconds.
     #[default]
     Auto,
     Fixed(usize),
 }
 
 impl ContextTokens {
-    /// The budget where nothing is known about a server.
+    /// Returns the budget to use if the speed of the server is unknown.
     pub fn or_usual(self) -> usize {
         match self {
             Self::Auto => 1600,
@@ -115,10 +113,9 @@ impl ContextTokens {
     }
 }
 
-/// How moments are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeConfig {
-    /// `TIME_ZONE`, default that of the machine.
+    /// `TIME_ZONE`; by default the machine's time zone.
     pub zone: Zone,
 }
 
@@ -130,17 +127,16 @@ impl TimeConfig {
     }
 }
 
-/// As `TZ` or the system has it; UTC where neither names one.
+/// Returns the time zone from `TZ` or the system, or UTC if neither names one.
 fn machine_zone(settings: &Settings<'_>) -> Zone {
     let of_process = settings.value_of("TZ").and_then(|name| Zone::parse(name.trim_start_matches(':')));
     let of_system = || iana_time_zone::get_timezone().ok().and_then(|name| Zone::parse(&name));
     of_process.or_else(of_system).unwrap_or(Zone::UTC)
 }
 
-/// What happens to what arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestConfig {
-    /// `BACKLOG_MAX_AGE`, default 15m: triggers older than this when they arrive are counted, not answered.
+    /// `BACKLOG_MAX_AGE`, default 15m: older triggers are counted when they arrive, but not answered.
     pub backlog_max_age: Duration,
 }
 
@@ -151,14 +147,13 @@ impl IngestConfig {
     }
 }
 
-/// How answers are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerConfig {
     /// `STREAMING`, default private.
     pub streaming: Streaming,
 }
 
-/// Where answers are shown while they are written.
+/// Chats in which answers are shown while they are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streaming {
     Off,
@@ -167,7 +162,7 @@ pub enum Streaming {
 }
 
 impl Streaming {
-    /// Whether answers are shown while they are written in chats of `kind` that say nothing themselves.
+    /// Returns the default for chats of `kind` without a setting of their own.
     pub fn in_chats_of(self, kind: ChatKind) -> bool {
         match self {
             Self::Off => false,
@@ -184,7 +179,6 @@ impl AnswerConfig {
     }
 }
 
-/// How the log is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogConfig {
     /// `LOG_FORMAT`, default auto.
@@ -195,7 +189,7 @@ pub struct LogConfig {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Human on a terminal, JSON otherwise.
+    /// Human-readable on a terminal, JSON otherwise.
     Auto,
     Human,
     Json,
@@ -217,10 +211,10 @@ impl LogConfig {
     }
 }
 
-/// What other programs may ask the daemon.
+/// Settings of the HTTP endpoint for health checks and metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// `HTTP_ADDR`, default none.
+    /// `HTTP_ADDR`. `None` (the default) disables the endpoint.
     pub address: Option<SocketAddr>,
 }
 
@@ -235,10 +229,9 @@ impl HttpConfig {
     }
 }
 
-/// Where prompts come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptConfig {
-    /// `PROMPTS_DIR`, default none: the templates inside the binary.
+    /// `PROMPTS_DIR`. `None` (the default) uses the built-in templates.
     pub dir: Option<PathBuf>,
 }
 

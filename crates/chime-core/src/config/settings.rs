@@ -1,4 +1,4 @@
-//! Typed readers over a lookup by name. A problem is noted and reading goes on, so that the operator sees all of them.
+//! Typed access to settings by key. Invalid values are collected, so that all problems are reported at once.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -10,17 +10,17 @@ use crate::config::keys::Key;
 use crate::config::problem::{ConfigError, Problem, Warning, masked, shown};
 use crate::config::units::{format_duration, parse_duration};
 
-/// Gives the value of a name, if it has one.
+/// Function that returns the value of a name, if it has one.
 type Lookup<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 
-/// Reads named values from wherever they come from, and notes what is wrong with them.
+/// Reader that parses values from any source and collects problems and warnings.
 pub struct Settings<'a> {
     lookup: Lookup<'a>,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Warning>>,
 }
 
-/// Stands for a value that could not be had; the reason is in the list of problems. Only [`Settings`] makes one.
+/// Marker for a missing value whose problem is already recorded. Only [`Settings`] creates it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted(());
 
@@ -29,19 +29,19 @@ impl<'a> Settings<'a> {
         Self { lookup: Box::new(lookup), problems: RefCell::default(), warnings: RefCell::default() }
     }
 
-    /// Adds what went wrong before the first key was read.
+    /// Adds problems that occurred before the first key was read.
     #[must_use]
     pub fn with_problems(self, problems: Vec<Problem>) -> Self {
         self.problems.borrow_mut().extend(problems);
         self
     }
 
-    /// The value of `key`, trimmed. Blank counts as unset.
+    /// Returns the trimmed value of `key`. A blank value counts as unset.
     pub fn raw(&self, key: &Key) -> Option<String> {
         self.value_of(key.name)
     }
 
-    /// The value of `key`, if set.
+    /// Parses the value of `key` or its default. Returns `None` if there is neither.
     pub fn optional<T>(
         &self,
         key: &Key,
@@ -55,12 +55,11 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The value of `key`, or its default; a problem where there is neither.
+    /// Like [`optional`](Self::optional), but a missing value is a problem.
     pub fn required<T>(&self, key: &Key, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Noted> {
         self.optional(key, allowed, parse)?.ok_or_else(|| self.refuse(key, None, allowed))
     }
 
-    /// A span within `range`.
     pub fn duration(&self, key: &Key, range: RangeInclusive<Duration>) -> Result<Duration, Noted> {
         let allowed = format!(
             "a time from {} to {}, written with its unit like 250ms, 15s, 15m, 1h30m or 28d",
@@ -70,18 +69,17 @@ impl<'a> Settings<'a> {
         self.required(key, &allowed, |raw| parse_duration(raw).filter(|span| range.contains(span)))
     }
 
-    /// A whole number within `range`.
     pub fn count(&self, key: &Key, range: RangeInclusive<usize>) -> Result<usize, Noted> {
         let allowed = format!("a whole number from {} to {}", range.start(), range.end());
         self.required(key, &allowed, |raw| raw.parse().ok().filter(|count| range.contains(count)))
     }
 
-    /// An `http` or `https` address, without a slash at its end.
+    /// Parses an `http` or `https` URL, and removes trailing slashes.
     pub fn url(&self, key: &Key) -> Result<String, Noted> {
         self.required(key, "an address that begins with http:// or https://, without ? and #", base_url)
     }
 
-    /// As [`url`](Self::url), of a server to whose methods we find the way ourselves.
+    /// Like [`url`](Self::url), for the base URL of a model server: rejects URLs that include an API method.
     pub fn server_url(&self, key: &Key) -> Result<String, Noted> {
         const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
         let allowed = "an address that begins with http:// or https://, without ? and #, and without a method such as \
@@ -89,7 +87,7 @@ impl<'a> Settings<'a> {
         self.required(key, allowed, |raw| base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end))))
     }
 
-    /// One of a few words.
+    /// Parses one of a few words, ignoring case.
     pub fn choice<T: Copy>(&self, key: &Key, choices: &[(&str, T)]) -> Result<T, Noted> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         self.required(key, &format!("one of {}", words.join(", ")), |raw| {
@@ -97,23 +95,23 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// Free text, if set.
+    /// Returns free text without control characters, if set.
     pub fn text(&self, key: &Key, allowed: &str) -> Result<Option<String>, Noted> {
         self.optional(key, allowed, |raw| Some(raw.to_owned()).filter(|text| !text.contains(char::is_control)))
     }
 
-    /// A secret that may travel in a header, if set.
+    /// Returns a secret that is valid in an HTTP header, if set.
     pub fn secret(&self, key: &Key, allowed: &str) -> Result<Option<SecretString>, Noted> {
         self.optional(key, allowed, |raw| raw.chars().all(|c| c.is_ascii_graphic()).then(|| raw.into()))
     }
 
-    /// Notes that a setting works but deserves a second look.
+    /// Records a warning about a valid setting.
     pub fn warn(&self, key: &Key, what: &str) {
         let remedy = "change it unless you mean it".to_owned();
         self.warnings.borrow_mut().push(Warning { name: key.name.to_owned(), what: what.to_owned(), remedy });
     }
 
-    /// `value` with the warnings, if nothing was wrong; every problem otherwise.
+    /// Returns `value` with the warnings, or all problems if there are any.
     pub fn finish<T>(&self, value: Result<T, Noted>) -> Result<(T, Vec<Warning>), ConfigError> {
         let problems = self.problems.take();
         match value {
@@ -122,17 +120,15 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The problems so far.
     pub(super) fn noted(&self) -> Vec<Problem> {
         self.problems.borrow().clone()
     }
 
-    /// The value behind a name, trimmed. Blank counts as unset.
     pub(super) fn value_of(&self, name: &str) -> Option<String> {
         (self.lookup)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// A name that is set and was probably meant to be `key`.
+    /// Returns a name that is set and was probably meant to be `key`.
     fn mistaken_for(&self, key: &Key) -> Option<&'static str> {
         key.mistaken.iter().find(|name| self.value_of(name).is_some()).copied()
     }
@@ -147,9 +143,8 @@ impl<'a> Settings<'a> {
         parse(raw).ok_or_else(|| self.refuse(key, Some(raw), allowed))
     }
 
-    /// Notes that `key` cannot be used as it is.
     fn refuse(&self, key: &Key, read: Option<&str>, allowed: &str) -> Noted {
-        // A password may stand in an address, between the `:` and the `@`.
+        // A URL may contain a password between `:` and `@`.
         let hide = |raw: &str| key.secret || (raw.contains(':') && raw.contains('@'));
         let hint = match read {
             Some(_) => None,
@@ -166,7 +161,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Reads ids that are separated by commas, semicolons or spaces. Each must be accepted by `valid`; doubles are dropped.
+/// Parses ids separated by commas, semicolons or spaces. All must satisfy `valid`; duplicates are dropped.
 pub(super) fn parse_ids(raw: &str, valid: impl Fn(i64) -> bool) -> Option<Vec<i64>> {
     let mut ids: Vec<i64> = Vec::new();
     for part in raw.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! How to reach Telegram.
+//! Connection to Telegram.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use secrecy::SecretString;
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
 
-/// The bot's account and how patiently it is used.
+/// The bot's token and the timeouts of its requests.
 #[derive(Debug, Clone)]
 pub struct TelegramConfig {
     /// `TELEGRAM_BOT_TOKEN`, required.
     pub token: SecretString,
-    /// `TELEGRAM_API_URL`, default `https://api.telegram.org`; no slash at its end.
+    /// `TELEGRAM_API_URL`, default `https://api.telegram.org`; without a trailing slash.
     pub api_url: String,
-    /// `POLL_TIMEOUT`, default 25s. Telegram itself allows at most 50s.
+    /// `POLL_TIMEOUT`, default 25s. Telegram allows at most 50s.
     pub poll_timeout: Duration,
     /// `SEND_TIMEOUT`, default 15s.
     pub send_timeout: Duration,
@@ -32,7 +32,7 @@ impl TelegramConfig {
     }
 }
 
-/// The length is not checked: Telegram has changed it before, and refuses a wrong token by itself.
+/// Parses a token. Does not check its length, because Telegram has changed it before and rejects wrong tokens anyway.
 fn token(raw: &str) -> Option<SecretString> {
     let (bot, secret) = raw.split_once(':')?;
     let digits = !bot.is_empty() && bot.bytes().all(|b| b.is_ascii_digit());

@@ -1,11 +1,11 @@
-//! How people write spans of time and sizes: `250ms`, `15m`, `1h30m`, `28d`, `64MiB`.
+//! Parsing and formatting of durations and sizes: `250ms`, `15m`, `1h30m`, `28d`, `64MiB`.
 
 use std::time::Duration;
 
-/// Largest first: the order in which the parts of a span must come.
+/// Units in milliseconds, largest first: the required order within a duration.
 const TIME_UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Binary units first, so that a size is written in the one that divides it.
+/// Units in bytes. Binary units come first, so that formatting prefers them.
 const SIZE_UNITS: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -17,8 +17,8 @@ const SIZE_UNITS: [(&str, u64); 8] = [
     ("B", 1),
 ];
 
-/// Reads whole numbers with units, largest unit first, each at most once. A number without a unit is refused: nobody
-/// should have to guess whether `90` was meant as seconds.
+/// Parses whole numbers with units, the largest unit first and each at most once. Rejects a number without a unit,
+/// because `90` could be meant as seconds or minutes.
 pub fn parse_duration(raw: &str) -> Option<Duration> {
     let mut rest = raw.trim();
     let mut units = TIME_UNITS.iter();
@@ -37,7 +37,7 @@ pub fn parse_duration(raw: &str) -> Option<Duration> {
     Some(Duration::from_millis(millis))
 }
 
-/// Writes a span the way [`parse_duration`] reads it. Below a millisecond is dropped.
+/// Formats a duration for [`parse_duration`], rounded down to milliseconds.
 pub fn format_duration(span: Duration) -> String {
     let mut left = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     if left == 0 {
@@ -53,7 +53,7 @@ pub fn format_duration(span: Duration) -> String {
     written
 }
 
-/// Reads a size in bytes: one whole number and a unit, with or without a space between them.
+/// Parses a size in bytes: a whole number and a unit, optionally separated by a space.
 pub fn parse_size(raw: &str) -> Option<u64> {
     let (number, unit) = leading_number(raw.trim())?;
     let unit = unit.trim_start();
@@ -61,7 +61,7 @@ pub fn parse_size(raw: &str) -> Option<u64> {
     number.checked_mul(*worth)
 }
 
-/// Writes a size the way [`parse_size`] reads it, without losing a byte.
+/// Formats a size for [`parse_size`], without rounding.
 pub fn format_size(bytes: u64) -> String {
     SIZE_UNITS
         .iter()
@@ -69,7 +69,7 @@ pub fn format_size(bytes: u64) -> String {
         .map_or_else(|| format!("{bytes}B"), |(unit, worth)| format!("{}{unit}", bytes / worth))
 }
 
-/// Reads a count, with `k` or `M` for thousands and millions: `50000`, `50k`, `2M`.
+/// Parses a count, optionally with `k` or `M` for thousands and millions: `50000`, `50k`, `2M`.
 pub fn parse_amount(raw: &str) -> Option<u64> {
     let (number, unit) = leading_number(raw.trim())?;
     let worth = match unit {
@@ -81,7 +81,7 @@ pub fn parse_amount(raw: &str) -> Option<u64> {
     number.checked_mul(worth)
 }
 
-/// The digits at the front, and what follows them.
+/// Splits the leading number from the rest.
 fn leading_number(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

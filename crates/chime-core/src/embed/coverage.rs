@@ -1,14 +1,15 @@
-//! Which texts the model knows. It was made from 28 languages in Latin, Cyrillic and Greek script; of another language it
-//! knows a few shared words, and of a text in another script nothing. A vector of such a text is noise, so there is none.
+//! Check that the embedding model covers a text. The model was made from 28 languages in Latin, Cyrillic and Greek
+//! script. It knows only a few words of other languages and nothing of other scripts, so vectors of such texts would be
+//! noise.
 
-/// A word in more pieces than this is spelled out rather than known.
+/// Most pieces of a known word.
 const MAX_PIECES: usize = 2;
-/// Pieces shorter than this on average are letters rather than words.
+/// Smallest average length of the pieces of a known word, in characters.
 const MIN_PIECE_CHARS: f64 = 2.5;
-/// Of a text's words, at least this share must be known.
+/// Smallest share of known words in a covered text.
 const MIN_SHARE: f64 = 0.5;
 
-/// Counts the words of a text, and those of them that are known.
+/// Counts of all words and of known words in a text.
 #[derive(Debug, Default)]
 pub struct Coverage {
     words: u32,
@@ -16,16 +17,16 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Takes in a word, as the model reads it, with the number of its pieces; none where it cannot be read whole.
+    /// Counts a word that was split into this many pieces; `None` if the model cannot read it.
     pub fn count(&mut self, word: &str, pieces: Option<usize>) {
-        // Punctuation is no word.
+        // Ignores punctuation.
         if word.contains(char::is_alphanumeric) {
             self.words += 1;
             self.known += u32::from(pieces.is_some_and(|pieces| is_known(word, pieces)));
         }
     }
 
-    /// Whether enough of the words are known for the vector to mean something.
+    /// Returns `true` if the text is covered.
     pub fn is_enough(&self) -> bool {
         self.words > 0 && f64::from(self.known) >= MIN_SHARE * f64::from(self.words)
     }

@@ -1,4 +1,4 @@
-//! The static model: a text's vector is the mean of its pieces' vectors.
+//! Static embedding model: the vector of a text is the mean of the vectors of its word pieces.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,22 @@ use crate::embed::table::Table;
 use crate::embed::vocabulary::{START, Vocabulary, hash};
 use crate::embed::words::each_word;
 
-/// The model that ships, by the name of its folder.
 const SHIPPED: &str = "chat-static-ml-160-int8";
-/// The name of the model that is part of the program.
+/// Name of the shipped model.
 pub const SHIPPED_NAME: &str = "chat-static-ml-160-int8";
 const TOKENIZER: &[u8] = include_bytes!("../../../../embedding/chat-static-ml-160-int8/tokenizer.json");
 const TABLE: &[u8] = include_bytes!("../../../../embedding/chat-static-ml-160-int8/model.safetensors");
-/// The mean vector of chat texts. All texts share it, so it says nothing about any.
+/// Mean vector of chat texts, subtracted because it is common to all texts.
 const MEAN: &str = include_str!("../../../../embedding/chat-static-ml-160-int8/mean.json");
 /// Characters of a text that are embedded.
 const WITHIN: usize = 1500;
-/// Pieces of a text that are embedded.
+/// Word pieces of a text that are embedded.
 const PIECES: usize = 512;
 
-/// Turns texts into vectors of unit length.
+/// Converts texts into vectors of unit length.
 ///
-/// The table is read where it lies in the program: only the rows of words that were met ever come into memory. Libraries
-/// for such models copy it and keep a tree of the vocabulary beside it, which takes 20 MB.
+/// The table is read in place from the executable, so only the rows of used words are paged into memory. Libraries for
+/// such models copy the table and build a tree of the vocabulary, which takes 20 MB.
 #[derive(Debug, Clone)]
 pub struct Embedder {
     vocabulary: Arc<Vocabulary>,
@@ -38,7 +37,6 @@ pub struct Embedder {
     name: String,
 }
 
-/// Why there is no model.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     #[error("the embedding model inside the program cannot be read: {0}")]
@@ -65,14 +63,14 @@ struct TokenizerModel<'a> {
 
 #[derive(Debug, Clone)]
 struct Limits {
-    /// The piece that stands for words that cannot be read; it says nothing.
+    /// Piece that stands for unreadable words; it is left out of the mean.
     unknown: Option<u32>,
     word_chars: usize,
 }
 
 impl Embedder {
-    /// The model that is part of the program: 28 languages, 160 dimensions, about 6 µs a text.
-    /// Read once a process; clones share it.
+    /// Returns the shipped model: 28 languages, 160 dimensions, about 6 µs per text. Parsed once per process; clones
+    /// share it.
     pub fn shipped() -> Result<Self, EmbedError> {
         static READ: LazyLock<Result<Embedder, String>> = LazyLock::new(|| {
             let mean = serde_json::from_str(MEAN).map_err(|error| error.to_string())?;
@@ -81,17 +79,17 @@ impl Embedder {
         READ.clone().map_err(EmbedError::Shipped)
     }
 
-    /// The model that the operator chose; none where it is switched off.
+    /// Loads the configured model. Returns `None` if embedding is off or done by a server.
     pub fn load(config: &EmbeddingConfig) -> Result<Option<Self>, EmbedError> {
         match config {
-            // Vectors of a server are fetched ahead and kept: nothing is computed here.
+            // Vectors of a server are fetched in advance and stored; nothing is computed here.
             EmbeddingConfig::Off | EmbeddingConfig::OpenAi(_) => Ok(None),
             EmbeddingConfig::Local => Self::shipped().map(Some),
             EmbeddingConfig::Model2Vec(folder) => Self::from_folder(folder).map(Some),
         }
     }
 
-    /// A model in the files that the library model2vec writes. What its texts share is not known, so nothing is taken off.
+    /// Loads the files that the model2vec library writes. There is no mean vector to subtract.
     fn from_folder(folder: &Path) -> Result<Self, EmbedError> {
         let read = |name: &str| {
             let path = folder.join(name);
@@ -99,18 +97,17 @@ impl Embedder {
         };
         let (tokenizer, table) = (read("tokenizer.json")?, read("model.safetensors")?);
         let name = format!("model2vec:{:016x}", hash(hash(START, &tokenizer), &table));
-        // Loaded once, and needed until the end.
+        // Leaked on purpose: loaded once and needed until the process ends.
         Self::of(name, &tokenizer, table.leak(), Vec::new())
             .map_err(|what| EmbedError::Form { folder: folder.to_owned(), what })
     }
 
-    /// Names the model, for whoever stores its vectors: those of two models do not compare. A folder whose files change is
-    /// another model.
+    /// Returns the model's name, which is stored with its vectors because vectors of different models are not
+    /// comparable. The name of a folder's model contains a hash of its files.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Values of each vector.
     pub fn dimensions(&self) -> usize {
         self.table.dimensions()
     }
@@ -124,7 +121,7 @@ impl Embedder {
         Ok(Self { vocabulary: Arc::new(vocabulary), table, mean, limits: Limits { unknown, word_chars }, name })
     }
 
-    /// The vector of `text`; empty where the model does not know enough of it.
+    /// Returns the unit vector of `text`, or an empty vector if the model does not cover the text.
     pub fn embed(&self, text: &str) -> Vec<f32> {
         let text = text.char_indices().nth(WITHIN).map_or(text, |(end, _)| &text[..end]);
         let (pieces, coverage) = self.pieces(text);
@@ -141,7 +138,7 @@ impl Embedder {
         if is_noise { Vec::new() } else { vector }
     }
 
-    /// The pieces of a text, and how much of it is known.
+    /// Splits a text into pieces, and measures its coverage.
     fn pieces(&self, text: &str) -> (Vec<u32>, Coverage) {
         let (mut pieces, mut coverage) = (Vec::with_capacity(text.len() / 4), Coverage::default());
         let mut scratch = String::new();
@@ -158,7 +155,7 @@ impl Embedder {
         (pieces, coverage)
     }
 
-    /// The sum of the pieces' vectors. Its length says nothing.
+    /// Returns the sum of the pieces' vectors, not normalised.
     fn sum(&self, pieces: Vec<u32>) -> Vec<f32> {
         let mut sum = vec![0.0; self.table.dimensions()];
         for piece in pieces.into_iter().take(PIECES).filter(|piece| Some(*piece) != self.limits.unknown) {
@@ -184,7 +181,7 @@ mod tests {
         embedder.embed(a).iter().zip(embedder.embed(b)).map(|(a, b)| a * b).sum()
     }
 
-    /// A few numbers of a vector, as the Python library model2vec computed them from the same files.
+    /// Compares every 37th value of a vector with the output of the Python library model2vec for the same files.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let embedder = Embedder::shipped().unwrap();
@@ -242,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Accents are dropped before words are looked up, and an apostrophe splits a word: neither makes a word unknown.
+    /// Accents are removed before the lookup, and an apostrophe splits a word: neither makes a word unknown.
     #[test]
     fn words_with_accents_and_apostrophes_are_known() {
         let embedder = Embedder::shipped().unwrap();

@@ -1,18 +1,18 @@
-//! The vectors of the pieces: int8, read where they lie in the program, so that loading copies nothing.
+//! Vectors of the word pieces, read in place from the executable.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
 
-/// A `safetensors` file with a row for each piece: of int8 with a weight, as ours, or of f32.
+/// `safetensors` file with one row per piece: int8 values with a weight, like the shipped model, or f32 values.
 #[derive(Debug, Clone)]
 pub struct Table {
     rows: Rows,
     dimensions: usize,
 }
 
-/// Little-endian.
+/// Raw little-endian data.
 #[derive(Debug, Clone)]
 enum Rows {
     Int8 { rows: &'static [u8], weights: &'static [u8] },
@@ -27,7 +27,7 @@ struct Tensor {
 }
 
 impl Table {
-    /// Finds both in the file; otherwise what is wrong with it.
+    /// Parses a file; the error says what is wrong with it.
     pub fn read(file: &'static [u8]) -> Result<Self, String> {
         let (length, rest) = file.split_first_chunk::<8>().ok_or("too short")?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
@@ -60,7 +60,7 @@ impl Table {
         self.dimensions
     }
 
-    /// Adds the weighted vector of a piece to `sum`; whether there is one.
+    /// Adds the weighted vector of a piece to `sum`. Returns `false` if the piece has no row.
     pub fn add(&self, piece: u32, sum: &mut [f32]) -> bool {
         let row = piece as usize * self.dimensions..(piece as usize + 1) * self.dimensions;
         match self.rows {

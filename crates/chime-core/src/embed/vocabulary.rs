@@ -1,4 +1,4 @@
-//! The pieces of words that a WordPiece model knows, and a word split into them.
+//! Vocabulary of a WordPiece model, and splitting of words into its pieces.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,33 +7,33 @@ use std::num::NonZeroU32;
 use serde::Deserialize;
 use serde::de::{Error, MapAccess, Visitor};
 
-/// What a piece begins with that goes on inside a word.
+/// Prefix of pieces that continue a word.
 const INSIDE: &str = "##";
-/// Slots of the table for each piece: half of them stay empty, so that a search ends soon.
+/// Hash table slots per piece: half of them stay empty, which keeps probing short.
 const SLOTS_PER_PIECE: usize = 2;
-/// Bits of the filter for each piece. Of what is no piece, it lets one in fifteen through.
+/// Bloom filter bits per piece. About one in fifteen unknown strings passes the filter.
 const BITS_PER_PIECE: usize = 14;
 
-/// No piece is longer.
+/// Length limit of a piece, in bytes.
 const MOST_BYTES: usize = 64;
 
-/// Every piece once, in one text, with a table of numbers to find it by: half a megabyte where a map of strings takes four.
+/// All pieces in one string with a hash table of their numbers: 0.5 MB, where a map of strings takes 4 MB.
 #[derive(Debug)]
 pub struct Vocabulary {
-    /// All pieces in the order of their numbers.
+    /// All pieces, concatenated in the order of their numbers.
     text: String,
-    /// Where each piece begins in `text`, and where the last ends.
+    /// Start of each piece in `text`, and the end of the last one.
     starts: Vec<u32>,
-    /// Numbers of pieces by their hash; the next free slot where that is taken.
+    /// Open-addressing hash table with linear probing.
     slots: Vec<Option<Slot>>,
-    /// A bit for the hash of each piece. Most of what is looked for is no piece, and the filter stays in the processor's cache
-    /// where the slots do not.
+    /// Bloom filter with one bit per piece. Most lookups miss, and the filter fits into the processor's cache, unlike
+    /// the slots.
     filter: Vec<u64>,
     longest: usize,
 }
 
-/// The number of a piece, counted from 1, and above it a part of its hash: most of what is looked for is no piece, and that is
-/// seen without reading the text.
+/// Number of a piece, plus 1, in the lower bits and a part of its hash in the upper bits, so that most mismatches are
+/// detected without comparing text.
 #[derive(Debug, Clone, Copy)]
 struct Slot(NonZeroU32);
 
@@ -45,7 +45,7 @@ impl Slot {
         NonZeroU32::new(counted | Self::mark(hash)).map(Self)
     }
 
-    /// Of the upper bits, which do not decide about the slot.
+    /// Takes the upper bits, which do not select the slot.
     fn mark(hash: u64) -> u32 {
         ((hash >> 44) as u32) << Self::NUMBER_BITS
     }
@@ -60,8 +60,8 @@ impl Slot {
 }
 
 impl Vocabulary {
-    /// Splits a word into pieces, the longest first, and calls `each` with their numbers; gives how many they are, or none
-    /// when the word cannot be read whole.
+    /// Splits a word greedily into the longest pieces and calls `each` with their numbers. Returns the number of
+    /// pieces, or `None` if some part of the word is in no piece.
     pub fn split(&self, word: &str, mut each: impl FnMut(u32)) -> Option<usize> {
         let (mut rest, mut pieces) = (word, 0);
         while !rest.is_empty() {
@@ -74,9 +74,9 @@ impl Vocabulary {
         Some(pieces)
     }
 
-    /// The longest piece that `rest` begins with, and its length in bytes without the prefix.
+    /// Returns the longest piece at the start of `rest`, and its length in bytes without the prefix.
     fn longest_at(&self, prefix: &str, rest: &str) -> Option<(u32, usize)> {
-        // The hash of every beginning is had on the way to the longest.
+        // Computing the hash of the longest piece gives the hashes of all shorter ones.
         let mut hashes = [0; MOST_BYTES];
         let mut hash = hash(START, prefix.as_bytes());
         for (at, byte) in hashes.iter_mut().zip(rest.bytes()).take(self.longest) {
@@ -90,7 +90,7 @@ impl Vocabulary {
         })
     }
 
-    /// The number of a piece, by its hash.
+    /// Looks up the number of a piece by its hash and text.
     fn find(&self, hash: u64, prefix: &str, piece: &str) -> Option<u32> {
         let (word, bit) = self.filtered(hash);
         if self.filter[word] & bit == 0 {
@@ -106,12 +106,12 @@ impl Vocabulary {
         }
     }
 
-    /// Where the search for a hash begins. There are as many slots as a power of two, and the upper bits are mixed best.
+    /// Returns the first slot to probe. The number of slots is a power of two.
     fn slot(&self, hash: u64) -> usize {
         (hash ^ (hash >> 32)) as usize & (self.slots.len() - 1)
     }
 
-    /// The place of a hash in the filter: a word of it and a bit. There are as many bits as a power of two.
+    /// Returns the word and the bit of a hash in the filter. The number of bits is a power of two.
     fn filtered(&self, hash: u64) -> (usize, u64) {
         let mixed = (hash ^ (hash >> 29)) as usize;
         ((mixed / 64) & (self.filter.len() - 1), 1 << (mixed % 64))
@@ -139,10 +139,10 @@ impl Vocabulary {
     }
 }
 
-/// Where hashing begins.
+/// FNV-1a offset basis.
 pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a: short texts, and nobody chooses them against us.
+/// FNV-1a hash. The vocabulary is trusted, so no protection against chosen collisions is needed.
 pub fn hash(from: u64, bytes: &[u8]) -> u64 {
     bytes.iter().copied().fold(from, with_byte)
 }
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Vocabulary {
     }
 }
 
-/// Reads `{"piece": 0, …}`, in the order of the numbers.
+/// Visitor for `{"piece": 0, …}` whose entries are in the order of their numbers.
 struct InOrder;
 
 impl<'de> Visitor<'de> for InOrder {

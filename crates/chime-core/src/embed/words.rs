@@ -1,9 +1,9 @@
-//! A text as words for a WordPiece model, the way BERT reads it: lower case, no accents, punctuation apart.
+//! Word splitting for a WordPiece model, as BERT does it: lower case, accents removed, punctuation separated.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
-/// Calls `each` with the words of `text` in order; `scratch` holds the normalised text meanwhile.
+/// Calls `each` with the words of `text` in order. `scratch` is the buffer of the normalised text.
 pub fn each_word<'a>(text: &str, scratch: &'a mut String, mut each: impl FnMut(&'a str)) {
     scratch.clear();
     normalise(text, scratch);
@@ -42,7 +42,7 @@ fn normalise(text: &str, normal: &mut String) {
     }
 }
 
-/// None for what nobody sees; a space for any space.
+/// Returns `None` for invisible characters, and a plain space for any white space.
 fn cleaned(c: char) -> Option<char> {
     match c {
         '\t' | '\n' | '\r' => Some(' '),
@@ -58,7 +58,7 @@ fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || (!c.is_ascii() && c.is_punctuation())
 }
 
-/// Chinese is written without spaces: every character is a word.
+/// Returns `true` for CJK ideographs. Chinese has no spaces, so every character is a word.
 fn is_chinese(c: char) -> bool {
     matches!(
         u32::from(c),

@@ -1,5 +1,4 @@
-//! The kinds of jobs: what each carries and how it is treated. A new kind is a new entry here, and an arm where `app`
-//! runs jobs.
+//! Kinds of jobs with their payloads and policies. A new kind needs an entry here and a match arm in `src/app/jobs.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,22 +6,22 @@ use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
 use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
 
-/// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
-/// database, the key (unique per kind), the lane, the policy.
+/// Declares [`JobPayload`] and [`JobKind`] from one table. An entry gives: documentation, payload fields, name in the
+/// database, key (unique within the kind), lane and policy.
 macro_rules! job_kinds {
     ($(
         $(#[$doc:meta])+
         $kind:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),* }
         = $name:literal, key $key:expr, lane $lane:expr, $policy:expr;
     )+) => {
-        /// What a job is to do. Holds ids and numbers, and no word that anybody wrote.
+        /// Work of a job. Holds ids and numbers only, never text of members.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum JobPayload {
             $($(#[$doc])+ $kind { $($(#[$attribute])* $field: $type),* },)+
         }
 
-        /// The kind of a job, without its data.
+        /// Kind of a job, without its payload.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum JobKind {
             $($(#[$doc])+ $kind,)+
@@ -35,7 +34,7 @@ macro_rules! job_kinds {
                 }
             }
 
-            /// Unique among the jobs of this kind: the same work twice is one job.
+            /// Returns the key, unique among the jobs of this kind: adding the same work twice gives one job.
             pub fn key(&self) -> String {
                 match self {
                     $(Self::$kind { $($field),* } => {
@@ -45,7 +44,7 @@ macro_rules! job_kinds {
                 }
             }
 
-            /// The Telegram chat that the job works for, 0 for none.
+            /// Returns the Telegram chat of the job, or 0.
             pub fn lane(&self) -> i64 {
                 match self {
                     $(Self::$kind { $($field),* } => {
@@ -75,7 +74,7 @@ macro_rules! job_kinds {
 }
 
 job_kinds! {
-    /// Answer a trigger.
+    /// Answers a trigger.
     Answer { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
     = "answer", key at, lane at.chat.0, Policy::ASKING;
 
@@ -83,71 +82,71 @@ job_kinds! {
     Press { query: String, chat: ChatId }
     = "press", key query, lane chat.0, Policy::ANSWERING;
 
-    /// Reply to an in-chat command.
+    /// Replies to an in-chat command.
     Command { at: MessageAt, name: CommandName, #[serde(default)] parsed: ParsedTrigger }
     = "command", key at, lane at.chat.0, Policy::ANSWERING;
 
-    /// React to a mere thanks.
+    /// Reacts to a message that is only thanks.
     Thank { at: MessageAt }
     = "thank", key at, lane at.chat.0, Policy::ANSWERING;
 
-    /// Deliver the parts of one reply. `made_by` is the job that makes it anew when what it rests on is forgotten.
+    /// Delivers the parts of one reply. `made_by` is the job that rebuilds the reply if one of its sources is deleted.
     Send { reply: String, chat: ChatId, #[serde(default)] made_by: Option<Box<JobPayload>> }
     = "send", key reply, lane chat.0, Policy::ANSWERING;
 
-    /// Say once how many old triggers were left unanswered.
+    /// Reports once how many old triggers were not answered.
     Backlog { chat: ChatId }
     = "backlog", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Tell that a trigger was one too many.
+    /// Tells the asker that a limit was reached.
     Refusal { at: MessageAt }
     = "refusal", key at, lane at.chat.0, Policy::ANSWERING;
 
-    /// Say once how to be allowed, and leave.
+    /// Tells an unauthorised chat how to get access, then leaves it.
     Leave { chat: ChatId }
     = "leave", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Tell a chat what is kept of it.
+    /// Tells a chat which of its data is stored.
     Announce { chat: ChatId }
     = "announce", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Tell a chat how many messages from before were imported.
+    /// Tells a chat how many messages were imported.
     Imported { chat: ChatId, count: u64 }
     = "imported", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Find the topic of a conversation, and make its summary where that is missing.
+    /// Determines the topic of a conversation, and builds the topic's summary if it is missing.
     Topic { chat: ChatId, key: ChatKey, thread: Option<ThreadId> }
     = "topic", key topic_key(*key, *thread), lane chat.0, Policy::BACKGROUND;
 
-    /// Make the summary of a topic. `tag` is the row of its tag.
+    /// Builds the summary of a topic. `tag` is the row id of its tag.
     TopicSummary { chat: ChatId, key: ChatKey, tag: i64 }
     = "topic_summary", key tag, lane chat.0, Policy::BACKGROUND;
 
-    /// Tell what was said since a moment; `personal`: for whoever asked alone.
+    /// Sends a recap since a moment; `personal`: for the asker only.
     Recap { at: MessageAt, since: Timestamp, personal: bool }
     = "recap", key at, lane at.chat.0, Policy::ASKING;
 
-    /// Tell a conversation of a chat what was said, as the chat subscribed to it.
+    /// Sends the recap to which a chat subscribed.
     ChatRecap { chat: ChatId, key: ChatKey, thread: Option<i64>, since: Timestamp, until: Timestamp }
     = "chat_recap", key format!("{key}:{}", until.millis()), lane chat.0, Policy::BACKGROUND;
 
-    /// Transcribe a spoken message.
+    /// Transcribes a voice message or video note.
     Transcribe { at: MessageAt }
     = "transcribe", key at, lane at.chat.0, Policy { attempts: 6, ..Policy::BACKGROUND };
 
-    /// Start the recaps that are due.
+    /// Starts the recaps that are due.
     Recaps {}
     = "recaps", key "", lane 0, Policy::PERIODIC;
 
-    /// Delete what somebody asked in `chat` to have forgotten. `request` is the row of the request.
+    /// Carries out a deletion request in `chat`. `request` is the row id of the request.
     Forget { request: i64, chat: ChatId }
     = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };
 
-    /// Send all that is kept of a chat to the admin who asked for it a day ago. `at` is the command.
+    /// Sends all stored data of a chat to the admin who asked for it a day ago. `at` is the command.
     Export { at: MessageAt, thread: Option<ThreadId>, asked_by: UserId }
     = "export", key format!("{}:{asked_by}", at.chat), lane at.chat.0, Policy::ANSWERING;
 
-    /// Clear the file of what deleted words left in it.
+    /// Removes traces of deleted text from the database file.
     Scrub {}
     = "scrub", key "", lane 0, Policy { ends_with_chat: false, ..Policy::BACKGROUND };
 
@@ -159,48 +158,48 @@ job_kinds! {
     Concepts {}
     = "concepts", key "", lane 0, Policy::PERIODIC;
 
-    /// Summarize a session that was closed, or that changed.
+    /// Summarizes a session that was closed or changed.
     Summary { chat: ChatId, session: SessionId }
     = "summary", key session.key(), lane chat.0, Policy::BACKGROUND;
 
-    /// Tag a session by its summary.
+    /// Assigns tags to a session from its summary.
     Tags { chat: ChatId, session: SessionId }
     = "tags", key session.key(), lane chat.0, Policy::BACKGROUND;
 
-    /// Have a server make the vector of a session's summary.
+    /// Requests the vector of a session's summary from the embedding server.
     SummaryVector { chat: ChatId, session: SessionId }
     = "summary_vector", key session.key(), lane chat.0, Policy::BACKGROUND;
 
-    /// Make Recent of a chat anew.
+    /// Rebuilds the Recent summary of a chat.
     Recent { chat: ChatId, key: ChatKey }
     = "recent", key key, lane chat.0, Policy::BACKGROUND;
 
-    /// Fold sessions that aged into History of a chat.
+    /// Merges sessions that left Recent into the History summary of a chat.
     History { chat: ChatId, key: ChatKey }
     = "history", key key, lane chat.0, Policy::BACKGROUND;
 
-    /// Sum up the oldest part of a long strand.
+    /// Summarizes the oldest part of a long thread.
     Strand { chat: ChatId, key: ChatKey, thread: Option<ThreadId>, messages: Vec<Seq> }
     = "strand", key strand_key(*key, messages), lane chat.0, Policy::BACKGROUND;
 
-    /// Divide conversations into sessions, and see to it that each gets its summary.
+    /// Divides conversations into sessions, and schedules their summaries.
     Sessions {}
     = "sessions", key "", lane 0, Policy::PERIODIC;
 
-    /// Fold what has aged, and make the vectors that are missing.
+    /// Merges aged sessions, and builds missing vectors.
     MemoryUpkeep {}
     = "memory_upkeep", key "", lane 0, Policy::PERIODIC;
 
-    /// Make the vectors that recall searches, and keep their index whole.
+    /// Builds the vectors that recall searches, and maintains their index.
     Vectors {}
     = "vectors", key "", lane 0, Policy::PERIODIC;
 
-    /// Delete what has been kept long enough.
+    /// Deletes data that is older than its retention period.
     Retention {}
     = "retention", key "", lane 0, Policy::PERIODIC;
 }
 
-/// A strand is told by the first message of it.
+/// The first message identifies a thread.
 fn strand_key(chat: ChatKey, messages: &[Seq]) -> String {
     format!("{chat}:{}", messages.first().copied().unwrap_or(Seq(0)))
 }
@@ -210,7 +209,7 @@ fn topic_key(chat: ChatKey, thread: Option<ThreadId>) -> String {
 }
 
 impl JobPayload {
-    /// The job that finds the topic of a conversation of `chat`.
+    /// Returns the job that determines the topic of a conversation of `chat`.
     pub fn topic(chat: ChatId, conversation: Conversation) -> Self {
         Self::Topic { chat, key: conversation.chat, thread: conversation.thread }
     }
@@ -221,7 +220,8 @@ impl JobKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
     }
 
-    /// The kinds that `chosen` accepts, as a list for SQL: `'answer', 'send'`. Names are our own words.
+    /// Returns the names of the kinds that `chosen` accepts as an SQL list: `'answer', 'send'`. The names are
+    /// constants, so they need no escaping.
     pub fn sql_list(chosen: impl Fn(&Policy) -> bool) -> String {
         let names = Self::ALL.into_iter().filter(|kind| chosen(&kind.policy())).map(Self::as_str);
         names.map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")

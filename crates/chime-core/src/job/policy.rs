@@ -1,59 +1,58 @@
-//! How the jobs of a kind are treated.
+//! Policies: concurrency, retries and lifetime of the jobs of a kind.
 
 use std::time::Duration;
 
-/// Ends of the process in the middle of a job after which it is parked: it may be what ends it.
+/// Number of crashes during a job after which it is parked, because the job itself may cause them.
 const CRASHES: u32 = 8;
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a job of a kind may take, how often it is tried, and when it ends.
+/// Limits of a kind of jobs: concurrency, attempts and lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     pub class: Class,
-    /// Places for jobs of this kind in one lane. A hung model in one chat leaves places for the others.
+    /// Jobs of this kind that may run at once in one lane, so that a hung model in one chat cannot block the others.
     pub per_lane: usize,
-    /// Places for all jobs of this kind.
+    /// Jobs of this kind that may run at once.
     pub places: usize,
-    /// Attempts after which a job is parked.
     pub attempts: u32,
-    /// The pause after the first failure, which doubles with each further one, and the longest.
+    /// Pause after the first failure, doubled after each further failure, and the longest pause.
     pub pauses: (Duration, Duration),
-    /// Whether a job ends, undone, when the bot is removed from the chat that is its lane.
+    /// `true` if the job is dropped when the bot is removed from its chat.
     pub ends_with_chat: bool,
-    /// How long the row of a done job is kept: until then the same key is not worked on again.
+    /// Time to keep the row of a finished job. Until then the same key is not run again.
     pub row_kept: Duration,
-    /// When the table is told that a job is worked on. What ends the process after that is charged to the job.
+    /// Time of marking the job as running in the table. A crash after that is charged to the job.
     pub marked: Marked,
-    /// Whether it comes again and again, so that its job never ends.
+    /// `true` if the job is scheduled again after each run.
     pub is_periodic: bool,
 }
 
-/// Who waits for a job.
+/// Urgency of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// A member waits.
+    /// A member waits for the result.
     Answering,
-    /// Nobody waits: starts at a bounded rate, and never while an answering job waits for a place.
+    /// Nobody waits. Such jobs start at a limited rate, and never while an answering job waits to run.
     Background,
 }
 
-/// When a job is marked as being worked on.
+/// Time at which a job is marked as running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marked {
-    /// When it starts: it takes long in most cases.
+    /// At its start, for jobs that usually take long.
     AtOnce,
-    /// When it has taken long. Most end sooner, and no commit is spent on them.
+    /// After it has run for a while. Most jobs end sooner and need no extra commit.
     Later,
 }
 
 impl Policy {
-    /// Attempts that a job is charged when the process ended in the middle of it.
+    /// Returns the number of attempts that a crash during the job counts for.
     pub fn charge_of_crash(&self) -> u32 {
         self.attempts.div_ceil(CRASHES)
     }
 
-    /// Answering waits on a remote model nearly all the time, so places are cheap.
+    /// Replies to members. Such jobs mostly wait for a remote server, so many may run at once.
     pub const ANSWERING: Self = Self {
         class: Class::Answering,
         per_lane: 16,
@@ -65,9 +64,10 @@ impl Policy {
         marked: Marked::Later,
         is_periodic: false,
     };
-    /// Work that asks a model while a member waits.
+    /// Replies that need a model.
     pub const ASKING: Self = Self { marked: Marked::AtOnce, ..Self::ANSWERING };
-    /// Work of one chat is done one job after the other. Its attempts take a day, as an outage of a model may.
+    /// Background work, one job at a time in a chat. All attempts together span about a day, to outlast a model's
+    /// outage.
     pub const BACKGROUND: Self = Self {
         class: Class::Background,
         per_lane: 1,
@@ -78,6 +78,6 @@ impl Policy {
         ..Self::ANSWERING
     };
 
-    /// Work that comes again and again: see the table of schedules.
+    /// Scheduled work; see [`Schedule`](super::Schedule).
     pub const PERIODIC: Self = Self { ends_with_chat: false, is_periodic: true, ..Self::BACKGROUND };
 }

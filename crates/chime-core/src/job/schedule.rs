@@ -1,26 +1,25 @@
-//! When periodic work runs.
+//! Schedule of the periodic jobs.
 
 use std::time::Duration;
 
 use super::JobPayload;
 
-/// When the start is over and the backlog is in.
+/// Delay that lets the start finish and the backlog arrive.
 const SOON: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Work that comes again and again. What was missed while the daemon was down is run once.
+/// Periodic job. Runs missed while the daemon was down are made up by a single run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     pub job: JobPayload,
-    /// Between the beginnings of two runs.
+    /// Interval between the starts of two runs.
     pub every: Duration,
-    /// From a start of the daemon to the first run.
+    /// Delay from the start of the daemon to the first run.
     pub first_after: Duration,
 }
 
 impl Schedule {
-    /// All periodic work, a line each.
     pub fn all() -> Vec<Self> {
         vec![
             Self { job: JobPayload::Sessions {}, every: MINUTE, first_after: SOON },

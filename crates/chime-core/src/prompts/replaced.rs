@@ -1,4 +1,4 @@
-//! The files that replace templates: which there are, and what they leave out.
+//! Template files of the operator, and the check that they show all required values.
 
 use std::fmt;
 use std::path::Path;
@@ -8,12 +8,12 @@ use minijinja::value::Serde;
 
 use super::{PromptError, Prompts, SummaryPrompt, Template};
 
-/// What a replaced template lacks.
+/// Defect of a replaced template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// It renders to nothing.
+    /// Renders to an empty text.
     Empty { name: &'static str },
-    /// It does not show this value, or not always.
+    /// Does not show this value, at least in some cases.
     Value { name: &'static str, value: &'static str },
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Gap {
 }
 
 impl Template {
-    /// The values without which the prompt lacks what it is for. `fence` tells members' words from instructions.
+    /// Returns the values that the template must show. `fence` separates members' text from instructions.
     fn must_show(self) -> &'static [&'static str] {
         match self {
             Self::Role => &[],
@@ -40,12 +40,12 @@ impl Template {
         }
     }
 
-    /// The sample with marks in the place of the values that must be shown, and the mark of each that is there.
+    /// Replaces the required values of a sample with marks, and returns the marks of the values that are present.
     fn marked(self, sample: &Value) -> (Value, Vec<(&'static str, String)>) {
         let mut values = serde_json::to_value(sample).unwrap_or_default();
         let mut marks = Vec::new();
         for (number, name) in (1..).zip(self.must_show()) {
-            // Digits and brackets survive a filter that changes the case.
+            // Digits and brackets survive filters that change the case.
             let mark = format!("[[{number}]]");
             if let Some(value) = values.get_mut(*name).filter(|value| value.as_str().is_some_and(|it| !it.is_empty())) {
                 *value = mark.as_str().into();
@@ -56,10 +56,10 @@ impl Template {
     }
 }
 
-/// What `template` lacks, for any of its samples.
+/// Returns the defects of `template`, checked with all its samples.
 ///
 /// # Errors
-/// When it does not render, or when the words of the ask itself would be lost.
+/// Fails if the template does not render, or omits the question itself.
 pub fn gaps(prompts: &Prompts, template: Template) -> Result<Vec<Gap>, PromptError> {
     let name = template.name();
     let mut gaps = Vec::new();
@@ -80,7 +80,8 @@ pub fn gaps(prompts: &Prompts, template: Template) -> Result<Vec<Gap>, PromptErr
     }
 }
 
-/// The templates that files in `dir` replace. A file that replaces none is an error: it is a misspelt name.
+/// Reads the template files in `dir`. A file that matches no template is an error, because its name is probably
+/// misspelt.
 pub fn replacements(dir: &Path) -> Result<Vec<(Template, String)>, PromptError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();

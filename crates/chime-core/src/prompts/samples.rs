@@ -1,4 +1,4 @@
-//! Values that every template is tried with at start.
+//! Sample values for testing every template at start.
 
 use minijinja::Value;
 use minijinja::value::Serde;
@@ -10,7 +10,7 @@ use crate::prompts::{
 };
 
 impl Template {
-    /// Values that lead through every branch of the built-in text.
+    /// Returns samples that reach every branch of the built-in template.
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role | Self::Plain | Self::Strict => {
@@ -48,7 +48,7 @@ impl Template {
             Self::Recall => vec![sample(RecallValues { fence: "CODE", lines: "[1] Ana (14:02): hello" })],
             Self::Context => [("[1] Ana (14:02): hello", None), ("", Some("14:00")), ("", None)]
                 .map(|(lines, earliest)| {
-                    // Where there are no lines, nothing is fenced.
+                    // Without lines the template prints no fence.
                     let fence = if lines.is_empty() { "" } else { "CODE" };
                     ContextValues { fence, lines, earliest }
                 })

@@ -1,20 +1,20 @@
-//! The templates of memory.
+//! Templates for summaries and topics.
 
 use serde::Serialize;
 
-/// What the templates for summaries take. What is summarized follows them, between fences.
+/// Values for the summary templates. The text to summarize follows the template, between fences.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct SummaryValues<'a> {
     pub fence: &'a str,
-    /// The last attempt was over its cap.
+    /// `true` if the previous attempt was too long.
     pub shorter: bool,
-    /// `mini_summary.md`: it is the parts of a long session that are summarized.
+    /// `mini_summary.md`: `true` if the input is the summaries of the parts of a long session.
     pub merges: bool,
-    /// `tags.md` and `infer_topic.md`: the chat's tags, `invoices, thai-place`.
+    /// `tags.md` and `infer_topic.md`: tags of the chat, `invoices, thai-place`.
     pub inventory: &'a str,
 }
 
-/// A text about earlier talk that a model is asked for.
+/// Template of a summary or topic request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryPrompt {
     Mini,
@@ -22,11 +22,11 @@ pub enum SummaryPrompt {
     Recent,
     History,
     Recap,
-    /// Of the oldest part of a long strand.
+    /// Summary of the oldest part of a long thread.
     Strand,
-    /// Of what is known of one topic.
+    /// Summary of everything known about one topic.
     Topic,
-    /// Which of its topics a chat is about.
+    /// Choice of the topic that a chat is about.
     InferTopic,
 }
 

@@ -1,24 +1,24 @@
-//! The sentences of answers that no model wrote, and of what `/why` tells of a follow-up.
+//! Texts of answers without a model, and of `/why` for follow-ups.
 
 use crate::rows::rows;
 
 rows! {
-    /// The answer without a model.
+    /// Answer without a model: a digest.
     pub struct DigestTexts {
-        /// Goes before the messages that an answer would rest on.
+        /// Precedes the messages that an answer would use.
         pub messages: String,
-        /// The message that is replied to may not be read.
+        /// Shown if the bot may not read the message that the trigger replies to.
         pub withheld: String,
-        /// No message, and since when messages are kept.
+        /// Shown if there is no message; says since when the bot can read the chat.
         pub nothing: String,
         pub from_now_on: String,
-        /// Behind an answer of a model that broke off.
+        /// Appended to an answer that the model did not finish.
         pub cut: String,
     }
 }
 
 rows! {
-    /// How an ask was understood that goes on with what the bot suggested.
+    /// Explanations of a question that continues the bot's suggestions.
     pub struct FollowUpTexts {
         pub taken: String,
         pub suggest: String,
@@ -51,7 +51,7 @@ rows! {
         pub excluded: String,
         pub and_more: String,
         pub unclear: String,
-        /// What an ask can take over, in the order of `answer::followup::preserve::FIELDS`.
+        /// Names of the inheritable fields, in the order of `FIELDS` in `chime-answer`'s `followup/preserve.rs`.
         pub fields: [String; 9],
     }
 }

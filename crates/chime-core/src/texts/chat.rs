@@ -1,26 +1,25 @@
-//! The sentences about who is let in, and about what a chat saves and sets for itself.
+//! Texts about access, notes, concepts, settings and the command menu.
 
 use crate::CommandName;
 use crate::rows::rows;
 
 rows! {
-    /// What is said once where the bot may not work.
+    /// Texts for chats and users without access, and for `/claim`.
     pub struct AccessTexts {
         pub turned_away: String,
         pub only_owners: String,
         pub only_members: String,
         pub your_id: String,
         pub claim: String,
-        /// The answer to `/claim` with the right code, or from an owner.
+        /// Reply to `/claim` with the right code, or from an owner.
         pub claimed: String,
         pub wrong_code: String,
-        /// The answer in a group.
+        /// Reply to `/claim` in a group.
         pub claim_in_private: String,
     }
 }
 
 rows! {
-    /// `/note` and `/notes`.
     pub struct NoteTexts {
         pub only_admins: String,
         pub how: String,
@@ -40,7 +39,6 @@ rows! {
 }
 
 rows! {
-    /// `/concepts`.
     pub struct ConceptTexts {
         pub none: String,
         pub here: String,
@@ -51,11 +49,11 @@ rows! {
 }
 
 rows! {
-    /// `/settings`: lines, and the labels of buttons.
+    /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
         pub head: String,
         pub admins_change: String,
-        /// The same in a private chat.
+        /// Variant of `admins_change` for private chats.
         pub you_change: String,
         pub only_admins: String,
         pub open: String,
@@ -92,7 +90,7 @@ rows! {
 }
 
 rows! {
-    /// What each command does, as Telegram lists it when somebody types a slash: at most 256 characters.
+    /// Descriptions in Telegram's command menu, at most 256 characters each.
     pub struct MenuTexts {
         pub ask: String,
         pub why: String,
@@ -114,7 +112,7 @@ rows! {
 }
 
 impl MenuTexts {
-    /// Returns the line for a command; none where it is not listed.
+    /// Returns the description of a command, or `None` if the menu does not list it.
     pub fn line(&self, command: CommandName) -> Option<&str> {
         let line = match command {
             CommandName::Ask => &self.ask,

@@ -1,13 +1,13 @@
-//! The sentences about what is remembered of a chat, and about recaps.
+//! Texts about memory and recaps.
 
 use crate::rows::rows;
 
 rows! {
-    /// `/memory` and `/new`.
+    /// Texts of `/memory` and `/new`.
     pub struct MemoryTexts {
         pub none_yet: String,
         pub being_made: String,
-        /// The head of a section.
+        /// Heading of a section.
         pub head: String,
         pub recent: String,
         pub recent_when: String,
@@ -30,10 +30,10 @@ rows! {
 }
 
 rows! {
-    /// `/recap`.
+    /// Texts of `/recap`.
     pub struct RecapTexts {
         pub head: String,
-        /// Within the head, where a recap is shown elsewhere: the chat that it is of.
+        /// Part of the heading that names the chat, for a recap shown elsewhere.
         pub of: String,
         pub newest: String,
         pub messages_one: String,
@@ -43,14 +43,14 @@ rows! {
         pub own_words: String,
         pub nothing: String,
         pub in_private: String,
-        /// Below a recap for one member that could not go to them in private.
+        /// Shown below a personal recap that could not be sent in private.
         pub could_be_private: String,
         pub reply_not_kept: String,
         pub never_here: String,
         pub only_admins: String,
         pub subscribed: String,
         pub next: String,
-        /// The moment in `next`: of the same day, and of another.
+        /// Moment in `next` if it is today; `next_on` is for other days.
         pub next_today: String,
         pub next_on: String,
         pub unsubscribed: String,
@@ -59,20 +59,20 @@ rows! {
         pub comes: String,
         pub daily: String,
         pub weekly: String,
-        /// "every Monday", from Monday on.
+        /// "every Monday" and so on, from Monday.
         pub days: [String; 7],
         pub words: RecapWords,
     }
 }
 
 rows! {
-    /// What members type behind `/recap`, in lower case.
+    /// Words that members type after `/recap`, in lower case.
     pub struct RecapWords {
         pub today: Vec<String>,
         pub yesterday: Vec<String>,
-        /// At the beginning or the end.
+        /// Words for "since", at the beginning or the end.
         pub since: Vec<String>,
-        /// Words of which one tells that "since" is about the asker's own last visit.
+        /// Words after "since" that refer to the asker's own last visit.
         pub mine: Vec<String>,
         pub missed: Vec<String>,
         pub daily: Vec<String>,
@@ -82,7 +82,7 @@ rows! {
         pub hours: Vec<String>,
         pub days: Vec<String>,
         pub weeks: Vec<String>,
-        /// Long and short names of each, from Monday on.
+        /// Long and short names of each weekday, from Monday.
         pub weekdays: [Vec<String>; 7],
     }
 }

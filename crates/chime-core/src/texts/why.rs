@@ -1,9 +1,8 @@
-//! The sentences of `/why`.
+//! Texts of `/why`.
 
 use crate::rows::rows;
 
 rows! {
-    /// `/why`: which messages an answer used, and why each.
     pub struct WhyTexts {
         pub used: String,
         pub used_none: String,

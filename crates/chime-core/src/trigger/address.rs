@@ -1,4 +1,5 @@
-//! Finds where a text names the bot. Entities alone decide: Telegram makes none inside code, e-mail addresses or longer names.
+//! Detection of the bot's name in a text. Uses only Telegram's entities, which do not exist inside code, e-mail
+//! addresses or longer names.
 
 use std::ops::Range;
 
@@ -6,13 +7,13 @@ use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
 use crate::{BotIdentity, Entity, EntityKind, Message, utf16_slice};
 
-/// How a text speaks to the bot.
+/// Mentions of the bot and the command in one text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) is_named: bool,
-    /// The command with which the text begins, for whomever it is.
+    /// Command at the start of the text, for any bot.
     pub(super) command: Option<Call>,
-    /// The bot's names and the command, in bytes: what is no part of the ask.
+    /// Byte ranges of the bot's names and the command, which are not part of the question.
     pub(super) cut: Vec<Range<usize>>,
 }
 
@@ -32,7 +33,7 @@ pub(super) fn address(message: &Message, bot: &BotIdentity) -> Address {
             EntityKind::Mention if is_at_name(shown, bot) => address.name(range),
             EntityKind::TextMention { user } if user.id == bot.id => address.name(range),
             EntityKind::TextLink { url } if linked_username(url).is_some_and(|name| bot.is_called(name)) => {
-                // "[what do you think](t.me/chimebot)" addresses the bot, and the words are still the ask.
+                // "[what do you think](t.me/chimebot)" addresses the bot, and the link text belongs to the question.
                 if is_at_name(shown, bot) || bot.is_called(shown) || same(shown, &bot.name) {
                     address.name(range);
                 } else {
@@ -53,8 +54,8 @@ impl Address {
         self.cut.push(range);
     }
 
-    /// A command at the start of the text (a mention may stand before it) is the command; one further on that carries
-    /// our name is a way to name us; others are just words.
+    /// Treats a command at the start of the text, perhaps after a mention, as the command. A later command with the
+    /// bot's name counts as a mention, and other commands as plain words.
     fn take_calls(&mut self, text: &str, mut calls: Vec<Call>) {
         calls.sort_by_key(|call| call.range.start);
         for call in calls {
@@ -92,19 +93,20 @@ fn same(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// Whether a word of a text calls a bot: Telegram lets only bots have such names.
+/// Returns `true` if a word is the mention of a bot. Telegram reserves names that end in "bot" for bots.
 pub fn names_bot(word: &str) -> bool {
     let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
     name.starts_with('@') && name.ends_with("bot")
 }
 
-/// Whether a text calls a bot anywhere: a question to it, as a rule, and no talk among the members.
+/// Returns `true` if a text mentions any bot. Such a text is usually a question to the bot, not part of the
+/// conversation.
 pub fn calls_bot(text: &str) -> bool {
     text.contains('@') && text.split_whitespace().any(names_bot)
 }
 
-/// The username that a link opens: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Links to a
-/// message or an invitation open none.
+/// Returns the username in a link: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Returns `None`
+/// for links to messages and invitations.
 fn linked_username(url: &str) -> Option<&str> {
     const HOSTS: [&str; 3] = ["t.me", "telegram.me", "telegram.dog"];
     if let Some(query) = url.strip_prefix("tg://resolve?") {
@@ -132,7 +134,7 @@ fn code_ranges(message: &Message) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The bytes an entity covers. Its own numbers count UTF-16 units and may be nonsense; the result is always in the text.
+/// Converts an entity's UTF-16 range to bytes. Invalid ranges are clamped to the text.
 fn byte_range(text: &str, entity: &Entity) -> Range<usize> {
     let start = text.len() - utf16_slice(text, entity.offset, usize::MAX).len();
     start..start + utf16_slice(text, entity.offset, entity.length).len()

@@ -1,21 +1,21 @@
-//! The ask: a text without the bot's name.
+//! The question of a trigger: its text without the bot's name.
 
 use std::ops::Range;
 
 use crate::ParsedTrigger;
 
-/// Marks that belong to the name they follow: `@bot, …`, `@bot: …`, `@bot - …`.
+/// Punctuation after a name, removed with it: `@bot, …`, `@bot: …`, `@bot - …`.
 const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'];
-/// Marks that stand close to the word before them.
+/// Punctuation that follows a word without a space.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
-/// The ask in `text`, as it was parsed: see `without`.
+/// Returns the question in `text`: the text without the ranges that were cut when the trigger was parsed.
 pub fn ask_of(text: &str, parsed: &ParsedTrigger) -> String {
     without(text, &parsed.cut)
 }
 
-/// `text` without the byte ranges `cut`, joined so that a reader would not notice: no doubled spaces, no comma that
-/// spoke to the name. Line breaks and everything else stay as they are.
+/// Removes the byte ranges `cut` from `text`, together with doubled spaces and the comma after a name. Line breaks and
+/// everything else are preserved.
 pub(super) fn without(text: &str, cut: &[Range<usize>]) -> String {
     let mut cut = cut.to_vec();
     cut.sort_by_key(|range| range.start);
@@ -30,7 +30,7 @@ pub(super) fn without(text: &str, cut: &[Range<usize>]) -> String {
     kept.map_or_else(|| rest.to_owned(), |before| joined(&before, rest)).trim().to_owned()
 }
 
-/// Two sides of a name that was cut out.
+/// Joins the texts before and after a removed name.
 fn joined(before: &str, after: &str) -> String {
     let start = before.trim_end();
     let end = after.trim_start();
@@ -49,8 +49,8 @@ fn joined(before: &str, after: &str) -> String {
     format!("{start}{space}{end}")
 }
 
-/// `, what…` → `what…`. A mark that is glued to what follows (`-5`, `.env`) is part of it, unless it was glued to the
-/// name first.
+/// Removes leading punctuation: `, what…` → `what…`. A mark attached to the following word (`-5`, `.env`) stays, unless
+/// it was attached to the name.
 fn without_opening_mark(after: &str) -> &str {
     let glued = after.trim_start_matches(AFTER_NAME);
     if glued.len() < after.len() {
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// Every `@bot` of the lines is cut out.
+    /// Removes every `@bot` from the lines.
     #[track_caller]
     fn check(lines: &[&str], expected: Expect) {
         let asks: Vec<String> = lines

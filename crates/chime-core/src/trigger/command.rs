@@ -1,20 +1,20 @@
-//! Commands as they stand in a text.
+//! Commands in a text.
 
 use std::ops::Range;
 
-/// A command as it stands in a text, whether or not it exists.
+/// Command in a text, known or unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
-    /// Where it stands, in bytes.
+    /// Byte range in the text.
     pub(super) range: Range<usize>,
-    /// Without slash and address.
+    /// Name without the slash and the bot's username.
     pub(super) name: String,
     pub(super) to: Addressee,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addressee {
-    /// A bare `/command`.
+    /// Bare `/command`.
     Anyone,
     Us,
     AnotherBot,

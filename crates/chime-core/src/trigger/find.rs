@@ -1,4 +1,4 @@
-//! The rules by which a message is for the bot.
+//! Rules that decide if a message addresses the bot.
 
 use std::ops::Range;
 
@@ -14,16 +14,16 @@ use crate::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, 
 pub struct Trigger {
     pub kind: TriggerKind,
     pub how: How,
-    /// The text without the bot's name and without the command.
+    /// Text without the bot's name and the command.
     pub ask: String,
-    /// The ask only points at the conversation: see [`is_generic`].
+    /// `true` if the question only points at the conversation: see [`is_generic`].
     pub generic: bool,
-    /// Byte ranges of the text that are no part of the ask.
+    /// Byte ranges of the text that are not part of the question.
     pub cut: Vec<Range<usize>>,
 }
 
 impl Trigger {
-    /// Without the words, as a job carries it.
+    /// Returns the result without the text, as a job stores it.
     pub fn parsed(&self) -> ParsedTrigger {
         ParsedTrigger { how: self.how, is_generic: self.generic, cut: self.cut.clone() }
     }
@@ -31,19 +31,19 @@ impl Trigger {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TriggerKind {
-    /// Wants an answer. `/ask` arrives as this, with [`How::Command`].
+    /// Question that wants an answer. Includes `/ask`, with [`How::Command`].
     Ask,
-    /// Any other command, with what stands behind it. `/recap` arrives as this also where it is asked for in words.
+    /// Any other command with its arguments. Includes a request for a recap in plain words.
     Command(CommandName, String),
-    /// Only thanks or emoji, to the bot: a reaction is reply enough.
+    /// Only thanks or emoji to the bot, for which a reaction is enough.
     Thanks,
 }
 
-/// What the message itself does not tell.
+/// Facts about the surroundings of a message that it does not contain itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// The message that this one replies to is an answer or recap of ours: not a notice, not the output of a command.
-    /// `false` also where a chat does not want replies to count.
+    /// `true` if the message replies to an answer or recap of the bot, not to a notice or the output of a command.
+    /// Always `false` in chats where replies do not count as triggers.
     pub parent_is_answer: bool,
     pub languages: &'a Languages,
     /// No other bot is known in the chat: a command without a name is for this one.
@@ -52,7 +52,7 @@ pub struct Rules<'a> {
     pub said_before: Option<&'a Message>,
 }
 
-/// Whether `message` addresses the bot, and how. `parent` is the message replied to, where it is known.
+/// Returns the trigger if `message` addresses the bot. `parent` is the message it replies to, if known.
 pub fn find(
     message: &Message,
     parent: Option<&Message>,
@@ -63,12 +63,12 @@ pub fn find(
     if !is_from_a_person(message, bot) {
         return None;
     }
-    // Words that somebody else wrote, or another bot, address nobody here.
+    // Text by somebody else or by an inline bot addresses nobody.
     let is_own = message.forward_origin.is_none() && message.via_bot.is_none();
     let address = if is_own { address(message, bot) } else { Address::default() };
     let ask = without(&message.text, &address.cut);
     if let Some(call) = &address.command {
-        // "@bot /help" names us as "/help@bot" does.
+        // "@bot /help" has the same meaning as "/help@bot".
         let is_named = address.cut.iter().any(|cut| cut.end <= call.range.start);
         let to = if is_named && call.to == Addressee::Anyone { Addressee::Us } else { call.to };
         let found = called(&Call { to, ..call.clone() }, chat_kind, ask, rules)?;
@@ -80,7 +80,7 @@ pub fn find(
         How::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
         How::Mention | How::Reply | How::Private | How::Command => is_mere_reaction(message, &ask, rules.languages),
     };
-    // "Shall I list them?" "Yes": that is no thanks.
+    // "Yes" in reply to "Shall I list them?" is not thanks.
     let answered = if is_reply { parent } else { rules.said_before };
     let is_consent = answered.is_some_and(asks) && consents(&ask, rules.languages);
     if is_thanks && !is_consent {
@@ -98,7 +98,7 @@ fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {
     message.reply_to.is_some() && parent.is_none_or(|parent| parent.kind != Kind::Service)
 }
 
-/// Whether an answer of ours ends with a question, above its list of sources.
+/// Returns `true` if an answer ends with a question, ignoring its source line.
 fn asks(answer: &Message) -> bool {
     let paragraphs = answer.text.split("\n\n").map(str::trim_end);
     paragraphs
@@ -114,7 +114,8 @@ fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {
         && message.kind != Kind::Service
 }
 
-/// A plain message in a topic "replies" to the service message that opened the topic, which may be the bot's own.
+/// Excludes service messages: a plain message in a forum topic "replies" to the service message that opened the topic,
+/// which may be the bot's own.
 fn is_from_the_bot(parent: Option<&Message>, bot: &BotIdentity) -> bool {
     parent.is_none_or(|parent| parent.sender.id == bot.id && parent.kind != Kind::Service)
 }
@@ -159,7 +160,7 @@ fn asked(how: How, ask: String, languages: &Languages) -> Trigger {
     Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask, languages), ask, cut: Vec::new() }
 }
 
-/// Thanks or emoji, typed or as a sticker.
+/// Returns `true` for thanks or emoji, typed or as a sticker.
 fn is_mere_reaction(message: &Message, ask: &str, languages: &Languages) -> bool {
     match message.kind {
         Kind::Text => is_thanks(ask, languages),

@@ -1,28 +1,27 @@
-//! Asks without a subject of their own, and thanks.
+//! Detection of questions without a subject, thanks and small talk.
 
 use crate::trigger::languages::Languages;
 use crate::trigger::words::words;
 
-/// Longer asks always say something. Keeps the cost of a wall of text at nothing.
+/// Longest generic question, in words. Longer texts always have a subject and need no lookup.
 const LONGEST_GENERIC: usize = 24;
 
-/// Faces typed with punctuation.
 const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
 
-/// Emoji that point or ask, and so are no thanks.
+/// Emoji that point or ask, and so do not mean thanks.
 const POINTING: [char; 16] =
     ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷'];
 
-/// Whether `ask` only points at the conversation: empty, nothing but marks and emoji, or made of general phrases of one
-/// language ("thoughts?", "^^", "can you help us with this pls", "see above").
+/// Returns `true` if `ask` only points at the conversation: empty, only punctuation and emoji, or only general phrases
+/// of one language ("thoughts?", "^^", "can you help us with this pls", "see above").
 pub fn is_generic(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
     asked.is_empty()
         || (asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_points(&asked)))
 }
 
-/// Whether `text` is only thanks, praise or emoji, so that a reaction is reply enough. A question mark asks for more.
+/// Returns `true` if `text` is only thanks, praise or emoji, without a question mark.
 pub fn is_thanks(text: &str, languages: &Languages) -> bool {
     if text.contains(['?', '^']) || text.contains(POINTING) {
         return false;
@@ -35,10 +34,10 @@ pub fn is_thanks(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_thanks(&said))
 }
 
-/// Whether `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps to somebody by name, or nothing but
-/// emoji and marks.
+/// Returns `true` if `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps with names, or
+/// only emoji and punctuation.
 pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
-    /// Words of the longest such message, and names in it.
+    /// Most words of small talk, and most names in it.
     const LONGEST: usize = 8;
     const NAMES: usize = 2;
     if text.contains('?') || text.contains("://") {
@@ -48,14 +47,14 @@ pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST && languages.tables.iter().any(|language| language.only_small_talk(&said, NAMES))
 }
 
-/// Whether `ask` is only what somebody asks who was away ("what did I miss?").
+/// Returns `true` if `ask` only asks for missed messages ("what did I miss?").
 pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
     asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_what_was_missed(&asked))
 }
 
-/// Whether `ask`, of somebody who names the bot, is thanks. Narrower than [`is_thanks`]: a bare emoji points at the talk
-/// above, and what can ask as well ("true", "agreed") asks.
+/// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: a bare emoji
+/// points at the conversation, and words that can also be a question ("true", "agreed") are treated as one.
 pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
     let said = words(ask);
     !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
@@ -74,7 +73,7 @@ pub fn consents(text: &str, languages: &Languages) -> bool {
     text.contains(NODS) || languages.tables.iter().any(|language| language.consents(&said))
 }
 
-/// The blocks in which nearly all emoji are: pictographs, symbols and dingbats, stars and squares.
+/// Returns `true` for the blocks with nearly all emoji: pictographs, symbols, dingbats, stars and squares.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
 }

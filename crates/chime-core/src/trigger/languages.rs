@@ -1,4 +1,5 @@
-//! Words and phrases, one data file a language. A language is added by adding a file and a line here.
+//! Words and phrases for reading triggers: one data file per language. A new language needs a file and a line in
+//! `FILES`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -21,52 +22,49 @@ const FILES: [&str; 12] = [
     include_str!("languages/tr.toml"),
     include_str!("languages/et.toml"),
 ];
-/// Words of the longest phrase of the tables.
+/// Words of the longest phrase.
 const LONGEST: usize = 8;
-/// Words of the longest greeting of somebody by name.
+/// Words of the longest greeting with a name.
 const NAMED_GREETING: usize = 5;
-/// Words of a text that are looked at to tell its language.
+/// Words of a text used to detect its language.
 const TELLING_WORDS: usize = 24;
-/// Bytes of a text that are looked at to tell whether it is a question.
+/// Bytes of a text used to detect a question.
 const OPENING: usize = 400;
 
-/// What members say when they ask nothing in particular or just say thanks, how questions begin, and words that tell
-/// nothing about what a text is about.
+/// Phrases of all languages: generic questions, thanks, beginnings of questions, stop words and more.
 #[derive(Debug, Default)]
 pub struct Languages {
     pub(super) tables: Vec<Language>,
-    /// Stop words of all languages, each with the languages that it belongs to: a bit each, in the order of `tables`.
+    /// Stop words of all languages. Bit n is set if the word belongs to the nth language of `tables`.
     stop_words: HashMap<String, u16>,
-    /// Words of one language that tell something, and are stop words of another: "car" is "because" in French.
+    /// Words that carry meaning in one language and are stop words of another: "car" is "because" in French.
     content_words: HashSet<String>,
 }
 
-/// One language, its phrases as [`words`] joined by spaces.
+/// Phrases of one language, each as [`words`] joined by spaces.
 #[derive(Debug)]
 pub(super) struct Language {
     code: String,
-    /// Single words that may be taken out anywhere: fillers, polite words, pointers.
+    /// Single words that are ignored anywhere: fillers, polite words, pointers.
     fillers: HashSet<String>,
-    /// What only points or asks in general, politeness included; without fillers.
+    /// Phrases that only point or ask in general, including polite ones, without fillers.
     generic: HashSet<String>,
     thanks: HashSet<String>,
     /// Greetings, wishes and laughter.
     greetings: HashSet<String>,
-    /// What agrees to a question.
     consents: HashSet<String>,
-    /// Fillers and politeness that are no thanks.
+    /// Fillers and polite phrases that are not thanks.
     around: HashSet<String>,
-    /// What a question begins with.
     questions: HashSet<String>,
-    /// What points or asks in general, as it is written, without politeness.
+    /// Phrases that point or ask in general, as written, without polite ones.
     asks: HashSet<String>,
-    /// Words that speak of the people here, of what they said, or of their days.
+    /// Words about the chat's members, their messages or their plans.
     ours: HashSet<String>,
-    /// What somebody asks who was away; without fillers.
+    /// Requests for missed messages, without fillers.
     missed: HashSet<String>,
-    /// What a question begins with that goes on with what was just asked.
+    /// Beginnings of questions that continue the previous one.
     goes_on: HashSet<String>,
-    /// What a question has that is for the group.
+    /// Phrases of questions to the group.
     to_group: HashSet<String>,
     /// Questions about the bot itself.
     about_bot: HashSet<String>,
@@ -74,7 +72,7 @@ pub(super) struct Language {
     amounts: HashSet<String>,
 }
 
-/// The file's form. What the lists mean is explained in `languages/en.toml`.
+/// Data file. `languages/en.toml` explains the lists.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -83,7 +81,7 @@ struct File {
     rows: Rows,
 }
 
-/// The lists of a file. A language that lacks one is used for what it has, and a test names it.
+/// Lists of a data file. A missing list is treated as empty, but fails a test.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Rows {
@@ -106,7 +104,7 @@ struct Rows {
 }
 
 impl Languages {
-    /// The tables inside the binary. A file that does not parse is left out, which a test rules out.
+    /// Returns the built-in phrases. Skips files that do not parse; a test ensures that all of them do.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<Languages> =
             LazyLock::new(|| Languages::of(FILES.iter().filter_map(|file| toml::from_str(file).ok())));
@@ -125,8 +123,9 @@ impl Languages {
         languages
     }
 
-    /// Whether a word in lower case says nothing about what a text is about, which is in one of the languages with these
-    /// two-letter codes: a stop word of any language, but what tells something in another is one only in its own.
+    /// Returns `true` if a lower-case word carries no meaning in a text in one of the languages `codes` (two letters).
+    /// A stop word of any language counts, unless it carries meaning in another: then it must be a stop word of one of
+    /// `codes`.
     pub fn is_stop_word_of(&self, word: &str, mut codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
         let Some(of) = self.stop_words.get(word) else { return false };
         let is_of =
@@ -134,7 +133,7 @@ impl Languages {
         !self.content_words.contains(word) || codes.any(|code| is_of(code.as_ref()))
     }
 
-    /// The same for a word of `text`, whose other stop words tell its language.
+    /// Like [`is_stop_word_of`](Self::is_stop_word_of), with the language detected from the other stop words of `text`.
     pub fn is_stop_word_in(&self, word: &str, text: &str) -> bool {
         let Some(of) = self.stop_words.get(word) else { return false };
         if !self.content_words.contains(word) {
@@ -145,23 +144,23 @@ impl Languages {
             let of_these = counts.iter().enumerate().filter(|(place, _)| (of >> place & 1 == 1) == is_own);
             of_these.map(|(_, count)| *count).max().unwrap_or_default()
         };
-        // The word itself is one.
+        // Does not count the word itself.
         let others = most(true).saturating_sub(1);
         others > 0 && others >= most(false)
     }
 
-    /// Whether a word in lower case is a stop word of English, the first of the tables.
+    /// Returns `true` if a lower-case word is a stop word of English, the first language of `tables`.
     pub fn is_english_stop_word(&self, word: &str) -> bool {
         self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
     }
 
-    /// Whether a text asks: a question mark anywhere but inside a link, or the first words of a question in the language
-    /// that its stop words speak for ("was machen wir" asks in German, "was there twice" does not in English).
+    /// Returns `true` if a text asks a question: it has a question mark outside links, or begins like a question in its
+    /// likely languages ("was machen wir" is a question in German, "was there twice" is not one in English).
     pub fn is_question(&self, text: &str) -> bool {
         const MARKS: [char; 3] = ['?', '？', '¿'];
         let has_mark = |word: &str| {
             let link = word.find("://").or_else(|| word.find("www."));
-            // A link may still end a question.
+            // A link may be followed by the question mark of its sentence.
             word.ends_with(MARKS) || word[..link.unwrap_or(word.len())].contains(MARKS)
         };
         if text.split_whitespace().any(has_mark) {
@@ -172,21 +171,21 @@ impl Languages {
         self.likely(head).any(|language| language.begins_question(&opening))
     }
 
-    /// How many words of a text speak of the people here, of what they said, or of their days, in the language that its
-    /// stop words speak for: an ask with such words is seldom about the world at large.
+    /// Counts words about the chat's members, their messages or their plans, in the likely languages of the text. A
+    /// question with such words is rarely about general knowledge.
     pub fn ours_in(&self, text: &str) -> usize {
         let said = words(text);
         let counts = self.likely(text).map(|language| said.iter().filter(|word| language.ours.contains(*word)).count());
         counts.max().unwrap_or_default()
     }
 
-    /// Whether a question goes on with what was just asked or answered, by how it begins in any language that it may be of.
+    /// Returns `true` if the beginning of a question shows that it continues the previous question or answer.
     pub fn goes_on(&self, question: &str) -> bool {
         let said = words(question);
         self.likely(question).any(|language| begins_with(&said, &language.goes_on))
     }
 
-    /// Whether a question is for the group or for one of it ("does anybody know").
+    /// Returns `true` if a question addresses the group or one of its members ("does anybody know").
     pub fn is_to_group(&self, question: &str) -> bool {
         let said = words(question);
         self.likely(question)
@@ -207,7 +206,7 @@ impl Languages {
         self.tables.iter().zip(counts).filter(move |(_, count)| *count == most).map(|(language, _)| language)
     }
 
-    /// How many stop words of each language a text has, in the order of `tables`.
+    /// Counts the stop words of each language in a text, in the order of `tables`.
     fn stop_words_in(&self, text: &str) -> Vec<u32> {
         let mut counts = vec![0_u32; self.tables.len()];
         let lower = text.to_lowercase();
@@ -220,12 +219,12 @@ impl Languages {
         counts
     }
 
-    /// The codes of the languages of which a text has the most stop words; all of them where it has none.
+    /// Returns the codes of the languages with the most stop words in a text; all codes if it has none.
     pub fn likely_codes(&self, text: &str) -> Vec<&str> {
         self.likely(text).map(|language| language.code.as_str()).collect()
     }
 
-    /// The languages' two-letter codes.
+    /// Returns the two-letter codes of all languages.
     pub fn codes(&self) -> impl Iterator<Item = &str> {
         self.tables.iter().map(|language| language.code.as_str())
     }
@@ -234,7 +233,7 @@ impl Languages {
 impl Language {
     fn of(file: File) -> Self {
         let rows = file.rows;
-        // A word that points may stand inside a phrase too: "mida sa *sellest* arvad".
+        // A pointer may also appear inside a phrase: "mida sa *sellest* arvad".
         let fillers: HashSet<String> =
             phrases([&rows.fillers, &rows.politeness, &rows.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
         let thanks: HashSet<String> = phrases([&rows.thanks]).collect();
@@ -276,37 +275,38 @@ impl Language {
         begins_with(said, &self.questions)
     }
 
-    /// Whether `asked` is what somebody asks who was away, fillers aside.
+    /// Returns `true` if `asked` requests missed messages, ignoring fillers.
     pub(super) fn asks_what_was_missed(&self, asked: &[String]) -> bool {
         let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
         self.missed.contains(&rest.join(" "))
     }
 
-    /// Whether nothing is left of `asked` but fillers and what points or asks in general.
+    /// Returns `true` if `asked` consists of fillers and phrases that point or ask in general.
     pub(super) fn only_points(&self, asked: &[String]) -> bool {
         let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
         is_made_of(&rest, |phrase| self.generic.contains(phrase))
     }
 
-    /// Whether `said` is made of nothing but what points or asks in general.
+    /// Returns `true` if `said` consists of phrases that point or ask in general.
     pub(super) fn only_asks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         is_made_of(&said, |phrase| self.asks.contains(phrase))
     }
 
-    /// Whether `said` holds words that agree to a question.
+    /// Returns `true` if `said` contains a phrase that agrees to a question.
     pub(super) fn consents(&self, said: &[String]) -> bool {
         (0..said.len()).any(|start| begins_with(&said[start..], &self.consents))
     }
 
-    /// Whether `said` is made of greetings, wishes, thanks, a yes or laughter, and up to `names` other words beside a greeting.
+    /// Returns `true` if `said` consists of greetings, wishes, thanks, a yes or laughter. A greeting allows up to
+    /// `names` other words.
     pub(super) fn only_small_talk(&self, said: &[String], names: usize) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let is_known = |phrase: &str| {
             let lists = [&self.greetings, &self.thanks, &self.consents, &self.around];
             lists.into_iter().any(|list| list.contains(phrase))
         };
-        // Without a greeting an unknown word says something.
+        // Without a greeting, an unknown word makes it more than small talk.
         let greets = || runs(&said).any(|run| self.greetings.contains(&run));
         let unknown = unknown_words(&said, is_known);
         unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && greets()
@@ -328,17 +328,16 @@ impl Language {
     }
 }
 
-/// Whether `words` begin with one of these phrases.
 fn begins_with(words: &[String], phrases: &HashSet<String>) -> bool {
     (1..=words.len().min(LONGEST)).any(|length| phrases.contains(&words[..length].join(" ")))
 }
 
-/// Whether `words` can be cut into runs that are all `known`. No words are made of nothing.
+/// Returns `true` if `words` can be divided into runs that are all `known`; also for no words.
 fn is_made_of(words: &[&str], known: impl Fn(&str) -> bool) -> bool {
     unknown_words(words, known) == 0
 }
 
-/// How many of `words` are left when as many as possible are covered by `known` runs.
+/// Returns the number of words left over when `known` runs cover as many words as possible.
 fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
     let mut left = vec![0; words.len() + 1];
     for end in 1..=words.len() {
@@ -349,7 +348,7 @@ fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
     left[words.len()]
 }
 
-/// Every run of neighboring words, up to the longest that a phrase may have.
+/// Returns every run of adjacent words up to the longest possible phrase.
 fn runs<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     (0..words.len()).flat_map(move |start| {
         (start + 1..=words.len().min(start + LONGEST)).map(move |end| words[start..end].join(" "))

@@ -1,19 +1,19 @@
-//! Several short messages in a row are one ask.
+//! Joining of several short messages into one question.
 
 use std::time::Duration;
 
 use crate::{Kind, Message, StoredMessage};
 
-/// The longest pause between two messages of one thought.
+/// Longest pause between two messages of one question.
 const PAUSE: Duration = Duration::from_secs(60);
-/// More than this in a row is a story, not an ask.
+/// Most messages before the trigger; a longer run tells a story.
 const MOST: usize = 5;
 
-/// What the trigger's author wrote immediately before it, oldest first: with nobody else between, in the same
-/// conversation, and no pause longer than a minute.
+/// Returns the messages that the trigger's author wrote directly before it, oldest first: in the same conversation,
+/// without other authors in between, and with pauses of at most a minute.
 ///
-/// `history` is sorted by time, oldest first; it may hold the trigger and what came after. A forward ends the run: it
-/// is what the ask is about.
+/// `history` must be sorted by time, oldest first; later messages in it are ignored. A forward ends the run, because it
+/// is the subject of the question, not a part of it.
 pub fn own_run<'a>(history: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let mut run: Vec<&StoredMessage> = Vec::new();
     let mut later = &trigger.message;
@@ -32,7 +32,7 @@ pub fn own_run<'a>(history: &'a [StoredMessage], trigger: &StoredMessage) -> Vec
     run
 }
 
-/// Whether `earlier` is the same thought as `later`.
+/// Returns `true` if `earlier` and `later` can belong to one question.
 fn leads_to(earlier: &Message, later: &Message) -> bool {
     earlier.sender.id == later.sender.id
         && earlier.kind != Kind::Service
@@ -48,7 +48,7 @@ mod tests {
     use crate::trigger::find::tests::plain_message;
     use crate::{ChatKey, Seq, ThreadId, Timestamp, UserId};
 
-    /// Lines `SECOND AUTHOR [thread N] [forward]`; the last is the trigger. Messages are numbered from 1.
+    /// Parses lines `SECOND AUTHOR [thread N] [forward]`, numbered from 1. The last line is the trigger.
     #[track_caller]
     fn check(chat: &str, expected: Expect) {
         let stored: Vec<StoredMessage> = chat

@@ -1,12 +1,11 @@
-//! Words as the phrase tables compare them: what is typed in haste, without accents or with ten exclamation marks, is
-//! the same phrase.
+//! Word normalisation for comparing phrases, tolerant of missing accents, repeated letters and punctuation.
 
-/// Lower-case words without accents, apostrophes, punctuation, emoji and doubled letters.
+/// Returns the lower-case words of `text` without accents, apostrophes, punctuation, emoji and doubled letters.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {
-            // An apostrophe joins ("what's"), a combining accent belongs to its letter.
+            // Skips apostrophes, which join a word ("what's"), and combining accents.
             '\'' | '’' | '`' | '´' | '\u{300}'..='\u{36f}' => {}
             c if c.is_alphanumeric() => {
                 let c = plain(c);
@@ -22,7 +21,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A letter without its accent, in the alphabets of the shipped languages.
+/// Removes the accent of a letter in the supported languages.
 fn plain(c: char) -> char {
     match c {
         'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ą' => 'a',

@@ -21,8 +21,8 @@ pub(in crate::trigger) fn plain_message(text: &str) -> Message {
     Message { text: text.to_owned(), ..message }
 }
 
-/// `hey [@chime](mention)`: the text in brackets is an entity, named in the parentheses as `mention`, `command`,
-/// `code`, `email`, `user:ID`, or a link. Whatever stands outside brackets has none.
+/// Parses `hey [@chime](mention)`: the text in brackets is an entity of the kind in parentheses, `mention`, `command`,
+/// `code`, `email`, `user:ID`, or a link.
 fn marked_up(line: &str) -> Message {
     let mut message = plain_message("");
     let mut rest = line;
@@ -57,8 +57,8 @@ fn entity(before: &str, shown: &str, kind: EntityKind) -> Entity {
     Entity { offset: utf16_len(before), length: utf16_len(shown), kind }
 }
 
-/// Circumstances, then `|`, then the text: `private`, `photo`, `sticker`, `service`, `edited`, `forward`, `inline` (made
-/// through another bot), `by-bot`, `by-us`, `reply` (to an answer of the bot), `to-notice`, `to-topic`, `to-member`.
+/// Parses conditions, then `|`, then the text: `private`, `photo`, `sticker`, `service`, `edited`, `forward`, `inline`
+/// (made by an inline bot), `by-bot`, `by-us`, `reply` (to an answer of the bot), `to-notice`, `to-topic`, `to-member`.
 fn scene(line: &str) -> String {
     let (circumstances, text) = line.split_once('|').unwrap_or(("", line));
     let mut message = marked_up(text.trim_matches(' '));

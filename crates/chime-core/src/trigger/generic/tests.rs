@@ -2,7 +2,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Every line of `asks` is generic, or none is.
 #[track_caller]
 fn check(generic: bool, asks: &str) {
     let wrong: Vec<&str> = asks
