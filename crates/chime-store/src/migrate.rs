@@ -1,10 +1,10 @@
-//! Numbered migrations, forward only, each in one transaction. `PRAGMA user_version` says how far a file has come.
+//! Numbered migrations, forward only, each in one transaction. `PRAGMA user_version` holds the version of a file.
 
 use rusqlite::Connection;
 
 use super::{Result, StoreError};
 
-/// In order; the number of a migration is its place, counted from 1.
+/// In order. The number of a migration is its position, counted from 1.
 const MIGRATIONS: [&str; 35] = [
     include_str!("../../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../../migrations/0002_inbox_and_jobs.sql"),
@@ -43,14 +43,14 @@ const MIGRATIONS: [&str; 35] = [
     include_str!("../../../migrations/0035_own_budget_and_askers.sql"),
 ];
 
-/// The version that this program writes.
+/// Schema version that this program writes.
 pub const KNOWN: u32 = MIGRATIONS.len() as u32;
 
 pub fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Brings the file from its version up to `target`.
+/// Migrates the file from its version up to `target`.
 pub fn migrate_to(conn: &mut Connection, target: u32) -> Result<()> {
     let from = version(conn)?;
     for (version, sql) in (1..).zip(MIGRATIONS).skip(from as usize).take_while(|(version, _)| *version <= target) {
