@@ -29,8 +29,8 @@ const DRAIN: Duration = Duration::from_secs(7);
 const MARK_AFTER: Duration = Duration::from_millis(200);
 /// Delay before the next try after a full disk or a locked file.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
-/// Delay before a job is retried after a transient failure: short for the member who waits, but without flooding the
-/// failing service.
+/// Delay before a job is retried after a transient failure: short enough for a waiting member, long enough not to flood
+/// the failing service.
 const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
 /// Wakes the pool when there may be work. Only hints; the table is the source of truth.

@@ -79,8 +79,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
          WHERE origin_user_id = :user AND origin_ts = :ts AND origin_message_id IS NULL",
         params,
     )?;
-    // Members who hide their account in forwards appear by name only. A name alone proves nothing: the second of
-    // sending must match too, and the author must write in that chat.
+    // Members who hide their account in forwards appear by name only. A name alone proves nothing: the sending time
+    // must match too, and the author must write in that chat.
     found.extend(places(
         conn,
         "SELECT telegram_chat_id, message_id FROM message

@@ -1,3 +1,5 @@
+//! Chats, their Telegram ids and their members.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use super::derived::{self, Cause, Family, Merged};
 use super::{Reader, Result, Writer, memory, messages, row};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
-/// Range of an opt-out.
+/// Chats that an opt-out applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     Chat(ChatKey),

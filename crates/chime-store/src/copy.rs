@@ -41,7 +41,7 @@ pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
     Ok(copied)
 }
 
-/// Opens a Chime database that is sound and not newer than this program.
+/// Opens a Chime database that is undamaged and not newer than this program.
 fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
     // SQLite would report a write error instead.
     fs::File::open(path).map_err(|source| open::file_error("cannot read", path, source))?;

@@ -52,7 +52,6 @@ pub struct Deletion {
     pub forgotten: Forgotten,
 }
 
-/// State of a request after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     More,

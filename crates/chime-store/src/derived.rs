@@ -12,8 +12,8 @@
 //!    `FAMILIES` nor `NOT_DERIVED`.
 //! 3. Put a marker into `what_was_forgotten_is_in_no_byte_of_any_file` (`tests/e2e/privacy.rs`) that reaches the table.
 //!
-//! Data made from several messages (a summary, a concept) records these in a table of its own, as `answer_use` does. It
-//! is deleted as soon as one of them is. A rebuild is scheduled in the same transaction and done by a job.
+//! Data made from several messages (a summary, a concept) records them in a table of its own, as `answer_use` does, and
+//! is deleted as soon as one of the messages is. A rebuild is scheduled in the same transaction and done by a job.
 
 use std::collections::BTreeMap;
 

@@ -53,7 +53,8 @@ pub fn of_pair(conn: &Reader, range: &Range, (first, second): (&str, &str)) -> R
     read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
 }
 
-/// Minimum number of letters to search for; and letters cut from the end of a longer word, which inflection may change.
+/// Minimum number of letters to search for, and number of letters cut from the end of a longer word, which inflection
+/// may change.
 const PART_CHARS: usize = 3;
 const ENDING_CHARS: usize = 2;
 

@@ -16,7 +16,7 @@ pub struct Subscription {
     pub weekday: Option<u8>,
     /// Minutes since midnight in the chat's time zone.
     pub minute: u16,
-    /// End of the last recap.
+    /// End of the period that the last recap covers.
     pub since: Timestamp,
 }
 

@@ -1,4 +1,5 @@
-//! Expired data.
+//! Queries and deletions for retention: expired messages, abandoned and empty chats, old names, replies and token
+//! counts.
 
 use rusqlite::named_params;
 

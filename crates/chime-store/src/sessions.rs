@@ -1,4 +1,4 @@
-//! Sessions: pending notes about changes in conversations, and the division into sessions.
+//! Sessions, and notes of changes in conversations after which sessions must be divided again.
 
 use std::time::Duration;
 

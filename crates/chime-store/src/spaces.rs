@@ -8,7 +8,8 @@ use super::messages::row_id;
 use super::{Reader, Result, Writer, row, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 
-/// Newest messages of a chat that need no stored vector: they change most, and every search reads them anyway.
+/// Number of newest messages in a chat that need no stored vector: they change most, and every search reads them
+/// anyway.
 pub const NEAR: u32 = 30;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,7 +259,7 @@ pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
     Ok(Seq(made.unwrap_or(0)))
 }
 
-/// Progress of a model's vectors: pairs of those made and all that are needed.
+/// Progress of a model's vectors, as pairs of (made, needed).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     pub messages: (u64, u64),

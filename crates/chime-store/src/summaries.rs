@@ -82,8 +82,8 @@ fn settle(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     Ok(settled == 1)
 }
 
-/// Also deletes its sources and its vector (by foreign keys), but not the session's tags, which are replaced
-/// separately.
+/// Deletes a mini-summary with its sources and its vector (by foreign keys), but not the session's tags, which are
+/// replaced separately.
 fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("DELETE FROM mini_summary WHERE session_id = :id")?.execute(named_params! { ":id": key(id) })?;
     Ok(())

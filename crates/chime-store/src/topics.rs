@@ -10,7 +10,7 @@ use chime_core::{ChatId, ChatKey, Conversation, JobPayload, Seq, SessionId, Summ
 /// Members' messages in a session before topics are scored for the first time.
 const FIRST_LOOK: u32 = 3;
 
-/// Topic of a conversation's open session.
+/// Topic of a conversation's open session. Turns count the members' messages in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicState {
     /// First message of the session. `None` if a member set the topic and no session was checked since.

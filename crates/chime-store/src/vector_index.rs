@@ -42,8 +42,8 @@ const TENTHS: usize = 6;
 const LEAST_VALUES: usize = 64;
 /// Candidates from the index. It compares L1 distances, which takes a fifth of the time of cosines.
 const PROPOSED: usize = 64;
-/// Minimum candidates from the newest part if others follow. vec0 scans a part's distances again for each candidate,
-/// and the last of these is near enough to exclude nearly all candidates of the further parts.
+/// Minimum candidates from the newest part if others follow. vec0 scans a part's distances again for each candidate, so
+/// fewer are faster, and the distance of the last one already excludes nearly all documents of the further parts.
 const FIRST_PROPOSED: usize = 32;
 /// Changes that the log of an index holds. A copy that is further behind reads the whole index again.
 const CHANGES_KEPT: u32 = 1024;

@@ -10,7 +10,7 @@ use super::messages::{VISIBLE, row_id};
 use super::{Reader, Result, Writer, spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 
-/// Message without a vector.
+/// Message that a model has no vector of yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     pub chat: ChatKey,
