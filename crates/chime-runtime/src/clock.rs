@@ -35,7 +35,6 @@ pub struct SetBackWatch {
 }
 
 impl Clock {
-    /// Returns a clock that shows the machine's time.
     pub fn system() -> Self {
         Self {
             shift: Arc::default(),
@@ -89,7 +88,6 @@ impl Clock {
         self.sleep_until(self.now().plus(span)).await;
     }
 
-    /// Starts to watch for the system clock being set back.
     pub fn watch_set_back(&self) -> SetBackWatch {
         SetBackWatch { seen: self.now(), since: self.stopwatch() }
     }

@@ -18,7 +18,6 @@ pub fn is_owner(conn: &Reader, user: UserId) -> Result<bool> {
         .query_row(named_params! { ":user": user.0 }, |raw| raw.get("found"))?)
 }
 
-/// Returns the owners who were added in Telegram.
 pub fn owners(conn: &Reader) -> Result<Vec<UserId>> {
     let mut statement = conn.prepare_cached("SELECT user_id FROM owner ORDER BY user_id")?;
     let rows = statement.query_map([], |raw| raw.get("user_id").map(UserId))?;
@@ -29,7 +28,6 @@ pub fn has_owner(conn: &Reader) -> Result<bool> {
     Ok(conn.query_row("SELECT EXISTS (SELECT 1 FROM owner) AS found", [], |raw| raw.get("found"))?)
 }
 
-/// Numbers of owners and chats that were added in Telegram.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Admitted {
     pub owners: u64,
@@ -59,7 +57,6 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Allows the bot in a chat.
 pub fn allow(tx: &Writer<'_>, chat: ChatKey, by: UserId, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO allowed_chat (chat_key, allowed_by, since) VALUES (:chat, :by, :now)

@@ -12,7 +12,6 @@ pub fn is_told(conn: &Reader, key: ChatKey) -> Result<bool> {
         .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
 }
 
-/// Records the notices that are posted in the chat now.
 pub fn write(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET announced_at = :now, memory_told_at = iif(:memory, :now, memory_told_at),

@@ -6,7 +6,6 @@ use super::derived::Family;
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, JobPayload, ThreadId, Timestamp};
 
-/// Number of skipped triggers to report in one chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skipped {
     pub thread: Option<ThreadId>,

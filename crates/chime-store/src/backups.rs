@@ -9,9 +9,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use super::{Result, StoreError, snapshot};
 use chime_core::Timestamp;
 
-/// Most copies that are kept.
 const KEPT: usize = 3;
-/// Longest time for which a copy is kept.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Upper bound for the duration of a copy. A backup may run while the daemon prunes.
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);

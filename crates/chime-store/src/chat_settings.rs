@@ -16,7 +16,6 @@ pub struct ChatSettings {
     pub memory: Option<bool>,
     /// Silence that ends a session.
     pub session_idle: Option<Duration>,
-    /// Token budget per day.
     pub daily_tokens: Option<u64>,
 }
 
@@ -62,7 +61,6 @@ pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> 
     Ok(())
 }
 
-/// Sets the token budget per day; `None` means the operator's setting.
 pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat")?
         .execute(named_params! { ":tokens": tokens, ":chat": chat.0 })?;

@@ -22,7 +22,6 @@ pub struct ChatRow {
     pub language: Language,
     /// Language that the admins chose for the bot's own texts.
     pub own_language: Option<Language>,
-    /// Time zone that the chat chose.
     pub time_zone: Option<Zone>,
     /// Members who may tag the bot.
     pub askers: Askers,
@@ -60,7 +59,6 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     ))
 }
 
-/// Columns of a chat before validation.
 type RawChat =
     (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
 
@@ -264,7 +262,6 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 pub struct Revision {
     /// Changes when existing messages change, become unreadable, or become readable again.
     pub number: i64,
-    /// Newest message.
     pub last: Seq,
 }
 
@@ -328,7 +325,6 @@ pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Durati
     days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
 }
 
-/// Stores the current name of a member who writes in the chat.
 pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)
@@ -353,7 +349,6 @@ pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()>
     Ok(())
 }
 
-/// Member of a chat with their current name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     pub id: UserId,

@@ -61,7 +61,6 @@ impl ContextKey {
     }
 }
 
-/// Returns the context of a conversation, or `None` if nothing is stored.
 pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext>> {
     let raw: Option<String> = conn
         .prepare_cached(
@@ -75,7 +74,6 @@ pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext
     raw.map(|raw| row::json(&raw, "context_json")).transpose()
 }
 
-/// Replaces the context of a conversation.
 pub fn save(tx: &Writer<'_>, key: ContextKey, context: &ConversationContext, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO conversation_context (tenant_id, conversation_id, context_json, updated_at)
@@ -143,7 +141,6 @@ pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
     Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
-/// Stores what an answer captured, under the id of its concept.
 pub fn capture(
     tx: &Writer<'_>,
     (chat, answer): (ChatKey, AnswerId),
@@ -163,7 +160,6 @@ pub fn capture(
     Ok(())
 }
 
-/// Returns the concepts that an answer captured.
 pub fn of_answer(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
     let mut statement = conn.prepare_cached("SELECT concept_id FROM concept WHERE answer_id = :id")?;
     let rows = statement.query_map(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("concept_id"))?;
@@ -222,7 +218,6 @@ pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Ti
     Ok(count)
 }
 
-/// Deletes all concepts and contexts of a chat.
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     tx.prepare_cached("DELETE FROM concept WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?;
     forget_contexts(tx, chat)

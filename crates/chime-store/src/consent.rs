@@ -88,7 +88,6 @@ pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Sc
     Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
 }
 
-/// Returns `true` if `user` opted out of every chat.
 pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT 1 FROM opt_out WHERE user_id = :user AND chat_key = 0")?
@@ -131,7 +130,6 @@ pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
     Ok(())
 }
 
-/// Returns `true` if any text is held.
 pub fn is_any_held(conn: &Reader) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM held_text LIMIT 1")?.exists([])?)
 }

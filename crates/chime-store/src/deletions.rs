@@ -29,7 +29,6 @@ pub enum What {
     },
 }
 
-/// Request to forget, with its time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     pub what: What,
@@ -92,7 +91,6 @@ pub fn find(conn: &Reader, id: i64) -> Result<Option<Deletion>> {
         .transpose()
 }
 
-/// Returns the announced deletions of a chat that still wait.
 pub fn announced_for(conn: &Reader, chat: ChatKey) -> Result<Vec<i64>> {
     let mut statement =
         conn.prepare_cached("SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1")?;

@@ -31,7 +31,6 @@ pub enum Cause {
     Forgotten,
     /// Retention period ended.
     Expired,
-    /// Replaced by a new text.
     Edited,
 }
 

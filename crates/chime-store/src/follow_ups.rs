@@ -164,7 +164,6 @@ pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool
     Ok(found.is_some())
 }
 
-/// Returns the items of one answer, in its order.
 pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_id, position, title, kind, people, price, currency, url FROM item

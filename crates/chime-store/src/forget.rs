@@ -11,7 +11,6 @@ use super::derived::{self, Cause};
 use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
-/// Options for forgetting messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     pub cause: Cause,
@@ -28,7 +27,6 @@ pub enum Leave {
     Nothing,
 }
 
-/// Numbers of forgotten items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub messages: u64,

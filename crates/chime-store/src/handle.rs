@@ -20,7 +20,6 @@ use chime_core::Timestamp;
 /// Read connections. With the writer that makes three connections, each with its own page cache.
 const READERS: usize = 2;
 
-/// Priority of a waiting write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
     /// Ingesting messages and answering.
@@ -40,7 +39,6 @@ struct Shared {
     writer: Mutex<Option<Running>>,
     readers: Mutex<Vec<Connection>>,
     free_readers: Arc<Semaphore>,
-    /// Number of `Answering` writes so far.
     answering_writes: AtomicU64,
 }
 

@@ -149,7 +149,6 @@ pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<O
     Ok(state.filter(|(_, at)| now.since(Timestamp::from_millis(*at)) <= max_age).map(|(offset, _)| offset))
 }
 
-/// Returns the time at which updates were last stored.
 pub fn last_stored_at(conn: &Reader) -> Result<Option<Timestamp>> {
     let at = conn
         .prepare_cached("SELECT updated_at FROM poll_state WHERE id = 1")?

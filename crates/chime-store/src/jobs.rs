@@ -75,7 +75,6 @@ pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
     has_row(conn, job.kind(), &job.key(), "state = 'due'")
 }
 
-/// Returns `true` if any job of this kind waits for the chat.
 pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due') AS found";
     let params = named_params! { ":kind": kind.as_str(), ":chat": chat.0 };
@@ -115,7 +114,6 @@ pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result
     Ok(few)
 }
 
-/// Returns at most `most` due jobs, oldest first.
 fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most"
@@ -229,7 +227,6 @@ pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns parked jobs, oldest first.
 pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, kind, attempts, last_error FROM job WHERE state = 'parked' ORDER BY id LIMIT :limit",
@@ -264,7 +261,6 @@ pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
     Ok(())
 }
 
-/// Ends the waiting jobs of one kind for a chat.
 pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET state = 'done', payload = NULL WHERE kind = :kind AND lane = :chat AND state = 'due'",

@@ -21,7 +21,6 @@ const LAID_OUT_BYTES: u64 = 8 * 1024 * 1024;
 /// Size to which SQLite truncates a log that grew during a long read.
 const KEPT_BYTES: i64 = 64 * 1024 * 1024;
 
-/// Maintenance of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chore {
     LayOut,

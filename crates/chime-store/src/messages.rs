@@ -27,10 +27,8 @@ pub(super) const VISIBLE: &str =
           OR NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.origin_user_id
                          AND +opt_out.chat_key IN (0, message.chat_key)))";
 
-/// Result of [`take_in`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakenIn {
-    /// New row.
     New(StoredMessage),
     /// Existing row that got newer or fuller content.
     Replaced(StoredMessage),
@@ -262,7 +260,6 @@ pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) ->
     Ok(found.map(MessageId))
 }
 
-/// Returns `true` if a message is stored as a stub.
 pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -294,7 +291,6 @@ pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMes
     )
 }
 
-/// Returns `true` if all of these messages are readable.
 pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<bool> {
     let mut statement = conn.prepare_cached(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"))?;
     for seq in seqs {
@@ -310,7 +306,6 @@ pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<Store
     one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
 }
 
-/// Returns the replies to a message, oldest first.
 pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> Result<Vec<StoredMessage>> {
     many(
         conn,

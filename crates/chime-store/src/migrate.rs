@@ -50,7 +50,6 @@ pub fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Migrates the file from its version up to `target`.
 pub fn migrate_to(conn: &mut Connection, target: u32) -> Result<()> {
     let from = version(conn)?;
     for (version, sql) in (1..).zip(MIGRATIONS).skip(from as usize).take_while(|(version, _)| *version <= target) {

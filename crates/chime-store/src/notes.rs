@@ -7,7 +7,6 @@ use super::derived::{self, Cause, Family, Merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
-/// Note as shown in lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Number used in citations (`n3`). Counted per chat and never reused.
@@ -29,7 +28,6 @@ pub struct NewNote {
     pub pieces: Vec<String>,
 }
 
-/// Piece of a note, as searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotePiece {
     pub number: u32,
@@ -122,7 +120,6 @@ pub fn remove(tx: &Writer<'_>, chat: ChatKey, number: u32) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Returns the notes of a chat, by number.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Note>> {
     let mut statement =
         conn.prepare_cached("SELECT id, number, title, saved_at FROM note WHERE chat_key = :chat ORDER BY number")?;

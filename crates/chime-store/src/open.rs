@@ -152,7 +152,6 @@ fn must_be_current(found: u32) -> Result<()> {
     })
 }
 
-/// Facts about a file, found without changing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     pub version: u32,

@@ -33,7 +33,6 @@ impl Purpose {
     }
 }
 
-/// Delivery state of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Pending,
@@ -59,7 +58,6 @@ impl State {
     }
 }
 
-/// Reply to store before it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReply {
     pub key: String,
@@ -229,7 +227,6 @@ pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
     Ok(end.and_then(|end| usize::try_from(end).ok()))
 }
 
-/// Returns the parts of a reply, in order.
 pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");
     let mut statement = conn.prepare_cached(&sql)?;

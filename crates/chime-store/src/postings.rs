@@ -19,7 +19,6 @@ pub struct Range {
     pub limit: u32,
 }
 
-/// Messages that contain a word.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Postings {
     /// Newest first.
@@ -29,7 +28,6 @@ pub struct Postings {
     pub is_complete: bool,
 }
 
-/// Finds messages that contain a stem.
 pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
 }
@@ -48,7 +46,6 @@ pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), la
     read(conn, STEMS, range, &format!("text : {} AND author : ({})", quoted(stem), author.join(" AND ")))
 }
 
-/// Finds messages that contain both of two stems.
 pub fn of_pair(conn: &Reader, range: &Range, (first, second): (&str, &str)) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
 }
@@ -100,7 +97,7 @@ fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('"', ""))
 }
 
-/// Returns the number of messages in a chat.
+/// Returns the approximate number of messages in a chat, deleted ones included.
 pub fn messages(conn: &Reader, chat: ChatKey) -> Result<f64> {
     Ok(search::newest(conn, chat)? as f64)
 }

@@ -6,7 +6,6 @@ use super::derived::{self, Family};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, ThreadId, Timestamp};
 
-/// Schedule of a chat's recaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
     pub chat: ChatKey,

@@ -126,7 +126,6 @@ pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Re
         .transpose()
 }
 
-/// Deletes a refusal that was reported.
 pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     tx.prepare_cached("DELETE FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message")?
         .execute(named_params! { ":chat": chat.0, ":message": message.0 })?;

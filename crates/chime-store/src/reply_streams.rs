@@ -5,7 +5,6 @@ use rusqlite::{OptionalExtension, named_params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, MessageId, Timestamp};
 
-/// Message in which a reply is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyStream {
     pub chat: ChatId,

@@ -27,7 +27,6 @@ impl<'row> Columns<'row> {
         self.row.get(self.place(column))
     }
 
-    /// Reads a word from a closed set.
     pub fn word<T>(&self, column: &'static str, parse: fn(&str) -> Option<T>) -> Result<T> {
         let raw = self.row.get_ref(self.place(column))?;
         word(raw.as_str().map_err(rusqlite::Error::from)?, column, parse)
@@ -45,7 +44,6 @@ pub fn word<T>(raw: &str, column: &'static str, parse: fn(&str) -> Option<T>) ->
     parse(raw).ok_or_else(|| StoreError::BadValue { column, what: format!("unknown word {raw:?}") })
 }
 
-/// Converts a number, or fails if it is out of range.
 pub fn number<T: TryFrom<i64>>(raw: i64, column: &'static str) -> Result<T> {
     T::try_from(raw).map_err(|_| StoreError::BadValue { column, what: format!("{raw} is out of range") })
 }

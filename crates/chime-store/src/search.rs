@@ -51,7 +51,6 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Extent of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merging {
     /// Segments of similar size: merged data is not merged again before as much new data has arrived.
@@ -114,7 +113,7 @@ fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<V
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the number of the newest message, which is also the number of messages in the chat.
+/// Returns the number of the newest message: about the number of messages in the chat, deleted ones included.
 pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     let newest: Option<i64> = conn
         .prepare_cached(

@@ -50,7 +50,6 @@ pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversati
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the time at which the next note is due.
 pub fn next_check(conn: &Reader) -> Result<Option<Timestamp>> {
     let at: Option<i64> =
         conn.prepare_cached("SELECT min(check_at) AS at FROM session_note")?.query_row([], |raw| raw.get("at"))?;
@@ -68,7 +67,6 @@ pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timesta
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Deletes notes that were handled.
 pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timestamp]) -> Result<()> {
     let mut statement =
         tx.prepare_cached("DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts")?;
@@ -80,7 +78,6 @@ pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timesta
     Ok(())
 }
 
-/// Ends the open session at `cut`.
 pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
@@ -184,7 +181,6 @@ impl Digest {
     }
 }
 
-/// Returns the last session that began before `at`.
 pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {
     one(
         conn,

@@ -103,7 +103,6 @@ pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
     Ok(space)
 }
 
-/// Makes `space` the one that is searched.
 pub fn activate(tx: &Writer<'_>, space: i64) -> Result<()> {
     tx.prepare_cached("UPDATE vector_space SET state = 'left' WHERE state = 'active' AND id <> :id")?
         .execute(named_params! { ":id": space })?;
@@ -116,7 +115,6 @@ fn set_state(tx: &Writer<'_>, space: i64, state: SpaceState) -> Result<()> {
     Ok(())
 }
 
-/// Records whether the index of a space holds all of its vectors.
 pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> {
     tx.prepare_cached("UPDATE vector_space SET is_indexed = :is WHERE id = :id")?
         .execute(named_params! { ":is": is_indexed, ":id": space })?;

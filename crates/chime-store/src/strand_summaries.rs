@@ -7,7 +7,6 @@ use rusqlite::{OptionalExtension, named_params};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Conversation, Seq, SummaryMethod, Timestamp};
 
-/// Summary of a thread's oldest messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrandSummary {
     pub id: i64,

@@ -19,7 +19,6 @@ pub struct RollingSummary {
     pub sessions: u32,
 }
 
-/// Returns the mini-summary of a session.
 pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
     let found = conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"))?
@@ -217,7 +216,6 @@ pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u
         .query_row(named_params! { ":chat": chat.0, ":until": until.secs() }, |raw| raw.get("found"))?)
 }
 
-/// Deletes Recent or History.
 pub fn drop_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling) -> Result<()> {
     tx.prepare_cached("DELETE FROM rolling_summary WHERE chat_key = :chat AND kind = :kind")?
         .execute(named_params! { ":chat": chat.0, ":kind": kind.as_str() })?;

@@ -31,7 +31,6 @@ pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &st
     Ok(!vector.is_empty())
 }
 
-/// Returns the vectors that `model` made of a chat's sessions.
 pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(SessionId, Vec<f32>)>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id, vector FROM summary_vector JOIN vector_space ON vector_space.id = space

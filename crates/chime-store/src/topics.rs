@@ -17,7 +17,6 @@ pub struct TopicState {
     pub opener: Option<Seq>,
     /// Turn of the last scoring; 0 for never.
     pub evaluated_at: u32,
-    /// Turn at which the topic was adopted.
     pub adopted_at: u32,
     /// `true` if the local scores were inconclusive and no model was asked.
     pub is_undecided: bool,
@@ -32,7 +31,6 @@ pub struct TopicState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicSummary {
     pub summary: Summary,
-    /// Number of sessions that it was made from.
     pub sessions: u32,
     /// `true` if its sources have changed since.
     pub is_stale: bool,

@@ -76,7 +76,6 @@ pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
     Ok(())
 }
 
-/// Returns the tokens spent on the day of `at`.
 pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
     Ok(conn
         .prepare_cached(&format!(
@@ -96,7 +95,6 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
         })?)
 }
 
-/// Returns the totals of the day of `at`.
 pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
     Ok(conn
         .prepare_cached(&format!(
@@ -130,7 +128,6 @@ pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timesta
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Records that a model of a server refused tools at `at`.
 pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO tool_refusal (server, model, refused_at) VALUES (:server, :model, :at)

@@ -44,7 +44,6 @@ struct ChatCodes {
     codes: Vec<u8>,
 }
 
-/// Searched portion of an index.
 #[derive(Clone, Copy)]
 pub(super) struct Searched<'a> {
     pub space: &'a Space,

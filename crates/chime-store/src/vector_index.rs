@@ -196,7 +196,6 @@ pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
 /// Document with its cosine similarity to the query vector.
 pub type Near = (Seq, f32);
 
-/// Nearest-neighbour query.
 #[derive(Debug, Clone, Copy)]
 pub struct Nearest<'a> {
     pub chat: ChatKey,

@@ -99,7 +99,6 @@ pub fn before(
     Ok(found)
 }
 
-/// Returns the vector that `model` made of a message.
 pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
     let mut statement = conn.prepare_cached(
         "SELECT vector FROM message_vector JOIN vector_space ON vector_space.id = space

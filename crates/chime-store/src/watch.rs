@@ -25,7 +25,6 @@ pub fn costs(path: &Path) -> Costs {
     watched().get_mut(path).map(std::mem::take).unwrap_or_default()
 }
 
-/// Same as [`attach`], by value.
 pub(super) fn attached(mut conn: Connection, path: &Path) -> Result<Connection> {
     attach(&mut conn, path)?;
     Ok(conn)

@@ -153,7 +153,6 @@ fn commit(conn: &mut Connection, group: Vec<Work>) {
     };
     for (reply, outcome) in replies.into_iter().zip(outcomes) {
         let committed = committed.as_ref().map_err(StoreError::same_class);
-        // It is fine if nobody waits any more: the work is committed all the same.
         let _ = reply.send(committed.and(outcome));
     }
 }

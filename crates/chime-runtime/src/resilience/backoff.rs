@@ -51,7 +51,6 @@ impl Backoff {
         delay
     }
 
-    /// Resets the delay after a success.
     pub fn succeeded(&mut self) {
         self.failures = 0;
     }

@@ -26,14 +26,12 @@ pub enum Breaker {
     HalfOpen { probe_sent: Timestamp },
 }
 
-/// Result of a call, as far as the breaker is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Succeeded,
     Failed,
 }
 
-/// Decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Go,
