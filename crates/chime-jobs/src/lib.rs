@@ -1,8 +1,8 @@
-//! Durable work: the job table is the truth, this room finds what is due and sees that it ends.
+//! Worker pool for the jobs table.
 //!
-//! *Owns*: which due job starts next, how often a failing one is tried, when it is put aside, waking up.
-//! *Never*: knows what a job does; that is handed in.
-//! *Entry*: [`worker::Pool`]; decisions are in `policy.rs`.
+//! The table is the source of truth. The pool reads due jobs, starts them in order, retries failures and parks jobs
+//! that keep failing; the caller passes in the function that does the work. Start at [`worker::Pool`]; `policy.rs`
+//! holds the decisions.
 
 mod policy;
 pub mod worker;

@@ -1,17 +1,17 @@
-//! What starts next and what becomes of a failure: pure.
+//! Decisions about which job starts next and about failed jobs. Pure functions.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chime_core::{Class, Job, JobId, JobKind, Schedule, Timestamp};
 
-/// Background jobs under way at once, of all kinds together: there may be a single core.
+/// Background jobs that run at once, of all kinds together: the machine may have a single core.
 const BACKGROUND_PLACES: usize = 2;
-/// Between the starts of two background jobs. Periodic work of a kind is apart from itself alone: it comes once a minute at
-/// most, and what makes it late makes everything late that follows from it.
+/// Minimum time between the starts of two background jobs. A periodic kind only waits for itself: it runs at most once
+/// a minute, and a delay would delay everything that depends on it.
 const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 
-/// The jobs under way. Claims live here, in memory: one daemon holds the database.
+/// Jobs in progress. Claims are only in memory, because a single daemon uses the database.
 #[derive(Debug, Default)]
 pub struct Running {
     ids: HashSet<JobId>,
@@ -19,11 +19,11 @@ pub struct Running {
     lanes: HashMap<(JobKind, i64), usize>,
     kinds: HashMap<JobKind, usize>,
     background: usize,
-    /// When the next background job of a pace may start.
+    /// Earliest start of the next background job, by pace.
     background_from: HashMap<Pace, Timestamp>,
 }
 
-/// Background jobs whose starts are kept apart.
+/// Groups of background jobs whose starts are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Pace {
     Periodic(JobKind),
@@ -36,7 +36,7 @@ impl Pace {
     }
 }
 
-/// What is to start, and when to look again for what may not start yet.
+/// Jobs to start now, and the earliest time at which a spaced job may start.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Startable {
     pub jobs: Vec<Job>,
@@ -75,7 +75,7 @@ impl Running {
         }
     }
 
-    /// The wall clock was set back: what was to be waited for by it is not waited for any more.
+    /// Drops the waits between background starts after the system clock was set back.
     pub fn forget_pace(&mut self) {
         self.background_from.clear();
     }
@@ -84,12 +84,13 @@ impl Running {
         self.ids.contains(&id)
     }
 
-    /// Whether `job` was surely never started: ids grow, and none as high was. Of any other, only the table knows.
+    /// Returns `true` if `job` was certainly never started by this process: ids grow, and all started ones are lower.
+    /// For any other job only the table can tell.
     pub fn is_news(&self, job: &Job) -> bool {
         self.newest < Some(job.id)
     }
 
-    /// Whether some job may be waiting for the place of another.
+    /// Returns `true` if a job may be waiting for a free place.
     pub fn is_crowded(&self) -> bool {
         self.background >= BACKGROUND_PLACES
             || self.lanes.iter().any(|((kind, _), count)| *count >= kind.policy().per_lane)
@@ -104,13 +105,13 @@ impl Running {
     }
 }
 
-/// The most places that a kind has in one lane: as many jobs of a lane are worth looking at.
+/// Returns the largest `per_lane` of all kinds: the number of jobs to read per lane.
 pub fn most_per_lane() -> usize {
     JobKind::ALL.into_iter().map(|kind| kind.policy().per_lane).max().unwrap_or(1)
 }
 
-/// Claims, in order, the due jobs for which there is a place. Background jobs of a pace start one after the other, and none
-/// while a job that a member waits for has no place.
+/// Claims, in order, the due jobs that have a free place. Starts of background jobs are spaced, and none starts while
+/// an answering job waits for a place.
 pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Startable {
     let (answering, background): (Vec<Job>, Vec<Job>) = due
         .into_iter()
@@ -143,14 +144,14 @@ pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Starta
     chosen
 }
 
-/// What becomes of a job whose attempt failed.
+/// Next step for a job whose attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     RetryAt(Timestamp),
     Park,
 }
 
-/// `random` spreads retries over half of the pause.
+/// Decides about a failed attempt. `random` spreads retries over the second half of the pause.
 pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> Verdict {
     let policy = job.kind().policy();
     if policy.is_periodic {
@@ -165,14 +166,14 @@ pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -
     Verdict::RetryAt(now.plus(pause / 2 + spread))
 }
 
-/// When periodic work that began at `began` and has ended comes again.
+/// Returns the next run of periodic work that began at `began` and has ended.
 pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
     let schedule = Schedule::all().into_iter().find(|schedule| schedule.job.kind() == kind);
     schedule.map_or(now.plus(kind.policy().pauses.1), |schedule| began.plus(schedule.every)).max(now)
 }
 
-/// When to go on with what an attempt that began at `began` put off until `at`. Where the clock was set back meanwhile, to
-/// `now`, what the attempt worked out before that is late by as much.
+/// Returns `at`, corrected if the system clock was set back to `now` during an attempt that began at `began`: a time
+/// that the attempt computed before the change is late by `began - now`.
 pub fn by_clock_of(now: Timestamp, at: Timestamp, began: Timestamp) -> Timestamp {
     if now < began && at >= began { at.minus(began.since(now)) } else { at }
 }

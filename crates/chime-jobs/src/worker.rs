@@ -1,4 +1,4 @@
-//! The worker pool.
+//! Worker pool that runs due jobs.
 
 mod crew;
 
@@ -18,21 +18,22 @@ use chime_core::{Class, Job, JobId, Marked, Schedule, Timestamp};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
 
-/// Jobs looked at in one go. More wait their turn in the table.
+/// Most jobs read from the table at once.
 const LOOK_AHEAD: u32 = 512;
-/// The longest sleep between two looks at the table: covers a wall clock that was set back.
+/// Longest sleep between two reads of the table. Bounds the delay after the system clock was set back.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
-/// How long jobs under way may go on after the stop; the rest stays in the table for the next start.
+/// Time that running jobs have to end after the stop; the others stay in the table for the next start.
 const DRAIN: Duration = Duration::from_secs(7);
 
-/// After this a job is marked in the table as being worked on, unless that was done when it started.
+/// Run time after which a job is marked in the table as started, unless it was marked before it began.
 const MARK_AFTER: Duration = Duration::from_millis(200);
-/// After a full disk or a locked file, before the next try.
+/// Delay before the next try after a full disk or a locked file.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
-/// Before a job that was hindered is tried again: soon enough for who waits, and no storm while it lasts.
+/// Delay before a job is retried after a transient failure: short enough for a waiting member, long enough not to flood
+/// the failing service.
 const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
-/// Tells the pool that there may be work. Only hints: the table is the truth.
+/// Wakes the pool when there may be work. Only hints; the table is the source of truth.
 #[derive(Debug, Clone, Default)]
 pub struct Wake(Arc<Waking>);
 
@@ -49,13 +50,13 @@ struct Hints {
 }
 
 impl Wake {
-    /// Have the table looked at.
+    /// Makes the pool read the table.
     pub fn wake(&self) {
         self.hints().look = true;
         self.0.notify.notify_one();
     }
 
-    /// Hands over jobs that were just committed and are due, which saves looking for them.
+    /// Passes on jobs that were just committed and are due, so that the pool need not read them from the table.
     pub fn offer(&self, jobs: impl IntoIterator<Item = Job>) {
         self.hints().jobs.extend(jobs);
         self.0.notify.notify_one();
@@ -70,27 +71,27 @@ impl Wake {
     }
 }
 
-/// What an attempt at a job came to.
+/// Result of one attempt at a job.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The job was finished in the transaction that stored its result.
+    /// Finished in the transaction that stored its result.
     Finished,
-    /// Periodic work has ended until its next run.
+    /// Ended until the next periodic run.
     UntilNextRun,
-    /// It waits for a known moment; no attempt is counted.
+    /// Waits until a known time; the attempt is not counted.
     WaitUntil(Timestamp),
-    /// It failed and knows itself when to try again and when to end.
+    /// Failed; the job itself decided when to retry. The text holds no message content.
     RetryAt(Timestamp, String),
-    /// What hinders it will pass, as a full disk or a lost network does: tried again for as long as that lasts.
+    /// Transient failure, such as a full disk or a lost network: retried for as long as it lasts.
     Hindered(String),
-    /// It failed; try again later, up to a limit. The text holds no message content.
+    /// Failed; retried up to a limit. The text holds no message content.
     Failed(String),
-    /// The file is damaged: nobody works on it any more.
+    /// Damaged database file: the pool stops.
     Unusable(StoreError),
 }
 
 impl Outcome {
-    /// What an error of the store makes of the attempt at `doing`.
+    /// Classifies a store error that occurred while `doing`.
     pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
         let told = format!("{doing}: {error}");
         match error {
@@ -107,7 +108,7 @@ pub struct Pool {
     pub wake: Wake,
 }
 
-/// Puts the periodic work into the table; what was missed is run once, soon after the start.
+/// Schedules the periodic work soon after the start. Runs that were missed are made up for by one run.
 pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
     for Schedule { job, first_after, .. } in Schedule::all() {
         jobs::add_or_move(tx, &job, now.plus(first_after))?;
@@ -116,7 +117,7 @@ pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
 }
 
 impl Pool {
-    /// Works until `stop`, then gives what is under way a few seconds to end.
+    /// Runs jobs until `stop`, then gives running jobs a few seconds to end.
     pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
@@ -130,7 +131,7 @@ impl Pool {
                 self.follow_clock(&mut crew, by).await?;
                 look_at = self.clock.now();
             }
-            // Asked for before the hints are taken, so that one given in between wakes us again.
+            // Registered before the hints are taken, so that a hint in between wakes the pool again.
             let woken = self.wake.0.notify.notified();
             let hints = self.wake.take();
             self.make_due(&hints.jobs).await?;
@@ -140,7 +141,7 @@ impl Pool {
             }
             let mark_at = self.mark_long_running(&mut crew).await?;
             if watch.has_noticed(&self.clock) {
-                // What was worked out by the clock as it was is far away by now.
+                // The times computed so far use the old clock and would be too late.
                 continue;
             }
             let pause = mark_at.map_or(look_at, |at| at.min(look_at)).since(self.clock.now());
@@ -158,7 +159,7 @@ impl Pool {
         self.drain(crew).await
     }
 
-    /// The wall clock was set back: no job waits for longer than it was to.
+    /// Moves all due times back with the system clock, so that no job waits longer than intended.
     async fn follow_clock(&self, crew: &mut Crew, by: Duration) -> Result<(), StoreError> {
         tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
         crew.set_back(by);
@@ -166,7 +167,7 @@ impl Pool {
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
     }
 
-    /// What was handed over is due. Where the clock was set back while a row was written, the table says otherwise.
+    /// Makes offered jobs due now. If the clock was set back after a row was written, its due time lies in the future.
     async fn make_due(&self, offered: &[Job]) -> Result<(), StoreError> {
         let now = self.clock.now();
         let late: Vec<JobId> = offered.iter().filter(|job| job.due_at > now).map(|job| job.id).collect();
@@ -177,15 +178,15 @@ impl Pool {
         record(&self.store, &self.clock, due).await
     }
 
-    /// Starts jobs that were handed over. False where that cannot be told without the table: it may have shown them to
-    /// us before, or there is no place.
+    /// Starts offered jobs. Returns `false` if the table must be read for the rest: a job may have been started before,
+    /// is background work, or has no free place.
     fn start_offered<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H) -> bool
     where
         H: Fn(Job) -> F,
         F: Future<Output = Outcome> + Send + 'static,
     {
         let offered = jobs.len();
-        // Whether background work may start is seen in the table alone.
+        // Only the table shows whether background work may start.
         let may_start = |job: &Job| crew.running.is_news(job) && job.kind().policy().class == Class::Answering;
         let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
         let started = startable(news, &mut crew.running, self.clock.now()).jobs;
@@ -194,7 +195,7 @@ impl Pool {
         is_clear
     }
 
-    /// Starts what is due and has a place; gives when to look again at the latest.
+    /// Starts due jobs that have a free place. Returns the latest time for the next read of the table.
     async fn start_due<H, F>(&self, crew: &mut Crew, handle: &H) -> Result<Timestamp, StoreError>
     where
         H: Fn(Job) -> F,
@@ -220,7 +221,7 @@ impl Pool {
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Starts jobs that have their places.
+    /// Starts jobs that have already claimed their places.
     fn start<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H)
     where
         H: Fn(Job) -> F,
@@ -239,7 +240,7 @@ impl Pool {
         }
     }
 
-    /// Marks the jobs that have been under way for long; gives when the next may have to be.
+    /// Marks jobs that have run for [`MARK_AFTER`]. Returns when the next mark may be due.
     async fn mark_long_running(&self, crew: &mut Crew) -> Result<Option<Timestamp>, StoreError> {
         let now = self.clock.now();
         let mut ids = Vec::new();
@@ -255,7 +256,8 @@ impl Pool {
         Ok(crew.unmarked.front().map(|(at, _)| *at))
     }
 
-    /// A mark that cannot be written is missing at worst when the process ends of the very job.
+    /// Marks jobs as started. A transient write error is only logged: the mark matters only if one of these jobs
+    /// crashes the process.
     async fn mark(&self, ids: Vec<JobId>) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -269,7 +271,7 @@ impl Pool {
         }
     }
 
-    /// Writes down what became of a job, and tells whether others may be due now.
+    /// Stores the outcome of a job and decides when to read the table again.
     async fn settle(&self, crew: &mut Crew, ended: Result<(Id, Outcome), JoinError>) -> Result<Look, StoreError> {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
@@ -282,7 +284,7 @@ impl Pool {
         let written = self.write_outcome(&job, began, outcome).await;
         crew.running.end(&job);
         match written {
-            // The row is as it was, so the job is tried again: nothing is lost by going on.
+            // The row is unchanged, so the job is retried and nothing is lost.
             Err(error) if error.is_passing() => {
                 tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
                 self.clock.sleep(UNTIL_NEXT_TRY).await;
@@ -353,8 +355,8 @@ impl Pool {
     }
 }
 
-/// Writes what must not be lost, however long the disk is full or the file locked: an answer or a send that is not
-/// recorded would be asked for or sent once more. Whoever stops drops the wait.
+/// Writes a result that must not be lost: retries while the disk is full or the file locked, because an unrecorded
+/// answer or send would be repeated. Dropping the future ends the retries.
 pub async fn record<T, W>(store: &Store, clock: &Clock, work: W) -> Result<T, StoreError>
 where
     W: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Clone + Send + 'static,
@@ -371,7 +373,7 @@ where
     }
 }
 
-/// When the table is to be looked at after a job ended.
+/// Time of the next read of the table after a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     Now,

@@ -1,6 +1,6 @@
-//! The only reader of the time.
+//! The only module that reads the time or sleeps.
 //!
-//! Everything that decides takes a [`Timestamp`]; everything that waits waits here, so that a test can move time.
+//! Decisions take a [`Timestamp`] as an argument, and every wait goes through [`Clock`], so that a test can move time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,24 +10,24 @@ use tokio::sync::watch;
 
 use chime_core::Timestamp;
 
-/// From here on a wall clock was set back; less is the ordinary work of a time service.
+/// Smallest step back of the system clock that counts as "set back". Smaller ones are corrections by a time service.
 pub const SET_BACK_FROM: Duration = Duration::from_secs(5);
 
-/// Reads the wall clock and waits by it. Cheap to clone; clones share one time.
+/// Clock that can also be waited on. Cheap to clone; clones share one time.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    /// Milliseconds between this clock and the machine's. Always zero in the daemon.
+    /// Offset of this clock from the machine's, in milliseconds. Always zero in the daemon.
     shift: Arc<AtomicI64>,
     moved: watch::Sender<()>,
     #[cfg(feature = "testkit")]
     waits: Arc<tokio::sync::Notify>,
 }
 
-/// A moment on the monotonic clock, for measuring how long something took.
+/// Point on the monotonic clock, for measuring durations.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
 
-/// Notices that the wall clock was set back, by holding it against the monotonic one.
+/// Detects that the system clock was set back, by comparing it with the monotonic clock.
 #[derive(Debug)]
 pub struct SetBackWatch {
     seen: Timestamp,
@@ -35,7 +35,6 @@ pub struct SetBackWatch {
 }
 
 impl Clock {
-    /// The machine's clock.
     pub fn system() -> Self {
         Self {
             shift: Arc::default(),
@@ -45,7 +44,7 @@ impl Clock {
         }
     }
 
-    /// A clock that shows `at` now and runs on from there, for worlds of our own.
+    /// Returns a clock that shows `at` now and runs on from there, for demos and tests.
     pub fn starting_at(at: Timestamp) -> Self {
         let clock = Self::system();
         clock.shift.store(at.millis().saturating_sub(clock.now().millis()), Ordering::Relaxed);
@@ -58,14 +57,14 @@ impl Clock {
         Timestamp::from_millis(machine.saturating_add(self.shift.load(Ordering::Relaxed)))
     }
 
-    /// Starts measuring. Not touched by clock jumps.
+    /// Starts a measurement that changes of the system clock do not affect.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
     pub fn stopwatch(&self) -> Stopwatch {
         Stopwatch(Instant::now())
     }
 
-    /// Waits until this clock shows `until`, and no longer than that is from now: a wall clock that is set back makes no wait
-    /// longer. One that is set forward is noticed within a minute.
+    /// Waits until this clock shows `until`, but never longer than the time that remains now: setting the clock back
+    /// does not lengthen a wait. A clock that is set forward is noticed within a minute.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     pub async fn sleep_until(&self, until: Timestamp) {
         const RECHECK: Duration = Duration::from_secs(60);
@@ -85,30 +84,29 @@ impl Clock {
         }
     }
 
-    /// Waits for `span`.
     pub async fn sleep(&self, span: Duration) {
         self.sleep_until(self.now().plus(span)).await;
     }
 
-    /// Begins to watch for the wall clock being set back.
     pub fn watch_set_back(&self) -> SetBackWatch {
         SetBackWatch { seen: self.now(), since: self.stopwatch() }
     }
 
-    /// Sets this clock back. Waits under way take as long as they would have.
+    /// Sets this clock back. Waits in progress keep their length.
     #[cfg(feature = "testkit")]
     pub fn set_back(&self, span: Duration) {
         self.shift.fetch_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
         self.moved.send_replace(());
     }
 
-    /// Moves this clock forward: whoever waits for a moment that is now past wakes up.
+    /// Moves this clock forward and wakes the waits that have ended by then.
     pub fn advance(&self, span: Duration) {
         self.shift.fetch_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
         self.moved.send_replace(());
     }
 
-    /// Ends when somebody begins to wait after this call: whoever worked has nothing left to do.
+    /// Returns a future that completes when a task starts to wait after this call, that is, when it has nothing left to
+    /// do.
     #[cfg(feature = "testkit")]
     pub fn next_wait(&self) -> tokio::sync::futures::OwnedNotified {
         Arc::clone(&self.waits).notified_owned()
@@ -116,14 +114,14 @@ impl Clock {
 }
 
 impl SetBackWatch {
-    /// By how much the wall clock was set back since this was last asked, if it was.
+    /// Returns how far the system clock was set back since the last call, or `None` if it was not.
     pub fn look(&mut self, clock: &Clock) -> Option<Duration> {
         let by = self.behind(clock);
         *self = clock.watch_set_back();
         (by > SET_BACK_FROM).then_some(by)
     }
 
-    /// Whether [`Self::look`] would tell of it.
+    /// Returns `true` if [`Self::look`] would report a step back.
     pub fn has_noticed(&self, clock: &Clock) -> bool {
         self.behind(clock) > SET_BACK_FROM
     }

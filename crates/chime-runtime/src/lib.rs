@@ -1,4 +1,4 @@
-//! The clock, and what depends on it: deadlines, back-off and circuit breakers.
+//! Clock, and what depends on it: deadlines, back-off and circuit breakers.
 //!
 //! Time is a value everywhere else; only [`clock::Clock`] reads it.
 

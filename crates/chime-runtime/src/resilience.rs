@@ -1,8 +1,7 @@
-//! How we behave when others fail: how long to wait, when to stop asking, when to stop waiting.
+//! Retry delays, poll back-off, circuit breakers and deadlines.
 //!
-//! *Owns*: retry delays, poll backoff, circuit breakers: pure decisions. One async wrapper, [`within`].
-//! *Never*: knows Telegram or a model, or reads a clock to decide.
-//! *Entry*: [`RetryPolicy::delay`] after a failed call; [`Breakers`] before and after it.
+//! All but [`within`], which waits, are pure decisions that take the time as an argument. Call [`RetryPolicy::delay`]
+//! after a failed call, and [`Breakers`] before and after each call.
 
 mod backoff;
 mod breaker;

@@ -1,4 +1,4 @@
-//! Owners, and the chats to which they let the bot in: what was said in Telegram, beside the configuration.
+//! Owners, and the chats in which they allowed the bot by a command in Telegram, in addition to the configuration.
 
 use rusqlite::named_params;
 
@@ -18,7 +18,6 @@ pub fn is_owner(conn: &Reader, user: UserId) -> Result<bool> {
         .query_row(named_params! { ":user": user.0 }, |raw| raw.get("found"))?)
 }
 
-/// Who became an owner by what was said in Telegram.
 pub fn owners(conn: &Reader) -> Result<Vec<UserId>> {
     let mut statement = conn.prepare_cached("SELECT user_id FROM owner ORDER BY user_id")?;
     let rows = statement.query_map([], |raw| raw.get("user_id").map(UserId))?;
@@ -29,7 +28,6 @@ pub fn has_owner(conn: &Reader) -> Result<bool> {
     Ok(conn.query_row("SELECT EXISTS (SELECT 1 FROM owner) AS found", [], |raw| raw.get("found"))?)
 }
 
-/// How many owners and chats were let in by what was said in Telegram.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Admitted {
     pub owners: u64,
@@ -46,7 +44,7 @@ pub fn count(conn: &Reader) -> Result<Admitted> {
 
 pub(super) const FAMILY: Family = Family { tables: &["allowed_chat"], merged, ..Family::UNTOUCHED };
 
-/// What was said about either chat holds for both, since they are one.
+/// A permission for either chat holds for the merged chat.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     derived::run_merged(
         tx,
@@ -59,7 +57,6 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Lets the bot work in a chat from now on.
 pub fn allow(tx: &Writer<'_>, chat: ChatKey, by: UserId, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO allowed_chat (chat_key, allowed_by, since) VALUES (:chat, :by, :now)
@@ -75,7 +72,7 @@ pub fn is_allowed(conn: &Reader, chat: ChatKey) -> Result<bool> {
         .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("found"))?)
 }
 
-/// Every id that Telegram has or had for the chat.
+/// Returns every Telegram id, current or former, of the chat.
 pub fn ids_of(conn: &Reader, chat: ChatKey) -> Result<Vec<ChatId>> {
     let mut statement = conn.prepare_cached("SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat")?;
     let ids = statement

@@ -1,18 +1,17 @@
-//! What a chat was told of what is kept of it.
+//! Record of the privacy notices that were posted in a chat.
 
 use rusqlite::named_params;
 
 use super::{Reader, Result, Writer};
 use chime_core::{Announced, ChatKey, Timestamp};
 
-/// Whether the chat was told what is kept of it.
+/// Returns `true` if the chat got the notice about stored data.
 pub fn is_told(conn: &Reader, key: ChatKey) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT announced_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
         .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
 }
 
-/// Writes down what a chat is told now.
 pub fn write(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET announced_at = :now, memory_told_at = iif(:memory, :now, memory_told_at),
@@ -24,7 +23,7 @@ pub fn write(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp
     Ok(())
 }
 
-/// Whether the chat was told that voice messages are transcribed.
+/// Returns `true` if the chat was told that voice messages are transcribed.
 pub fn is_told_of_voice(conn: &Reader, key: ChatKey) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT voice_told_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?

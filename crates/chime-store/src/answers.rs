@@ -1,4 +1,4 @@
-//! What each answer rested on.
+//! Stored answers and the messages that each is based on.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -45,12 +45,12 @@ fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     rest_on(tx, record, &given)
 }
 
-/// Notes messages that an answer rests on beside those of its window.
+/// Records messages that an answer is based on in addition to its window.
 pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
     uses::note(tx, record.chat, record.id, seqs)
 }
 
-/// The messages that an answer rests on, its trigger among them.
+/// Returns the messages that an answer is based on, including its trigger.
 pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM answer
@@ -61,7 +61,7 @@ pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
     Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
-/// The answers that were given a message, or that answer it.
+/// Returns the answers that are based on a message or answer it.
 pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_id FROM answer_use WHERE chat_key = :chat AND block = :seq >> 6 AND (bits >> (:seq & 63)) & 1",
@@ -72,10 +72,10 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
 }
 
 pub(super) const FAMILY: Family =
-    // Which answers go with a message depends on what they say: that is for `forget`, which calls `forget` here.
+    // No `words_gone`: whether an answer goes with a message depends on its text, which `super::forget` decides.
     Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
 
-/// Answers that were given something of a member are hidden at once; a job takes their words out.
+/// Hides answers that are based on a member's messages. A job removes their text later.
 fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
@@ -89,7 +89,7 @@ fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     Ok(())
 }
 
-/// Messages of a member on which an answer from before `until` rests, at most `limit`.
+/// Returns at most `limit` messages of a member that an answer from before `until` is based on.
 pub fn grounds_of_member(
     conn: &Reader,
     chat: Option<ChatKey>,
@@ -110,7 +110,7 @@ pub fn grounds_of_member(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// An answer names its trigger and its window by number. One whose trigger is gone goes.
+/// Renumbers the trigger and the window of each answer. Deletes answers whose trigger is gone.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     let mut statement = tx.prepare_cached("SELECT id FROM answer WHERE chat_key = :from")?;
     let ids: Vec<String> = statement
@@ -139,7 +139,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     uses_merged(tx, chats)
 }
 
-/// What an answer rests on is more than its window, which `note_uses` knows: an earlier suggestion, a summary.
+/// Renumbers all messages that answers are based on. These are more than the window that `note_uses` stores, for
+/// example the messages behind an earlier suggestion or a summary.
 fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     let mut kept = tx.prepare_cached("SELECT 1 FROM answer WHERE id = :id")?;
     for (id, seqs) in uses::take_of_chat(tx, chats.from)? {
@@ -151,10 +152,10 @@ fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     Ok(())
 }
 
-/// None where the trigger has no new number.
+/// Returns `None` if the trigger has no new number.
 fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
     let number = |seq: Seq| chats.seqs.get(&seq).copied();
-    // As the model was shown it: `m17`.
+    // Id as shown to the model: `m17`.
     let id = |id: String| {
         let seq = id.strip_prefix('m').and_then(|seq| seq.parse().ok()).map(Seq);
         seq.and_then(number).map_or(id, |seq| format!("m{seq}"))
@@ -177,13 +178,13 @@ fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
     })
 }
 
-/// Takes an answer out, and its words out of the replies that carried it. The replies stay, so that a member who
-/// replies to one still speaks to the bot.
+/// Deletes an answer and clears the text of the replies that carried it. The replies stay, so that a member who replies
+/// to one still addresses the bot.
 pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
-    // Concepts go with the row of the answer; follow-ups may have been taken over by later answers.
+    // Concepts go with the row of the answer; follow-ups may belong to later answers by now.
     follow_ups::forget(tx, id)?;
     for sql in [
-        // What is not out yet stays open: whoever delivers it sees that its words are gone.
+        // An unsent reply stays open: the sender sees that its text is gone.
         "UPDATE outbox SET text = '', entities = '[]', button = NULL, answer_id = NULL WHERE answer_id = :id",
         "DELETE FROM answer_use WHERE answer_id = :id",
         "DELETE FROM answer WHERE id = :id",

@@ -1,4 +1,4 @@
-//! Triggers that were too old when they came in: counted per chat until one line has told so.
+//! Triggers that arrived too late: counted per chat until one line in the chat reports them.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -6,7 +6,6 @@ use super::derived::Family;
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, JobPayload, ThreadId, Timestamp};
 
-/// What is to be told in one chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skipped {
     pub thread: Option<ThreadId>,
@@ -24,7 +23,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Counts a trigger that came too late. The line about it is due at `due_at`, unless there is another.
+/// Counts a trigger that arrived too late and schedules the line about it at `due_at`. A later trigger moves the line.
 pub fn count_one(tx: &Writer<'_>, chat: ChatId, thread: Option<ThreadId>, due_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO backlog (telegram_chat_id, thread_id, skipped) VALUES (:chat, :thread, 1)

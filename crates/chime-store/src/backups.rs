@@ -1,4 +1,4 @@
-//! The copies of the database that were made before migrations.
+//! Copies of the database that are made before migrations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,21 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use super::{Result, StoreError, snapshot};
 use chime_core::Timestamp;
 
-/// As many of them stay.
 const KEPT: usize = 3;
-/// None stays for longer.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// No copy is under way for longer; a backup may be, while the daemon looks.
+/// Upper bound for the duration of a copy. A backup may run while the daemon prunes.
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const MARK: &str = ".before-v";
 const TIME: &str = "%Y%m%d-%H%M%S";
 
-/// Where the copy of `path` goes that is made before migrating to `version`.
+/// Returns the path for the copy of `path` that is made before the migration to `version`.
 pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!("{MARK}{version}-{}", now.to_utc().format(TIME)));
     PathBuf::from(name)
 }
 
-/// Deletes the copies that are one too many or too old, and what is left of broken ones. Gives how many.
+/// Deletes surplus and old copies, and the remains of interrupted ones. Returns the number of deletions.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
     let broken = delete_broken(path, |room| is_unlocked(room) || is_old(room, now))?;
     let mut copies = copies(path)?;
@@ -36,7 +34,7 @@ pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
     Ok(broken + deleted)
 }
 
-/// Deletes the rooms in which a copy was under way when its program was killed, as `is_broken` tells them.
+/// Deletes the temporary directories of interrupted copies, as recognised by `is_broken`.
 fn delete_broken(database: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usize> {
     let mut deleted = 0;
     for path in beside(database)? {
@@ -53,22 +51,23 @@ fn delete_broken(database: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<u
     Ok(deleted)
 }
 
-/// Whether the program that made a copy in the room has ended: it holds the lock until then.
+/// Returns `true` if the program that made the copy has ended: it holds the lock until then.
 fn is_unlocked(room: &Path) -> bool {
     fs::File::open(room.join(snapshot::ROOM_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
-/// Rooms that have no lock, or whose lock cannot be opened, are told by their age.
+/// Returns `true` if the directory is too old to be in use. For directories whose lock is absent or cannot be opened.
 fn is_old(room: &Path, now: Timestamp) -> bool {
     let touched = fs::metadata(room).and_then(|metadata| metadata.modified());
     let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
     touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES)
 }
 
-/// Deletes the copies that may hold a message sent at `sent_at`: all that were made since, and broken ones. Gives how many.
+/// Deletes the copies that may hold a message sent at `sent_at`: all copies made since then, and interrupted ones.
+/// Returns the number of deletions.
 pub fn delete_since(path: &Path, sent_at: Timestamp) -> Result<usize> {
     let broken = delete_broken(path, is_unlocked)?;
-    // The name tells whole seconds.
+    // The name gives whole seconds.
     let deleted = delete(copies(path)?.into_iter().filter(|copy| copy.made_at.secs() >= sent_at.secs()))?;
     Ok(broken + deleted)
 }
@@ -90,7 +89,7 @@ fn copies(database: &Path) -> Result<Vec<Copy>> {
     Ok(found)
 }
 
-/// Everything in the folder of the database.
+/// Returns every path in the directory of the database.
 fn beside(database: &Path) -> Result<Vec<PathBuf>> {
     let folder = match database.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -100,7 +99,8 @@ fn beside(database: &Path) -> Result<Vec<PathBuf>> {
     fs::read_dir(folder).map_err(problem)?.map(|entry| Ok(entry.map_err(problem)?.path())).collect()
 }
 
-/// When the copy called `file` of the database called `name` was made; none for any other file.
+/// Parses the time of a copy from its file name, or returns `None` for any other file. `name` is the database's file
+/// name.
 fn made_at(file: &str, name: &str) -> Option<Timestamp> {
     let (_version, time) = file.strip_prefix(name)?.strip_prefix(MARK)?.split_once('-')?;
     let time = NaiveDateTime::parse_from_str(time, TIME).ok()?;
@@ -125,7 +125,7 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(86_400);
 
-    /// The copies that are left, by the days before `now` when they were made.
+    /// Returns the ages, in days, of the copies that remain after `act`.
     fn left(ages: &[u32], act: impl Fn(&Path, Timestamp) -> Result<usize>) -> Vec<u32> {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("chime.db");

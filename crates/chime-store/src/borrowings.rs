@@ -1,5 +1,5 @@
-//! What messages carry of others beside their own words: marked parts of the parent, forwards, quotes from other chats,
-//! names of members who were added or removed.
+//! Content of other people in messages: quoted parts of the parent, forwards, quotes from other chats, and names of
+//! members who were added or removed.
 
 use rusqlite::{Row, named_params};
 
@@ -12,7 +12,7 @@ use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, User
 pub(super) const FAMILY: Family =
     Family { tables: &["message_name"], words_gone, opted_out, merged, ..Family::UNTOUCHED };
 
-/// Notes whom a service message names beside its sender.
+/// Records the members that a service message names in addition to its sender.
 pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) -> Result<()> {
     for user in named {
         tx.prepare_cached("INSERT OR IGNORE INTO message_name (user_id, id) VALUES (:user, :id)")?
@@ -23,7 +23,7 @@ pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) ->
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
-        // Whoever marked a part of it did so when it said that.
+        // The quote was taken from the earlier text and stays valid.
         return Ok(());
     }
     tx.prepare_cached(
@@ -36,8 +36,8 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-/// Quotes of a member's words go for good: those in the chat that they opted out of, and those of what they said there.
-/// Forwards are hidden by what makes a message visible.
+/// Deletes quotes of a member's words: quotes in the chat that the member opted out of, and quotes elsewhere of what
+/// they wrote there. Forwards need no deletion: the visibility rule for messages hides them.
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     for sql in [
         "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL, origin_message_id = NULL,
@@ -64,8 +64,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     Ok(())
 }
 
-/// Messages anywhere that carry the words of `of` as a forward or as a quote from another chat. Known by where the words
-/// stood first, and never by what they say.
+/// Returns messages in any chat that repeat the words of `of` as a forward or as a quote from another chat. Compares
+/// the origin, never the text.
 pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>> {
     let message = &of.message;
     let params = named_params! {
@@ -79,8 +79,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
          WHERE origin_user_id = :user AND origin_ts = :ts AND origin_message_id IS NULL",
         params,
     )?;
-    // Who hides their account in forwards is a name in them. A name proves nothing by itself: the second must be the same,
-    // and the chat one that the author writes in.
+    // Members who hide their account in forwards appear by name only. A name alone proves nothing: the sending time
+    // must match too, and the author must write in that chat.
     found.extend(places(
         conn,
         "SELECT telegram_chat_id, message_id FROM message
@@ -95,8 +95,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
     Ok(stored?.into_iter().flatten().filter(|copy| (copy.chat, copy.seq) != (of.chat, of.seq)).collect())
 }
 
-/// Messages of others that forward what `user` wrote elsewhere, or that name them: theirs to have forgotten, in `chat` or
-/// everywhere. Written from `since` to `until`; of names it is when they were named.
+/// Returns messages of others that forward what `user` wrote elsewhere, or that name them, in `chat` or in every chat.
+/// The time span applies to the original of a forward, and to the message that names the member.
 pub fn about_member(
     conn: &Reader,
     chat: Option<ChatKey>,
@@ -121,7 +121,8 @@ pub fn about_member(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Takes out what a message carries of others. A forward is nothing else, and becomes a stub; a reply keeps its own words.
+/// Removes other people's content from a message. Returns `true` if a reply with its own words remains; a forward has
+/// no other content, and the caller turns it into a stub.
 pub fn give_back(tx: &Writer<'_>, copy: &StoredMessage) -> Result<bool> {
     let is_reply = copy.message.forward_origin.is_none() && copy.message.snapshot.is_some();
     if is_reply {

@@ -1,4 +1,4 @@
-//! What a chat has set for itself. A column of `chat` each; NULL is as the operator has it.
+//! Settings that the admins of a chat changed. Each is a nullable column of `chat`; NULL means the operator's setting.
 
 use std::time::Duration;
 
@@ -7,16 +7,15 @@ use rusqlite::{OptionalExtension, named_params};
 use super::{Language, Reader, Result, Writer, row};
 use chime_core::{Askers, ChatKey, Grounding, Zone};
 
-/// What the admins of a chat have set. None: as the operator has it.
+/// Settings of one chat. `None` means the operator's setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatSettings {
     pub grounding: Option<Grounding>,
-    /// Whether answers are shown while they are written.
+    /// `true` if answers are shown while they are written.
     pub streaming: Option<bool>,
     pub memory: Option<bool>,
-    /// The silence that ends a session.
+    /// Silence that ends a session.
     pub session_idle: Option<Duration>,
-    /// Tokens that it may take in a day.
     pub daily_tokens: Option<u64>,
 }
 
@@ -42,8 +41,8 @@ pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
     })
 }
 
-/// Chooses the language of what the bot says of itself. None: that of the chat's messages. Read with the chat, since everything
-/// that is said needs it.
+/// Sets the language of the bot's own texts; `None` means the language of the chat's messages. Loaded with the chat
+/// row, because every text needs it.
 pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET own_language = :language WHERE chat_key = :chat")?
         .execute(named_params! { ":language": language.map(Language::code), ":chat": chat.0 })?;
@@ -69,14 +68,13 @@ pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> 
     Ok(())
 }
 
-/// Caps what the chat may take in a day. None: as the operator has it.
 pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat")?
         .execute(named_params! { ":tokens": tokens, ":chat": chat.0 })?;
     Ok(())
 }
 
-/// Read with the chat, as its language is.
+/// Sets who may tag the bot. Loaded with the chat row, like the language.
 pub fn set_askers(tx: &Writer<'_>, chat: ChatKey, askers: Askers) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET askers = :askers WHERE chat_key = :chat")?
         .execute(named_params! { ":askers": askers.as_str(), ":chat": chat.0 })?;

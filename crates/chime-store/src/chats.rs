@@ -1,4 +1,4 @@
-//! Chats, their aliases and their members.
+//! Chats, their Telegram ids and their members.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,30 +14,28 @@ use chime_core::{
     Askers, Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp, UserId, Zone,
 };
 
-/// A chat as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
     pub key: ChatKey,
     pub chat: Chat,
-    /// Of its messages.
+    /// Language of the chat's messages.
     pub language: Language,
-    /// The one that its admins chose for what the bot says of itself.
+    /// Language that the admins chose for the bot's own texts.
     pub own_language: Option<Language>,
-    /// Its own time zone, where it named one.
     pub time_zone: Option<Zone>,
-    /// Who may tag the bot in it.
+    /// Members who may tag the bot.
     pub askers: Askers,
-    /// Whether the bot is in it, as far as it was told.
+    /// `true` if the bot is a member, according to the last update.
     pub is_present: bool,
 }
 
 impl ChatRow {
-    /// The language of what the bot says of itself here.
+    /// Returns the language of the bot's own texts in this chat.
     pub fn speaks(&self) -> Language {
         self.own_language.unwrap_or(self.language)
     }
 
-    /// The zone in which this chat is told times: its own, or the one that the operator chose.
+    /// Returns the time zone for times shown in this chat: its own, or else the operator's.
     pub fn zone(&self, operators: Zone) -> Zone {
         self.time_zone.unwrap_or(operators)
     }
@@ -61,11 +59,10 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     ))
 }
 
-/// The columns of a chat before they are checked.
 type RawChat =
     (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
 
-/// Finds a chat by any of Telegram's ids for it, present or former.
+/// Finds a chat by any of its Telegram ids, current or former.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id");
@@ -118,7 +115,7 @@ fn to_chat(raw: RawChat) -> Result<ChatRow> {
     })
 }
 
-/// Finds or creates the chat and keeps its title and public name up to date.
+/// Finds or creates the chat, and updates its title and public name.
 pub fn upsert(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     let Some(known) = find(tx, chat.id)? else {
         return create(tx, chat);
@@ -163,8 +160,8 @@ fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// A basic group goes on as a supergroup. Both service messages tell the same, in either order; the second changes
-/// nothing. Where the supergroup already got rows of its own, those few move over to the older chat.
+/// Turns a basic group into a supergroup. Telegram reports a migration with two service messages, in either order; the
+/// second changes nothing. If the supergroup already has messages of its own, they move to the older chat.
 pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
     match (find(tx, migration.from)?, find(tx, migration.to)?) {
         (Some(old), Some(new)) if old.key == new.key => {}
@@ -180,7 +177,7 @@ pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
     Ok(())
 }
 
-/// Makes `to` the present id of the chat.
+/// Makes `to` the current id of the chat.
 fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
     set_alias(tx, to, key)?;
     tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?
@@ -221,7 +218,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Somebody who opted out is called by no name of which only the opt-out tells.
+/// Clears the name of an opted-out member, unless a stored message shows it anyway.
 fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
@@ -235,7 +232,7 @@ fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     }
 }
 
-/// A private chat is called by the name of its member, whose id it has.
+/// Clears the title of a member's private chat, which has the member's id and name.
 pub(super) fn forget_private_name(tx: &Writer<'_>, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET title = NULL, username = NULL WHERE telegram_chat_id = :user AND kind = 'private'",
@@ -254,7 +251,7 @@ fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// The row of the chat that ends goes last.
+/// Moves members and aliases. `merge` deletes the row of the old chat afterwards.
 fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     derived::run_merged(
         tx,
@@ -268,12 +265,11 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Tells states of a chat's messages apart.
+/// Version of a chat's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Revision {
-    /// Another number: messages that were there have changed, or may be read no more, or again.
+    /// Changes when existing messages change, become unreadable, or become readable again.
     pub number: i64,
-    /// The newest message.
     pub last: Seq,
 }
 
@@ -287,13 +283,13 @@ pub fn revision(conn: &Reader, key: ChatKey) -> Result<Option<Revision>> {
     Ok(found)
 }
 
-/// Takes the chat's next message number.
+/// Allocates the chat's next message number.
 pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
     let key = named_params! { ":key": key.0 };
     let seq = tx
         .prepare_cached("SELECT next_seq FROM chat WHERE chat_key = :key")?
         .query_row(key, |raw| raw.get("next_seq").map(Seq))?;
-    // Not with RETURNING, which sets up a table for its one row: a tenth of what storing a message takes.
+    // RETURNING would set up a temporary table for its one row: a tenth of the cost of storing a message.
     tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key")?.execute(key)?;
     Ok(seq)
 }
@@ -329,8 +325,8 @@ pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// The language to begin with in a chat of which nothing is known yet: of whoever added the bot. Among the first
-/// messages that are still here are those that say something, unless the chat has only just begun.
+/// Sets the initial language of a chat, taken from the member who added the bot. Does nothing if one of the 64 oldest
+/// messages has text: then the chat is not new.
 pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET language = :language WHERE chat_key = :key
@@ -341,14 +337,14 @@ pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> 
     Ok(())
 }
 
-/// The bot is out of the chat, since `now` unless it was before.
+/// Records that the bot left the chat. The first recorded time is kept.
 pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET is_member = 0, removed_at = coalesce(removed_at, :now) WHERE chat_key = :key")?
         .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
     Ok(())
 }
 
-/// How long the chat itself wants its messages kept, where it said so: outside none, inside none for good.
+/// Returns how long the chat wants its messages kept: `None` if it did not choose, `Some(None)` for no limit.
 pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
     let days: Option<i64> = conn
         .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
@@ -356,7 +352,6 @@ pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Durati
     days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
 }
 
-/// Remembers who writes in a chat, by their present name.
 pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)
@@ -370,7 +365,7 @@ pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<(
     Ok(())
 }
 
-/// Remembers somebody who wrote long ago, unless their present name is known.
+/// Stores a member who wrote long ago, unless a current name is known.
 pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)",
@@ -381,7 +376,6 @@ pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()>
     Ok(())
 }
 
-/// Somebody who writes in a chat, by their present name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     pub id: UserId,
@@ -389,7 +383,7 @@ pub struct Member {
     pub username: Option<String>,
 }
 
-/// Who writes in a chat, without those who opted out.
+/// Returns the members who write in a chat, without those who opted out.
 pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
     let mut statement = conn.prepare_cached(
         "SELECT user_id, name, username FROM member WHERE chat_key = :key AND name <> ''
@@ -402,7 +396,7 @@ pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether `user` has written in a group that the bot is in.
+/// Returns `true` if `user` has written in a group that the bot is in.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn
         .prepare_cached(

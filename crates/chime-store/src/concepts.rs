@@ -1,4 +1,4 @@
-//! Named things of a chat, and which of them its conversations have in scope.
+//! Named concepts of a chat, and the ones that are in scope in each conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
 };
 
-/// Rows of concepts go with the answer that captured them.
+/// Concept rows are deleted with the answer that captured them.
 pub(super) const FAMILY: Family = Family {
     tables: &["concept", "concept_scan", "conversation_context"],
     opted_out,
@@ -20,7 +20,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Captures of answers that were given something of the member.
+/// Deletes concepts that were captured from answers based on the member's messages.
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM concept WHERE answer_id IN
@@ -31,16 +31,16 @@ fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     Ok(())
 }
 
-/// What was in scope of the chat that ended is made again from what is said.
+/// Deletes the contexts of `chats.from`; later messages build them again.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     forget_contexts(tx, chats.from)?;
     run_merged(tx, chats, &["UPDATE concept SET chat_key = :into WHERE chat_key = :from"])
 }
 
-/// Concepts of one chat that are read at once: the newest captures of more have not come up for long.
+/// Most captures of one chat that are read at once, newest first. Older ones have not come up for long.
 const MOST_CAPTURES: u32 = 2000;
 
-/// Whose context it is: the seed's pair of tenant and conversation.
+/// Key of a stored context: the bot is the tenant, chat and forum topic are the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextKey {
     pub bot: UserId,
@@ -81,7 +81,6 @@ pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext
     }))
 }
 
-/// Stores the whole of what a conversation has in scope.
 pub fn save(tx: &Writer<'_>, key: ContextKey, context: &ConversationContext, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO conversation_context (tenant_id, conversation_id, context_json, updated_at)
@@ -96,7 +95,7 @@ pub fn save(tx: &Writer<'_>, key: ContextKey, context: &ConversationContext, now
     Ok(())
 }
 
-/// Takes out what no conversation came back to since `before`.
+/// Deletes at most `limit` contexts that were not updated since `before`.
 pub fn prune_contexts(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -106,7 +105,7 @@ pub fn prune_contexts(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<
         .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
 }
 
-/// The concepts of a chat, those captured last first.
+/// Returns the concepts of a chat, last captured first.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
     let mut statement = conn.prepare_cached(
         "SELECT concept_id, label, alt_labels, definition, kind FROM concept
@@ -120,7 +119,7 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
         let label: String = row::get(raw, "label")?;
         let others: Vec<String> = row::json(&row::get::<String>(raw, "alt_labels")?, "alt_labels")?;
         match found.get_mut(&id) {
-            // An older capture: its words are other labels of the same thing.
+            // The label of an older capture becomes an alternative label.
             Some(concept) => {
                 for other in std::iter::once(label).chain(others) {
                     if other != concept.label && !concept.alt_labels.contains(&other) {
@@ -138,7 +137,7 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
     Ok(order.into_iter().filter_map(|id| found.remove(&id)).collect())
 }
 
-/// The messages that the concepts of a chat rest on.
+/// Returns the messages that the concepts of a chat are based on.
 pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM concept
@@ -149,7 +148,6 @@ pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
     Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
-/// Writes down what an answer captured, under the id of the concept it is.
 pub fn capture(
     tx: &Writer<'_>,
     (chat, answer): (ChatKey, AnswerId),
@@ -190,10 +188,10 @@ pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> 
     Ok(())
 }
 
-/// Answers of the model since `since` that were not looked through for concepts, the oldest first. Those of chats that
-/// switched memory off are left alone.
+/// Returns model answers since `since` that were not yet scanned for concepts, oldest first. Skips chats that switched
+/// memory off.
 pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<AnswerId>> {
-    // Ids begin with the time, so that the key leads to the first one.
+    // Ids begin with the time, so the primary key finds the first one.
     let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
     let sql = format!("SELECT id FROM answer WHERE id >= :first AND {UNSCANNED} ORDER BY id LIMIT :limit");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -219,8 +217,8 @@ pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     Ok(())
 }
 
-/// Makes the contexts of a chat anew from its concepts, `most` for each conversation, and has answers without concepts
-/// looked through again. Gives the number of contexts.
+/// Rebuilds the contexts of a chat from its concepts, at most `most` concepts each, and marks answers without concepts
+/// for another scan. Returns the number of contexts.
 pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Timestamp) -> Result<usize> {
     forget_contexts(tx, chat)?;
     tx.prepare_cached(
@@ -249,7 +247,6 @@ pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Ti
     Ok(count)
 }
 
-/// Takes out everything about concepts of a chat, its conversations' contexts included.
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     tx.prepare_cached("DELETE FROM concept WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?;
     forget_contexts(tx, chat)

@@ -1,4 +1,4 @@
-//! Who opted out, and the little that is held of them while their own request is dealt with.
+//! Opt-outs, and the text that is held only while an opted-out member's own request is handled.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -6,7 +6,7 @@ use super::derived::{self, Cause, Family, Merged};
 use super::{Reader, Result, Writer, memory, messages, row};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
-/// Where somebody opted out.
+/// Chats that an opt-out applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     Chat(ChatKey),
@@ -14,7 +14,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The one chat; none for all.
+    /// Returns the chat, or `None` for every chat.
     pub fn chat(self) -> Option<ChatKey> {
         match self {
             Self::Chat(key) => Some(key),
@@ -22,7 +22,7 @@ impl Scope {
         }
     }
 
-    /// 0 stands for every chat: keys count from 1.
+    /// Returns the stored key. 0 stands for every chat; chat keys start at 1.
     fn key(self) -> u32 {
         match self {
             Self::Chat(key) => key.0,
@@ -34,7 +34,7 @@ impl Scope {
 pub(super) const FAMILY: Family =
     Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
 
-/// From now on nothing of `user` is kept or used. Gives whether that is news.
+/// Opts `user` out: from now on, nothing of theirs is stored or used. Returns `false` if they were out already.
 pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> Result<bool> {
     let added = tx
         .prepare_cached(
@@ -58,7 +58,7 @@ fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    // Each names both chats, since a parameter that a statement does not use is an error.
+    // Each statement names both chats: an unused parameter is an error.
     derived::run_merged(
         tx,
         chats,
@@ -70,15 +70,15 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Takes an opt-out back. Out of every chat takes back the single ones too.
+/// Cancels an opt-out. Opting in to every chat also cancels the opt-outs of single chats.
 pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
         .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
-    // What they wrote may be read again.
+    // Memory must be rebuilt, because the member's messages may be read again.
     memory::forget_member(tx, scope, user)
 }
 
-/// The widest scope in which `user` is out, as far as it covers `chat`.
+/// Returns the widest opt-out of `user` that covers `chat`.
 pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Scope>> {
     let key: Option<u32> = conn
         .prepare_cached(
@@ -88,21 +88,20 @@ pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Sc
     Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
 }
 
-/// Whether `user` is out of every chat.
 pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT 1 FROM opt_out WHERE user_id = :user AND chat_key = 0")?
         .exists(named_params! { ":user": user.0 })?)
 }
 
-/// Everybody who is out of a chat.
+/// Returns all users who opted out of a chat, or of every chat.
 pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
     let mut statement = conn.prepare_cached("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)")?;
     let users = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("user_id").map(UserId))?;
     Ok(users.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Up to when the whole chat was forgotten.
+/// Returns the time up to which the whole chat was forgotten.
 pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached("SELECT forgotten_until FROM chat WHERE chat_key = :chat")?
@@ -110,14 +109,15 @@ pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Whether the words of a message must not be kept: its author opted out, they were forgotten, or the whole chat was.
+/// Returns `true` if the text of a message must not be stored: its author opted out, or it was forgotten alone or with
+/// the whole chat.
 pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
     Ok(forgotten_until(conn, chat)?.is_some_and(|until| message.sent_at <= until)
         || opted_out(conn, chat, message.sender.id)?.is_some()
         || messages::is_stub(conn, message.chat, message.id)?)
 }
 
-/// Holds the words of a member who opted out until the job about them has ended.
+/// Holds the text of an opted-out member until the job about it has ended.
 pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO held_text (key, text, entities) VALUES (:key, :text, :entities)
@@ -130,13 +130,12 @@ pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
     Ok(())
 }
 
-/// Whether words of anybody are held.
 pub fn is_any_held(conn: &Reader) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM held_text LIMIT 1")?.exists([])?)
 }
 
-/// The message that a job is about: as it is kept, or, of a member who opted out, with the words that are held for it. Who
-/// asks and opts out at once is still answered what they asked.
+/// Returns the message that a job is about, with the held text if its author opted out. A member who asks and opts out
+/// at once still gets the answer.
 pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     let Some((text, entities)) = held(conn, chat, id)? else {
         return match messages::find(conn, chat, id)? {

@@ -1,4 +1,4 @@
-//! Backing up and restoring: whose file is copied where, and what is refused.
+//! Backup and restore of the database file.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::open::{self, beside};
 use super::snapshot::{Copied, copy_unless, end_at, must_be_sound};
 use super::{Result, StoreError};
 
-/// Copies the database at `from` to the new file `to`, also while a daemon works with it, and of older versions too. After
-/// `stop` nothing is left of the copy.
+/// Copies the database at `from`, of this or an older version, to the new file `to`. Works while a daemon uses the
+/// database. After `stop`, no part of the copy remains.
 pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !open::exists(from)? || !from.is_file() {
         return Err(StoreError::Absent { path: from.to_owned() });
@@ -19,19 +19,18 @@ pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
     copy_unless(&open_source(from, stop)?, to, stop)
 }
 
-/// Makes a copy the database at `to`. Nobody may work with that file, and there may be none there yet. `stop` is
-/// that of [`back_up`].
+/// Restores the copy `from` as the database `to`, which must not exist or be in use. `stop` works as in [`back_up`].
 pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !from.is_file() {
         return Err(StoreError::NoCopy { path: from.to_owned() });
     }
     let source = open_source(from, stop).map_err(|error| match error {
-        // The text of `Foreign` speaks of the database, which is another file.
+        // The message of `Foreign` is about the database, not about the copy.
         StoreError::Foreign { path } => StoreError::NoCopy { path },
         other => other,
     })?;
     let _lock = open::lock(to)?;
-    // A log that belonged to a database that is gone would be played into this one.
+    // SQLite would replay a log left by a deleted database into this one.
     for leftover in [to.to_owned(), beside(to, "-wal"), beside(to, "-journal")] {
         if leftover.exists() {
             return Err(StoreError::Occupied { path: leftover });
@@ -42,9 +41,9 @@ pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
     Ok(copied)
 }
 
-/// Opens a database that must be ours, not newer than we are, and sound.
+/// Opens a Chime database that is undamaged and not newer than this program.
 fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
-    // SQLite would say that it cannot write.
+    // SQLite would report a write error instead.
     fs::File::open(path).map_err(|source| open::file_error("cannot read", path, source))?;
     let open = || {
         let mut conn = open::connect_to_read(path)?;
@@ -59,7 +58,7 @@ fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
         StoreError::Corrupt(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             StoreError::Foreign { path: path.to_owned() }
         }
-        // Which of the two files it is must be said.
+        // The error must name the file: two are involved.
         StoreError::Corrupt(error) => StoreError::Damaged { path: path.to_owned(), what: error.to_string() },
         other => other,
     })

@@ -1,5 +1,5 @@
-//! Requests to forget: written down when they are made, worked on piece by piece, gone when it is told that they are
-//! done.
+//! Requests to forget messages: stored when made, processed in steps, deleted when the requester has been told the
+//! result.
 
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
@@ -8,43 +8,42 @@ use super::forget::{self, Forgotten, Leave, Manner};
 use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, messages, row};
 use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
-/// What is to be forgotten.
+/// Target of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     Message {
         chat: ChatKey,
         seq: Seq,
     },
-    /// What a member wrote; in every chat where none is named.
+    /// All messages of a member, in every chat if `chat` is `None`.
     Member {
         chat: Option<ChatKey>,
         user: UserId,
         since: Option<Timestamp>,
     },
     Chat(ChatKey),
-    /// The answers that rest on what a member wrote who opted out; in every chat where none is named.
+    /// Answers that are based on messages of an opted-out member, in every chat if `chat` is `None`.
     Derived {
         chat: Option<ChatKey>,
         user: UserId,
     },
 }
 
-/// A request, and how far it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     pub what: What,
     /// By this machine's clock.
     pub asked_at: Timestamp,
-    /// By Telegram's clock, which dates the messages: none that was sent later is touched.
+    /// By Telegram's clock, which dates the messages: later messages are not affected.
     pub until: Timestamp,
     pub asked_by: UserId,
-    /// The chat was told first and could object.
+    /// `true` if the chat was told first and could object.
     pub was_announced: bool,
-    /// Where to tell that it is done.
+    /// Chat in which to report the result.
     pub to: Option<ReplyTarget>,
 }
 
-/// A request with what was forgotten for it so far.
+/// Stored request, with the number of items forgotten so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deletion {
     pub id: i64,
@@ -52,7 +51,6 @@ pub struct Deletion {
     pub forgotten: Forgotten,
 }
 
-/// Whether there is more to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     More,
@@ -93,7 +91,6 @@ pub fn find(conn: &Reader, id: i64) -> Result<Option<Deletion>> {
         .transpose()
 }
 
-/// The announced deletions of a chat that still wait.
 pub fn announced_for(conn: &Reader, chat: ChatKey) -> Result<Vec<i64>> {
     let mut statement =
         conn.prepare_cached("SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1")?;
@@ -106,7 +103,7 @@ pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// When the oldest message was sent that is to go.
+/// Returns the time of the oldest message that the request covers.
 pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
@@ -114,7 +111,7 @@ pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Forgets at most `limit` messages, and what rests on them.
+/// Forgets at most `limit` messages and everything derived from them.
 pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
     let request = &deletion.request;
     let leave = match request.what {
@@ -142,7 +139,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     }
     if let What::Member { chat, user, since } = request.what {
         let span = (since.unwrap_or_default(), request.until);
-        // Of others, so that they are not among those of which the member is told.
+        // These messages are by others, so they are not in the counts reported to the member.
         let rows = borrowings::about_member(tx, chat, user, span, limit)?;
         forget::messages(tx, &rows, manner)?;
         if !rows.is_empty() {
@@ -172,7 +169,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
 
 pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Family::UNTOUCHED };
 
-/// What was asked of either chat is done in both, since they are one.
+/// A request for either chat covers the merged chat.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (was, now) in &chats.seqs {
         tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
@@ -192,7 +189,7 @@ fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Se
 
 type Values = Vec<(&'static str, i64)>;
 
-/// The messages that a request names and that are not yet forgotten.
+/// Returns the SQL condition for the messages that a request covers and that are not yet forgotten.
 fn rule(request: &Request) -> (&'static str, Values) {
     let until = (":until", request.until.secs());
     match request.what {
@@ -208,7 +205,7 @@ fn rule(request: &Request) -> (&'static str, Values) {
             vec![(":user", user.0), (":since", since.map_or(0, Timestamp::secs)), until],
         ),
         What::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
-        // No messages of theirs.
+        // A `Derived` request deletes no messages.
         What::Derived { user, .. } => ("FALSE AND user_id = :user", vec![(":user", user.0)]),
     }
 }

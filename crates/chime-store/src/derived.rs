@@ -1,19 +1,19 @@
-//! What rests on messages: one entry per family of tables, in one list.
+//! Data derived from messages: one list with an entry for each family of tables.
 //!
-//! Members' words end in many tables beside the message's own row. They leave them in five ways: a message is forgotten on
-//! request, expires, or is edited; its author opts out; a chat is emptied; two chats become one. Whoever does one of these
-//! goes through `FAMILIES`, so that nobody has to know all tables.
+//! Members' words end up in many tables, which five kinds of events affect: a message is forgotten on request, expires,
+//! or is edited; its author opts out; a chat is emptied; two chats are merged. The code for each event goes through
+//! `FAMILIES`, so that it need not know all tables.
 //!
-//! # How a new table joins
-//! 1. In the table's own file of this room, declare `pub(super) const FAMILY: Family`, naming the table in `tables` and
-//!    giving the functions that apply; the others come from [`Family::UNTOUCHED`]. Each function runs in the transaction of
-//!    the deed and must be bounded by an index: no scan of a whole table.
+//! # Adding a table
+//! 1. In the table's own file, declare `pub(super) const FAMILY: Family`, with the table in `tables` and the functions
+//!    that apply; take the others from [`Family::UNTOUCHED`]. Each function runs in the transaction of the event and
+//!    must use an index: no full table scan.
 //! 2. Add the family to `FAMILIES`. A test compares the schema with the list, and fails for a table that is in neither
 //!    `FAMILIES` nor `NOT_DERIVED`.
 //! 3. Put a marker into `what_was_forgotten_is_in_no_byte_of_any_file` (`tests/e2e/privacy.rs`) that reaches the table.
 //!
-//! What is made of several messages (a summary, a concept) keeps which ones in a table of its own, as `answer_use` does, and
-//! goes as soon as one of them goes. What is to be made anew is noted there and then, and made by a job.
+//! Data made from several messages (a summary, a concept) records them in a table of its own, as `answer_use` does, and
+//! is deleted as soon as one of the messages is. A rebuild is scheduled in the same transaction and done by a job.
 
 use std::collections::BTreeMap;
 
@@ -24,37 +24,36 @@ use super::{
 };
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
-/// Why the words of a message are no longer what they were.
+/// Reason why the text of a message changed or is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Somebody asked for it.
+    /// Deleted on request.
     Forgotten,
-    /// They were kept long enough.
+    /// Retention period ended.
     Expired,
-    /// Others took their place.
     Edited,
 }
 
-/// Two chats became one: the messages of `from` go on in `into` under other numbers.
+/// Merge of two chats: the messages of `from` move to `into` under new numbers.
 #[derive(Debug, Clone)]
 pub struct Merged {
     pub into: ChatKey,
     pub from: ChatKey,
-    /// Old numbers and new ones.
+    /// New numbers by old number.
     pub seqs: BTreeMap<Seq, Seq>,
 }
 
-/// Tables that hold something made of messages, or numbered by them, and what becomes of it.
+/// Tables that hold data made from messages or keyed by message number, and their reactions to events.
 pub struct Family {
     pub tables: &'static [&'static str],
-    /// The words of a message are gone or others, as `Cause` says. The message is given as it was.
+    /// Called when the text of a message is gone or changed. Gets the message as it was before.
     pub words_gone: fn(&Writer<'_>, &StoredMessage, Cause) -> Result<()>,
-    /// A member opted out: when this returns, nothing that was made of their words is read any more. Deleting it may be left
-    /// to a job.
+    /// Called when a member opts out. When it returns, data made from their words is no longer read. A job may delete
+    /// it later.
     pub opted_out: fn(&Writer<'_>, Scope, UserId) -> Result<()>,
-    /// The messages of a chat are gone up to a moment (of this machine's clock), and so goes the rest.
+    /// Called when the messages of a chat up to a time (by this machine's clock) are gone, to delete the rest.
     pub chat_gone: fn(&Writer<'_>, ChatKey, Timestamp) -> Result<()>,
-    /// Nothing may stay under the number of the chat that ended: SQLite gives it out again.
+    /// Called on a merge. Nothing may stay under the key of `from`: SQLite uses the key again.
     pub merged: fn(&Writer<'_>, &Merged) -> Result<()>,
 }
 
@@ -68,7 +67,7 @@ impl Family {
     };
 }
 
-/// Every family. The order is that in which they are called.
+/// All families, in call order.
 const FAMILIES: &[Family] = &[
     notes::FAMILY,
     feedback::FAMILY,
@@ -92,7 +91,7 @@ const FAMILIES: &[Family] = &[
     chats::FAMILY,
 ];
 
-/// Tables that hold nothing of members' words and no number of a message or chat of ours; and the messages themselves.
+/// Tables without members' words and without keys of messages or chats, and the message tables themselves.
 #[cfg(test)]
 const NOT_DERIVED: &[&str] = &[
     "message",
@@ -124,7 +123,7 @@ pub fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     FAMILIES.iter().try_for_each(|family| (family.merged)(tx, chats))
 }
 
-/// Runs statements that all take the numbers of both chats.
+/// Runs statements that all take the keys of both chats.
 pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -> Result<()> {
     for sql in statements {
         tx.prepare_cached(sql)?.execute(rusqlite::named_params! { ":into": chats.into.0, ":from": chats.from.0 })?;

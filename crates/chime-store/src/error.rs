@@ -1,4 +1,4 @@
-//! What can go wrong with the file, by what can be done about it.
+//! Errors of the store, classified by how a caller can react.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// An error of the same class: one failed commit is told to everybody who shared it.
+    /// Returns an error of the same class, for each of the callers that shared a failed commit.
     pub fn same_class(&self) -> Self {
         let again = |error: &rusqlite::Error| match error {
             rusqlite::Error::SqliteFailure(code, message) => rusqlite::Error::SqliteFailure(*code, message.clone()),
@@ -69,19 +69,19 @@ impl StoreError {
         }
     }
 
-    /// Whether the daemon must stop: nothing it does can mend the file.
+    /// Returns `true` if the daemon must stop, because it cannot work around the error.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::Corrupt(_) | Self::ReadOnly(_) | Self::Closed)
     }
 
-    /// Whether pages of the file are damaged. The same is said where only the search index disagrees with what it is asked
-    /// to take out: that is the trouble of one row, and every start would meet it again.
+    /// Returns `true` if pages of the file are damaged. `SQLITE_CORRUPT_VTAB` does not count: it means that the search
+    /// index disagrees with one row to be removed, which every restart would find again.
     pub fn is_damage(&self) -> bool {
         let Self::Corrupt(error) = self else { return false };
         error.sqlite_error().is_none_or(|error| error.extended_code != rusqlite::ffi::SQLITE_CORRUPT_VTAB)
     }
 
-    /// Whether waiting helps.
+    /// Returns `true` if the error is transient, so that waiting helps.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Full(_) | Self::Busy(_))
     }
@@ -96,10 +96,10 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(DatabaseCorrupt | NotADatabase) => Self::Corrupt(error),
             Some(ReadOnly | PermissionDenied | CannotOpen) => Self::ReadOnly(error),
-            // A write that hits a full disk or a size limit comes back as an IO failure as often as SQLITE_FULL.
+            // A write to a full disk or beyond a size limit may fail with an IO error as well as with SQLITE_FULL.
             Some(DiskFull | SystemIoFailure) => Self::Full(error),
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
-            // Only copies are interrupted.
+            // Only copies are ever interrupted.
             Some(OperationInterrupted) => Self::Interrupted,
             _ => Self::Sql(error),
         }

@@ -1,4 +1,4 @@
-//! What members think of answers, by their reactions. A row for each member and answer.
+//! Members' ratings of answers by reaction, one row for each member and answer.
 
 use rusqlite::named_params;
 
@@ -18,7 +18,7 @@ fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     Ok(())
 }
 
-/// Keeps what `user` thinks of an answer now; none where they took it back. Tells whether that is news.
+/// Stores the current rating of an answer by `user`; `None` removes it. Returns `true` if anything changed.
 pub fn set(tx: &Writer<'_>, answer: AnswerId, user: UserId, is_good: Option<bool>, now: Timestamp) -> Result<bool> {
     let answer = answer.0.to_string();
     let changed = match is_good {
@@ -38,7 +38,7 @@ pub fn set(tx: &Writer<'_>, answer: AnswerId, user: UserId, is_good: Option<bool
     Ok(changed > 0)
 }
 
-/// Good and bad words about all answers that are kept.
+/// Returns the numbers of good and bad ratings.
 pub fn counts(conn: &super::Reader) -> Result<(u64, u64)> {
     Ok(conn
         .prepare_cached(

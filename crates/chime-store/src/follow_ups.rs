@@ -1,4 +1,4 @@
-//! What answers suggested, and how the asks that go on with it were resolved.
+//! Suggestions made by answers, and the resolution of the follow-up questions about them.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,12 @@ use chime_core::{
     Timestamp, UsedSearch, UserId,
 };
 
-/// All of it goes with the answer it hangs on: see `answers::forget`.
+/// No `words_gone`: rows are deleted with their answer, by `answers::forget`.
 pub(super) const FAMILY: Family =
     Family { tables: &["follow_up", "frame", "item"], opted_out, chat_gone, merged, ..Family::UNTOUCHED };
 
-/// Whole runs of suggestions go in which an answer was given something of the member: later ones took it over.
+/// Deletes whole chains of suggestions if an answer in them is based on the member's messages, because later answers
+/// took over its content.
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM follow_up WHERE chain IN
@@ -46,7 +47,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// A suggestion that an ask may go on with.
+/// Suggestion that a question may follow up on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
     pub answer: AnswerId,
@@ -54,14 +55,13 @@ pub struct Suggestion {
     pub used: Option<UsedSearch>,
     pub asked_by: UserId,
     pub trigger: Seq,
-    /// The answer with which its run of suggestions began.
+    /// Answer that began the chain of suggestions.
     pub chain: AnswerId,
-    /// The messages that carry the answer.
+    /// Messages that carry the answer.
     pub carriers: BTreeSet<MessageId>,
     pub created_at: Timestamp,
 }
 
-/// A follow-up to store beside its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewFollowUp {
     pub answer: AnswerId,
@@ -74,7 +74,7 @@ pub struct NewFollowUp {
     pub used: Option<UsedSearch>,
 }
 
-/// Stores how an ask was resolved, and the frame with its items if the answer suggested any.
+/// Stores the resolution of a question, and the frame with its items if the answer suggested any.
 pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     let id = new.answer.0.to_string();
     let follows = new.resolved.follows.filter(|_| new.resolved.reset.is_none());
@@ -117,7 +117,7 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     Ok(())
 }
 
-/// How the ask behind an answer was resolved.
+/// Returns the resolution of the question behind an answer.
 pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
     let raw: Option<String> = conn
         .prepare_cached("SELECT resolved FROM follow_up WHERE answer_id = :id")?
@@ -126,7 +126,7 @@ pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
     raw.map(|raw| row::json(&raw, "resolved")).transpose()
 }
 
-/// The newest suggestions of a conversation, the newest first.
+/// Returns the suggestions of a conversation, newest first.
 pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit: u32) -> Result<Vec<Suggestion>> {
     let mut statement = conn.prepare_cached(
         "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
@@ -139,7 +139,6 @@ pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit
     rows.map(|found| found?).collect()
 }
 
-/// The suggestion that an answer made.
 pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestion>> {
     conn.prepare_cached(
         "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
@@ -151,7 +150,7 @@ pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestio
     .transpose()
 }
 
-/// Whether `member` asked one of the questions of the run of suggestions that `answer` belongs to.
+/// Returns `true` if `member` asked one of the questions in the chain of suggestions that `answer` belongs to.
 pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool> {
     let found = conn
         .prepare_cached(
@@ -165,7 +164,6 @@ pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool
     Ok(found.is_some())
 }
 
-/// The items of one answer, in its order.
 pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_id, position, title, kind, people, price, currency, url FROM item
@@ -175,7 +173,7 @@ pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
     rows.map(|found| found?).collect()
 }
 
-/// All items of the run of suggestions that `answer` belongs to, oldest first: the newest `limit`.
+/// Returns the newest `limit` items of the chain of suggestions that `answer` belongs to, oldest first.
 pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec<Item>> {
     let mut statement = conn.prepare_cached(
         "SELECT item.answer_id, position, title, kind, people, price, currency, url
@@ -190,7 +188,7 @@ pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec
     Ok(items)
 }
 
-/// The item that was asked about last among the follow-ups of the run that `answer` belongs to.
+/// Returns the item that the newest follow-up of the chain of `answer` is about, if it is about exactly one.
 pub fn last_item(conn: &Reader, answer: AnswerId) -> Result<Option<Item>> {
     let raw: Option<String> = conn
         .prepare_cached(
@@ -205,8 +203,8 @@ pub fn last_item(conn: &Reader, answer: AnswerId) -> Result<Option<Item>> {
         .and_then(|it| it.items.into_iter().next()))
 }
 
-/// Takes out an answer's frame and what later answers of its run took over from it. What these suggested themselves
-/// stays in their text; only the memory of the run ends.
+/// Deletes an answer's frame and the resolutions of later answers in its chain, which took content over from it. The
+/// text of those answers stays.
 pub fn forget(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM follow_up WHERE chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
@@ -216,7 +214,7 @@ pub fn forget(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     Ok(())
 }
 
-/// The longest silence of a conversation since `since`, in milliseconds, up to `now`.
+/// Returns the longest silence of a conversation between `since` and `now`, in milliseconds.
 pub fn longest_silence(conn: &Reader, conversation: Conversation, since: Timestamp, now: Timestamp) -> Result<i64> {
     let secs: Option<i64> = conn
         .prepare_cached(

@@ -1,5 +1,5 @@
-//! Taking words out of every table that holds them. What rests on a message beside its row is in [`derived`], where a new
-//! table joins; here is what binds them together: a message, the copies of it, and the answers that were given either.
+//! Removal of members' words from every table. [`derived`] lists the data derived from single messages; this module
+//! connects a message, its copies and the answers that are based on either.
 //!
 //! [`derived`]: super::derived
 
@@ -11,33 +11,31 @@ use super::derived::{self, Cause};
 use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
-/// How messages are forgotten.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     pub cause: Cause,
     pub leave: Leave,
-    /// Whether a text repeats a forgotten one.
+    /// Returns `true` if the first text repeats the second, forgotten one.
     pub repeats: fn(&str, &str) -> bool,
 }
 
-/// What stays of a message.
+/// Remains of a forgotten message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// A stub of nobody: should a reply enclose the message later, its words do not come back.
+    /// Anonymous stub, so that a later reply that encloses the message does not bring its text back.
     Stub,
     Nothing,
 }
 
-/// What was taken out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub messages: u64,
-    /// Of the chats of these messages: nobody is told what other chats hold.
+    /// Answers in the chats of these messages only, so that nobody learns about the content of other chats.
     pub answers: u64,
 }
 
-/// Forgets messages, and with them what rests on them: quotes, raw updates, answers. On request also the copies that others
-/// forwarded or quoted from elsewhere; what has expired in one chat may still be kept in another.
+/// Forgets messages with the quotes, raw updates and answers derived from them. On request ([`Cause::Forgotten`]) also
+/// removes forwards and quotes of them in other chats; messages that expire in one chat may still be kept in another.
 pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<Forgotten> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
@@ -67,7 +65,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Res
     Ok(Forgotten { messages: named.iter().filter(words).count() as u64, answers: answers as u64 })
 }
 
-/// Forgets the answers that rest on messages which stay themselves: their author opted out.
+/// Forgets answers that are based on messages whose author opted out. The messages themselves stay.
 pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<()> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
@@ -77,7 +75,7 @@ pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> R
     remove_answers(tx, &answers, &carriers, manner.cause).map(drop)
 }
 
-/// From now on whatever brings a message from before `until` back makes a stub.
+/// Ensures that messages sent up to `until` are stored only as stubs from now on.
 pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET forgotten_until = max(coalesce(forgotten_until, 0), :until) WHERE chat_key = :chat",
@@ -86,7 +84,7 @@ pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> 
     Ok(())
 }
 
-/// Takes a message out, with what rests on it beside answers.
+/// Removes a message and the data derived from it, except answers.
 pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, cause: Cause) -> Result<()> {
     derived::words_gone(tx, stored, cause)?;
     match leave {
@@ -95,7 +93,7 @@ pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, caus
     }
 }
 
-/// Gives the chat of each answer.
+/// Returns the chat of each answer.
 fn remove_answers(
     tx: &Writer<'_>,
     answers: &BTreeMap<AnswerId, ChatKey>,
@@ -117,8 +115,8 @@ fn texts_of(named: &[StoredMessage]) -> Vec<&str> {
 
 type Carriers = BTreeMap<(ChatKey, Seq), StoredMessage>;
 
-/// The answers that were given any of `roots`, the messages that carry them, and the later answers that pass on what
-/// those said: they cite one, reply to one, or repeat a forgotten text.
+/// Returns the answers that are based on any of `roots`, the messages that carry these answers, and all later answers
+/// that pass their content on: they cite or reply to such a message, or repeat a forgotten text.
 fn resting_on<'a>(
     tx: &Writer<'_>,
     roots: impl Iterator<Item = &'a StoredMessage>,
@@ -168,7 +166,7 @@ mod tests {
         AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Message, MessageId, Reason, ReplyTarget, TokenUse, UserId,
     };
 
-    /// An answer to message 1 that was given the message `used` and went out as message `carrier`.
+    /// Stores an answer to message 1 that is based on message `used` and was sent as message `carrier`.
     fn answer(tx: &Writer<'_>, number: u128, used: u32, carrier: i64, text: &str) -> Result<AnswerId> {
         let id = AnswerId(ulid::Ulid(number));
         let used = Chosen { seq: Seq(used), id: MessageId(used.into()), reason: Reason::Cluster, score: 1.0 };

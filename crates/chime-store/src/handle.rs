@@ -1,4 +1,4 @@
-//! The handle that every room holds: one verb to write, one to read.
+//! Store handle, shared by all crates: [`Store::write`] and [`Store::read`].
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,19 +17,18 @@ use super::writer::{self, Given, Run, Task, Work, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
-/// Two read at once; with the writer that makes three connections, each with its own page cache.
+/// Read connections. With the writer that makes three connections, each with its own page cache.
 const READERS: usize = 2;
 
-/// Whose write goes first when both wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// Taking in messages and answering.
+    /// Ingesting messages and answering.
     Answering,
-    /// Everything that nobody waits for. Keep each such write under 5 ms.
+    /// Work that nobody waits for. Keep each such write under 5 ms.
     Background,
 }
 
-/// The open database. Cheap to clone; closed when the last clone is dropped or by [`Store::close`].
+/// Open database. Cheap to clone; closed when the last clone is dropped or by [`Store::close`].
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -40,7 +39,6 @@ struct Shared {
     writer: Mutex<Option<Running>>,
     readers: Mutex<Vec<Connection>>,
     free_readers: Arc<Semaphore>,
-    /// Writes that somebody waited for, so far.
     answering_writes: AtomicU64,
 }
 
@@ -59,7 +57,7 @@ struct Queues {
 }
 
 impl Store {
-    /// Takes the lock, checks, backs up, migrates and opens the file at `path`, creating it if it never was.
+    /// Locks, checks, backs up, migrates and opens the file at `path`. Creates it if there never was one.
     pub fn open(path: &Path, now: Timestamp) -> Result<(Self, Opened)> {
         let lock = open::lock(path)?;
         let (conn, opened) = open::open_for_writing(path, now)?;
@@ -73,7 +71,7 @@ impl Store {
         Ok((store, opened))
     }
 
-    /// Opens the file at `path` for reading only, also while a daemon works with it.
+    /// Opens the file at `path` read-only. Works while a daemon uses it.
     pub fn open_to_read(path: &Path) -> Result<Self> {
         Ok(Self::around(path, None, vec![open::open_for_reading(path)?]))
     }
@@ -94,7 +92,7 @@ impl Store {
         &self.shared.path
     }
 
-    /// Runs `work` on the writer and returns once it is committed and synced. A failure undoes all of `work`.
+    /// Runs `work` on the writer thread and returns once it is committed and synced. An error rolls all of `work` back.
     pub fn write<T, F>(&self, priority: Priority, work: F) -> impl Future<Output = Result<T>> + Send
     where
         F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
@@ -122,25 +120,25 @@ impl Store {
         if is_accepted { Ok(()) } else { Err(StoreError::Closed) }
     }
 
-    /// How many writes there were so far that somebody waited for: who looks twice sees whether it is quiet.
+    /// Returns the number of `Answering` writes so far. If two calls return the same number, nobody waited for a write
+    /// in between.
     pub fn answering_writes(&self) -> u64 {
         self.shared.answering_writes.load(Ordering::Relaxed)
     }
 
-    /// Folds the log into the file, so that what was deleted is not in the log any more.
+    /// Checkpoints the write-ahead log, so that deleted content is no longer in it.
     pub async fn fold(&self) -> Result<()> {
         self.alone(Task::Fold).await
     }
 
-    /// Writes the file anew, so that what was deleted is nowhere in it. Other writes wait meanwhile.
+    /// Rewrites the whole file, so that no deleted content remains in it. Other writes wait meanwhile.
     pub async fn rewrite(&self) -> Result<()> {
         self.alone(Task::Rewrite).await
     }
 
-    /// Merges the full-text index, a little at a time behind everything that somebody waits for. What a failure leaves undone is
-    /// gone on with by the next call.
+    /// Merges the full-text index in small steps at background priority. After an error, the next call continues.
     pub async fn merge_index(&self, mut merging: Merging) -> Result<()> {
-        /// Pages in one transaction: about 5 ms.
+        /// Pages per transaction: about 5 ms.
         const AT_ONCE: i32 = 50;
         while self.write(Priority::Background, move |tx| search::merge(tx, merging, AT_ONCE)).await? {
             merging = Merging::Alike;
@@ -155,7 +153,7 @@ impl Store {
         outcome.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Runs `work` on a reading connection, beside the writer. It sees one state of the database throughout.
+    /// Runs `work` on a read connection, in parallel with the writer. `work` sees a single snapshot of the database.
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send
     where
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -165,21 +163,21 @@ impl Store {
         self.read_any(reading).map(taken::<T> as fn(_) -> _)
     }
 
-    /// Runs `work` on a thread that may wait.
+    /// Runs `work` on a thread that may block.
     async fn read_any(&self, work: Reading) -> Result<Given> {
         let free_readers = Arc::clone(&self.shared.free_readers);
         let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
         let lend = move || {
-            // Kept as long as the connection, also where nobody waits for the outcome any more.
+            // Held as long as the connection, even if the caller no longer waits for the result.
             let _permit = permit;
             shared.read(work)
         };
         tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
     }
 
-    /// The same for a row or two that were just written, on this very thread where a connection is free: to hand that to
-    /// another takes longer.
+    /// Same as [`Store::read`], for one or two rows that were just written. Runs on the current thread if a connection
+    /// is free, because switching threads would take longer.
     pub async fn glance<T, F>(&self, work: F) -> Result<T>
     where
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -191,20 +189,20 @@ impl Store {
         }
     }
 
-    /// The same for a thread that may wait, and goes on with what it read.
+    /// Same as [`Store::read`], but runs on the current thread, which must be allowed to block.
     pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
         self.shared.read(work)
     }
 
-    /// Waits for what was accepted to be written, folds the log into the file and lets go of the lock.
+    /// Waits for accepted writes, checkpoints the log and releases the lock.
     pub async fn close(&self) {
         let running = locked(&self.shared.writer).take();
         self.shared.free_readers.close();
         locked(&self.shared.readers).clear();
         if let Some(Running { queues, thread, _lock }) = running {
             drop(queues);
-            // A writer that panicked has said so already; there is nothing left to wait for.
+            // A panic of the writer was already reported.
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
@@ -215,10 +213,10 @@ impl Store {
 }
 
 impl Shared {
-    /// What `work` gives on a reading connection; whoever asks has a permit for one.
+    /// Runs `work` on a pooled read connection. The caller must hold a permit.
     fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
-        // The connection goes back even when the work panics.
+        // Returns the connection to the pool even if `work` panics.
         let lent = Lent { shared: self, conn: Some(conn) };
         let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
         let snapshot = conn.unchecked_transaction()?;
@@ -226,7 +224,7 @@ impl Shared {
     }
 }
 
-/// A reading connection that finds its way back.
+/// Pooled read connection, returned on drop.
 struct Lent<'a> {
     shared: &'a Shared,
     conn: Option<Connection>,
@@ -242,12 +240,12 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// What work gave, as what it is.
+/// Downcasts the type-erased result of work.
 fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
     outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
 }
 
-/// What the mutexes here guard is whole at every step, so a panic elsewhere does not spoil it.
+/// Locks a mutex and ignores poisoning: the data guarded here is consistent at every step.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

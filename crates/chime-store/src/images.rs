@@ -1,5 +1,5 @@
-//! Copies of the database as each commit leaves it: what a process that is killed there would find at its next start. Behind
-//! the feature `testkit`, so that none of it is in a release build.
+//! Copies of the database after each commit: the state that a process killed at that point finds at its next start.
+//! Behind the feature `testkit`, so not part of release builds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use rusqlite::{Connection, named_params};
 use super::{Result, open};
 use chime_core::{JobKind, Timestamp};
 
-/// The database after one commit.
+/// Database after one commit.
 #[derive(Debug, Clone)]
 pub struct Image {
-    /// Not there unless the image was wanted.
+    /// Path of the copy. Exists only if `is_wanted` asked for it.
     pub file: PathBuf,
     pub at: Timestamp,
-    /// The kinds of the jobs that were due, and so perhaps worked on.
+    /// Kinds of the jobs that were due, and so perhaps running.
     pub due: Vec<JobKind>,
 }
 
@@ -32,8 +32,8 @@ struct Album {
 
 static ALBUMS: Mutex<BTreeMap<PathBuf, Album>> = Mutex::new(BTreeMap::new());
 
-/// From now on each commit to the database at `path` is noted with the kinds of the jobs that are due by the clock `now`, and
-/// copied into `folder` where an image with these kinds `is_wanted`.
+/// Records each commit to the database at `path` with the kinds of the jobs that are due at `now()`. Copies the
+/// database into `folder` if `is_wanted` returns `true` for these kinds.
 pub fn start(
     path: &Path,
     folder: &Path,
@@ -45,13 +45,13 @@ pub fn start(
     albums().insert(path.to_owned(), album);
 }
 
-/// Ends that, and gives the images in the order of the commits.
+/// Stops recording and returns the images in commit order.
 pub fn stop(path: &Path) -> Vec<Image> {
     albums().remove(path).map(|album| album.images).unwrap_or_default()
 }
 
-/// Copies what the writer has just committed. The writer writes nothing meanwhile. Folding the log may go on beside it: the
-/// log is copied last, and whatever was folded until then is still in it.
+/// Copies the database after a commit. The writer is idle meanwhile, but a checkpoint may run: the log is copied last,
+/// so pages that were checkpointed after the file was copied are still in it.
 pub(super) fn take(writer: &Connection) {
     let mut albums = albums();
     let Some(album) = writer.path().and_then(|path| albums.get_mut(Path::new(path))) else { return };

@@ -1,4 +1,4 @@
-//! Every update as it came, and where polling stands. Both move in one transaction.
+//! Raw updates and the polling offset. Both advance in one transaction.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,20 +9,19 @@ use super::derived::{Cause, Family};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, StoredMessage, Timestamp, UpdateId};
 
-/// One update for the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received<'a> {
     pub id: UpdateId,
     pub kind: &'a str,
-    /// None where nothing of the content may be kept.
+    /// `None` if the content must not be stored.
     pub raw: Option<&'a str>,
     pub at: Timestamp,
-    /// Why it could not be taken in, where it could not: the update is parked.
+    /// Reason why the update could not be processed. Such an update is parked.
     pub error: Option<&'a str>,
 }
 
-/// Whether this very update came before. Telegram restarts ids at random after a quiet week, so only the days around
-/// now count.
+/// Returns `true` if this update was received before. Telegram restarts update ids at random after a week without
+/// updates, so only the days around `at` count.
 pub fn is_known(conn: &Reader, id: UpdateId, at: Timestamp) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -45,7 +44,7 @@ pub fn add(tx: &Writer<'_>, update: &Received<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes down which messages a raw update holds, so that it can be found when one of them is to be forgotten.
+/// Records the messages that a raw update contains, so that it can be found when one of them is forgotten.
 pub fn index(tx: &Writer<'_>, update: &Received<'_>, held: &BTreeSet<(ChatId, MessageId)>) -> Result<()> {
     let mut insert = tx.prepare_cached(
         "INSERT OR IGNORE INTO inbox_message (telegram_chat_id, message_id, update_id, received_day)
@@ -63,7 +62,7 @@ pub(super) const FAMILY: Family =
     Family { tables: &["inbox", "inbox_message"], words_gone, chat_gone, ..Family::UNTOUCHED };
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
-    // A raw update is what came, whatever came after it.
+    // A raw update stays as it was received; an edit does not change it.
     if cause == Cause::Edited { Ok(()) } else { forget(tx, stored.message.chat, stored.message.id) }
 }
 
@@ -77,7 +76,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Empties every raw update that holds the message.
+/// Clears every raw update that contains the message.
 pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     let params = named_params! { ":chat": chat.0, ":message": message.0 };
     tx.prepare_cached(
@@ -91,10 +90,11 @@ pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     Ok(())
 }
 
-/// Empties every raw update of which nobody knows which messages it holds.
+/// Clears every raw update whose messages are not recorded.
 pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     tx.execute(
-        // Of what could be read it is known. Written as its index has it, so that nothing else is looked at.
+        // Updates that were parsed are always indexed. The condition is written as in the partial index, so that only
+        // its rows are read.
         "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND NOT EXISTS
              (SELECT 1 FROM inbox_message AS held
               WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day)",
@@ -103,7 +103,7 @@ pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Empties every raw update of a chat, or of all, that could not be read: no row tells who said what in it.
+/// Clears the raw updates of a chat, or of all chats, that could not be processed: no row tells who wrote what in them.
 pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
     tx.prepare_cached(
         "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND EXISTS
@@ -115,7 +115,8 @@ pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
     Ok(())
 }
 
-/// What is kept of the update that brought a message, beside its row. Later ones may enclose it: the first is its own.
+/// Returns the raw update that brought a message, if it is still stored. Later updates may enclose the message; the
+/// first is its own.
 pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached(
@@ -127,7 +128,7 @@ pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .flatten())
 }
 
-/// What is kept of every update that holds a message, beside the rows, newest first.
+/// Returns up to 20 stored raw updates that contain a message, newest first.
 pub fn that_hold(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached(
         "SELECT raw FROM inbox_message JOIN inbox USING (update_id, received_day)
@@ -138,8 +139,8 @@ pub fn that_hold(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Vec<
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The offset to ask for next. None at the very start, and when the last update is older than `max_age`: Telegram
-/// counts anew after a quiet week, and an offset from before would be a number of another series.
+/// Returns the next polling offset. `None` at the first start, and if the last update is older than `max_age`: Telegram
+/// restarts update ids after a week without updates, so an older offset would be meaningless.
 pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<Option<i64>> {
     let state = conn
         .prepare_cached("SELECT next_offset, updated_at FROM poll_state WHERE id = 1")?
@@ -148,7 +149,6 @@ pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<O
     Ok(state.filter(|(_, at)| now.since(Timestamp::from_millis(*at)) <= max_age).map(|(offset, _)| offset))
 }
 
-/// What the clock showed when updates were last stored.
 pub fn last_stored_at(conn: &Reader) -> Result<Option<Timestamp>> {
     let at = conn
         .prepare_cached("SELECT updated_at FROM poll_state WHERE id = 1")?
@@ -166,7 +166,7 @@ pub fn set_next_offset(tx: &Writer<'_>, offset: i64, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Updates stored and parked so far.
+/// Returns the numbers of stored and of parked updates.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.query_row(
         "SELECT count(*) AS total, count(*) FILTER (WHERE state = 'parked') AS parked FROM inbox",
@@ -175,7 +175,7 @@ pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     )?)
 }
 
-/// Forgets updates received before `day`; what they said lives on in their rows.
+/// Deletes at most `limit` updates received before the day of `before`. The messages stored from them stay.
 pub fn prune(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(

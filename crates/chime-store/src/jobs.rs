@@ -1,4 +1,4 @@
-//! The job table: the truth about what is to be done. Notifications only wake workers up.
+//! Jobs table: the source of truth about work to do. Notifications only wake workers.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -10,39 +10,39 @@ use chime_core::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
 
 const COLUMNS: &str = "id, payload, due_at, attempts";
 
-/// A job that was put aside, for whoever looks after the daemon.
+/// Parked job, as shown to the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParkedJob {
     pub id: JobId,
-    /// As it is written down: another version may know kinds that this one does not.
+    /// Text as stored: another version may know kinds that this one does not.
     pub kind: String,
     pub attempts: u32,
     /// Holds no message content.
     pub last_error: Option<String>,
 }
 
-/// Adds a job unless one of this kind and key is or was there: the same trigger twice is one job.
-/// Gives whether it is new.
+/// Adds a job unless one with the same kind and key exists or has ended: the same trigger twice is one job. Returns
+/// `true` if the job is new.
 pub fn add(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<bool> {
     insert(tx, job, due_at, "NOTHING")
 }
 
-/// Adds a job, or moves the one that is there to `due_at` and makes it due again. Its moment always changes, by which
-/// [`finish_unless_moved`] knows.
+/// Adds a job, or moves the existing one to `due_at` and makes it due again. The stored due time always changes, so
+/// that [`finish_unless_moved`] detects the move.
 pub fn add_or_move(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
     let anew = "UPDATE SET due_at = excluded.due_at + (job.due_at = excluded.due_at), state = 'due', attempts = 0,
                     started = 0, last_error = NULL, payload = excluded.payload";
     insert(tx, job, due_at, anew).map(drop)
 }
 
-/// Adds a job, or makes one that has ended due again. One that waits keeps its moment.
+/// Adds a job, or makes one that has ended due again. A waiting job keeps its due time.
 pub fn add_unless_due(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
     let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
                     payload = excluded.payload WHERE job.state <> 'due'";
     insert(tx, job, due_at, anew).map(drop)
 }
 
-/// Adds a job, or makes one that was done due again. One that waits or was put aside stays as it is.
+/// Adds a job, or makes a done one due again. A waiting or parked job stays as it is.
 pub fn add_again(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
     let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
                     payload = excluded.payload WHERE job.state = 'done'";
@@ -61,7 +61,7 @@ fn insert(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp, on_conflict: &st
     Ok(changed == 1)
 }
 
-/// The job with this kind and key, while it is neither done nor put aside.
+/// Returns the job with this kind and key, unless it is done or parked.
 pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
     let sql = format!("SELECT {COLUMNS} FROM job WHERE kind = :kind AND key = :key AND state = 'due'");
     conn.prepare_cached(&sql)?
@@ -70,19 +70,18 @@ pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
         .transpose()
 }
 
-/// Whether a job of this kind and key waits or is being worked on.
+/// Returns `true` if a job of this kind and key waits or runs.
 pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
     has_row(conn, job.kind(), &job.key(), "state = 'due'")
 }
 
-/// Whether any job of a kind waits for a chat.
 pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due') AS found";
     let params = named_params! { ":kind": kind.as_str(), ":chat": chat.0 };
     Ok(conn.prepare_cached(sql)?.query_row(params, |raw| raw.get("found"))?)
 }
 
-/// Whether a job of this kind and key is or was there.
+/// Returns `true` if a job of this kind and key exists in any state.
 pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
     has_row(conn, kind, key, "true")
 }
@@ -93,7 +92,7 @@ fn has_row(conn: &Reader, kind: JobKind, key: &str, condition: &str) -> Result<b
     Ok(conn.prepare_cached(&sql)?.query_row(params, |raw| raw.get("found"))?)
 }
 
-/// Replaces what a job that still waits is to do, as when the message it is about was edited.
+/// Replaces the payload of a waiting job, for example after its message was edited.
 pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
     tx.prepare_cached("UPDATE job SET payload = :payload WHERE kind = :kind AND key = :key AND state = 'due'")?
         .execute(named_params! {
@@ -102,20 +101,19 @@ pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
     Ok(())
 }
 
-/// Jobs that are due at `now`, those that a member waits for first, then oldest first: at most `per_lane` of a kind and
-/// lane, so that a crowded chat hides nobody.
+/// Returns the jobs that are due at `now`: answering jobs first, then background jobs, each oldest first. Returns at
+/// most `per_lane` jobs for each kind and lane, so that a busy chat cannot block the others.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
     let mut few = first_due(conn, now, per_lane.saturating_add(1))?;
     if few.len() > per_lane {
         return due_of_lanes(conn, now, per_lane, limit);
     }
-    // As nearly always: no lane can hold more than its share of them.
+    // The usual case: there are so few jobs that no lane can exceed its share.
     few.sort_by_key(|job| job.kind().policy().class == Class::Background);
     few.truncate(limit as usize);
     Ok(few)
 }
 
-/// The first jobs that are due, at most `most`, oldest first.
 fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most"
@@ -124,7 +122,7 @@ fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
     readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
 }
 
-/// Leaves out what this version cannot read: [`park_unreadable`] puts it aside at the next start.
+/// Skips jobs that this version cannot parse; [`park_unreadable`] parks them at the next start.
 fn readable(rows: impl Iterator<Item = rusqlite::Result<Result<Job>>>) -> Result<Vec<Job>> {
     let is_unreadable = |row: &rusqlite::Result<Result<Job>>| matches!(row, Ok(Err(StoreError::BadValue { .. })));
     rows.filter(|row| !is_unreadable(row)).map(|row| row?).collect()
@@ -148,7 +146,7 @@ fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> R
     readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
 }
 
-/// When the next job after `now` falls due.
+/// Returns the due time of the next job after `now`.
 pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
     let at: Option<i64> = conn
         .prepare_cached("SELECT min(due_at) AS at FROM job WHERE state = 'due' AND due_at > :now")?
@@ -158,12 +156,12 @@ pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Marks jobs as being worked on: whatever ends the process meanwhile is charged to them.
+/// Marks jobs as started: if the process crashes, [`recover`] counts an attempt for them.
 pub fn mark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
     set_started(tx, ids, true)
 }
 
-/// Takes the mark back from jobs that were cut short by a stop, which is not their fault.
+/// Removes the mark from jobs that a stop interrupted, so that no attempt is counted.
 pub fn unmark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
     set_started(tx, ids, false)
 }
@@ -176,7 +174,7 @@ fn set_started(tx: &Writer<'_>, ids: &[JobId], started: bool) -> Result<()> {
     Ok(())
 }
 
-/// Marks a job done. Its row stays for a while, so that the same trigger is not worked on again.
+/// Marks a job done. Its row stays for a while, so that the same trigger is not handled again.
 pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE kind = :kind AND key = :key",
@@ -185,7 +183,7 @@ pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same, unless it was asked for anew while it was worked on: then it is still to be done. Gives whether it is done.
+/// Marks a job done unless [`add_or_move`] moved it while it ran. Returns `true` if it is done.
 pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     let ended = tx
         .prepare_cached(
@@ -195,7 +193,7 @@ pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     Ok(ended == 1)
 }
 
-/// Writes down a failed attempt and when to try again, unless the job was ended while it was worked on.
+/// Records a failed attempt and the time of the next one, unless the job was ended while it ran.
 pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET due_at = :at, attempts = attempts + 1, started = 0, last_error = :error
@@ -205,21 +203,21 @@ pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<(
     Ok(())
 }
 
-/// The wall clock was set back by `by`: what was put off waits as long as it was meant to.
+/// Moves future due times back by `by` after the system clock was set back, so that waits keep their length.
 pub fn set_back(tx: &Writer<'_>, by: Duration, now: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE job SET due_at = max(due_at - :by, :now) WHERE state = 'due' AND due_at > :now")?
         .execute(named_params! { ":by": i64::try_from(by.as_millis()).unwrap_or(i64::MAX), ":now": now.millis() })?;
     Ok(())
 }
 
-/// Makes a job due later without counting an attempt: it did not fail, it waits. One that was ended in the meantime stays so.
+/// Moves a waiting job to `at` without counting an attempt. A job that was ended in the meantime stays ended.
 pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE job SET due_at = :at, started = 0 WHERE id = :id AND state = 'due'")?
         .execute(named_params! { ":id": id.0, ":at": at.millis() })?;
     Ok(())
 }
 
-/// Puts a job aside for good, unless it was ended while it was worked on; `chime check` shows it.
+/// Parks a job, unless it was ended while it ran. `chime check` lists parked jobs.
 pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET state = 'parked', attempts = attempts + 1, started = 0, last_error = :error
@@ -229,7 +227,6 @@ pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
     Ok(())
 }
 
-/// Jobs put aside, oldest first.
 pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, kind, attempts, last_error FROM job WHERE state = 'parked' ORDER BY id LIMIT :limit",
@@ -244,7 +241,7 @@ pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
     .collect()
 }
 
-/// Makes parked jobs due again, with all their attempts: one of them, or all. Gives how many.
+/// Makes one parked job, or all of them, due again with all their attempts. Returns the number of jobs.
 pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -254,7 +251,7 @@ pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<u
         .execute(named_params! { ":now": now.millis(), ":id": which.map(|id| id.0) })?)
 }
 
-/// Ends the jobs of a chat that the bot is no longer in.
+/// Ends the jobs of a chat that the bot has left.
 pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
     let kinds = JobKind::sql_list(|policy| policy.ends_with_chat);
     let sql = format!(
@@ -264,7 +261,6 @@ pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
     Ok(())
 }
 
-/// Ends the jobs of a kind that wait for a chat.
 pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET state = 'done', payload = NULL WHERE kind = :kind AND lane = :chat AND state = 'due'",
@@ -273,7 +269,7 @@ pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
     Ok(())
 }
 
-/// Puts aside the jobs that this version cannot read: another one wrote them, and can have them retried.
+/// Parks the jobs that this version cannot parse. The version that wrote them can retry them.
 pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
     let mut statement = tx.prepare_cached("SELECT id, payload FROM job WHERE state = 'due'")?;
     let rows = statement.query_map([], |raw| Ok((raw.get("id")?, raw.get("payload")?)))?;
@@ -289,8 +285,8 @@ pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
     Ok(parked)
 }
 
-/// Charges the jobs that were worked on when the process ended: it may have died of one of them. What has
-/// used up its attempts is put aside. Gives how many jobs are due.
+/// Counts an attempt for every job that was running when the process ended, because it may have caused the crash, and
+/// parks jobs without attempts left. Returns the number of due jobs.
 pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     for kind in JobKind::ALL {
         let policy = kind.policy();
@@ -308,7 +304,7 @@ pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     row::number(due, "due")
 }
 
-/// Deletes rows of done jobs that were kept long enough, at most `limit`; gives how many.
+/// Deletes at most `limit` rows per kind of done jobs that are old enough. Returns the number of deleted rows.
 pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
     let mut pruned = 0;
     for kind in JobKind::ALL {
@@ -323,10 +319,10 @@ pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
     Ok(pruned)
 }
 
-/// Jobs not done yet, and jobs put aside. Periodic ones, which never end, are not counted.
+/// Returns the numbers of open and of parked jobs. Periodic jobs never end and are not counted as open.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     let periodic = JobKind::sql_list(|policy| policy.is_periodic);
-    // Two counts of small partial indexes: most of the table is done.
+    // Two counts over small partial indexes: most rows of the table are done.
     let sql = format!(
         "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind NOT IN ({periodic})) AS open,
                 (SELECT count(*) FROM job WHERE state = 'parked') AS parked"
@@ -334,7 +330,7 @@ pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.prepare_cached(&sql)?.query_row([], |raw| Ok((raw.get("open")?, raw.get("parked")?)))?)
 }
 
-/// Jobs of each kind that are not done yet, and those that were put aside; kinds without either are left out.
+/// Returns, for each kind that has any, the numbers of open and of parked jobs.
 pub fn counts_by_kind(conn: &Reader) -> Result<Vec<(JobKind, u64, u64)>> {
     let mut statement = conn.prepare_cached(
         "SELECT kind, sum(state = 'due') AS open, sum(state = 'parked') AS parked
@@ -404,7 +400,7 @@ mod tests {
                 let ask = |tx: &Writer<'_>| add_or_move(tx, &leave(), now);
                 ask(tx)?;
                 let worked_on = find(tx, &leave())?.unwrap();
-                // In the same moment.
+                // At the same millisecond.
                 ask(tx)?;
                 let is_done = finish_unless_moved(tx, &worked_on)?;
                 let anew = find(tx, &leave())?.unwrap();

@@ -1,9 +1,9 @@
-//! The one SQLite file.
+//! The SQLite database.
 //!
-//! *Owns*: connections, migrations, one file of SQL per table family, the full-text index, the file lock.
-//! *Never*: decides anything; leaks `rusqlite` types. Functions are free and synchronous, connection first: reads take
-//! [`Reader`], writes take [`Writer`], so the type says who may call.
-//! *Entry*: [`Store::open`], then [`Store::write`] and [`Store::read`].
+//! Holds the connections, the migrations, the full-text index, the file lock, and one file of SQL for each family of
+//! tables. It makes no policy decisions. Functions are free and synchronous, with the connection first: reads take a
+//! [`Reader`], writes a [`Writer`], so the type says where a function may be called. Start at [`Store::open`], then
+//! [`Store::write`] and [`Store::read`].
 
 pub mod admission;
 pub mod announcements;
@@ -75,10 +75,10 @@ pub use open::{Inspection, Opened, amend, inspect, size};
 pub use snapshot::{Copied, copy_to};
 pub use writer::in_savepoint;
 
-/// A connection that may read.
+/// Connection for reading.
 pub type Reader = rusqlite::Connection;
-/// A transaction of the one writer. Everything that takes a [`Reader`] takes it too.
+/// Transaction of the single writer. Functions that take a [`Reader`] accept it too.
 pub type Writer<'a> = rusqlite::Transaction<'a>;
 
-/// What every function of this room returns.
+/// Result of every function in this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;

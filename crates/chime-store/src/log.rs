@@ -1,4 +1,4 @@
-//! The write-ahead log, which every commit waits for: kept from growing, and folded into the file beside the writer.
+//! Write-ahead log: a thread preallocates and checkpoints it in parallel with the writer, to keep commits fast.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,25 +10,24 @@ use rusqlite::Connection;
 
 use super::{Result, open};
 
-/// Pages in the log from which on they are folded into the file: SQLite's own measure.
+/// Pages in the log that trigger a checkpoint: SQLite's own default.
 const FOLD_AT: i64 = 1000;
-/// Should folding fall behind, the writer does it itself, within a commit.
+/// Pages at which SQLite checkpoints within a commit, in case the log thread falls behind.
 const FOLD_YOURSELF_AT: i64 = 8 * FOLD_AT;
-/// A log of so many pages belongs to a daemon that is here to stay.
+/// Pages from which on the log is preallocated. Short-lived processes stay below this.
 const LAY_OUT_AT: i64 = 64;
-/// Room for what is folded at once and for what is committed meanwhile.
+/// Preallocated size of the log. Enough for one checkpoint and the commits that happen meanwhile.
 const LAID_OUT_BYTES: u64 = 8 * 1024 * 1024;
-/// A log that a long read has let grow is cut down to this.
+/// Size to which SQLite truncates a log that grew during a long read.
 const KEPT_BYTES: i64 = 64 * 1024 * 1024;
 
-/// What the log needs done now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chore {
     LayOut,
     Fold,
 }
 
-/// Watches the log for the writer, and has the work on it done by a thread of its own.
+/// Thread that maintains the log on behalf of the writer.
 pub struct Log {
     chores: Option<SyncSender<Chore>>,
     thread: Option<JoinHandle<()>>,
@@ -36,14 +35,14 @@ pub struct Log {
 }
 
 impl Log {
-    /// Takes the log of the database at `path` over from SQLite; `writer` is its writing connection.
+    /// Takes over checkpoints of the database at `path` from SQLite. `writer` is its write connection.
     pub fn tend(writer: &Connection, path: &Path) -> Result<Self> {
         writer.pragma_update(None, "wal_autocheckpoint", FOLD_YOURSELF_AT)?;
         writer.pragma_update(None, "journal_size_limit", KEPT_BYTES)?;
         let conn = open::open_for_reading(path)?;
-        // Folding syncs the log before it touches the file.
+        // A checkpoint syncs the log before it changes the database file.
         conn.pragma_update(None, "synchronous", "full")?;
-        // One that waits is enough: every chore does all there is to do.
+        // One waiting chore is enough: each does everything there is to do.
         let (chores, queue) = sync_channel(1);
         let log = open::beside(path, "-wal");
         let thread = std::thread::Builder::new().name("store-log".to_owned()).spawn(move || work(&conn, &log, &queue));
@@ -52,7 +51,7 @@ impl Log {
         Ok(Self { chores: Some(chores), thread: Some(thread), is_laid_out: false })
     }
 
-    /// Has done what a commit has made necessary. Waits for nothing.
+    /// Queues the maintenance that a commit made necessary, without waiting for it.
     pub fn committed(&mut self, writer: &Connection) {
         let Ok((pages, folded)) = extent(writer) else { return };
         let chore = if !self.is_laid_out && pages >= LAY_OUT_AT {
@@ -62,17 +61,17 @@ impl Log {
         } else {
             return;
         };
-        // Refused while another waits: the next commit asks again.
+        // Fails if a chore is waiting; the next commit tries again.
         let is_taken = self.chores.as_ref().is_some_and(|chores| chores.try_send(chore).is_ok());
         self.is_laid_out |= is_taken && chore == Chore::LayOut;
     }
 
-    /// Somebody else folded everything in and cut the log to nothing.
+    /// Records that other code checkpointed and truncated the log.
     pub fn was_emptied(&mut self) {
         self.is_laid_out = false;
     }
 
-    /// Ends the thread. Folds everything in and empties the log, so that a tidy file is left behind.
+    /// Ends the thread, then checkpoints and truncates the log, so that the database file is complete.
     pub fn close(mut self, writer: &Connection) {
         self.finish_chores();
         if let Err(error) = fold(writer, "truncate") {
@@ -83,7 +82,7 @@ impl Log {
     fn finish_chores(&mut self) {
         self.chores = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so already.
+            // A panic of the thread was already reported.
             let _ = thread.join();
         }
     }
@@ -95,18 +94,18 @@ fn work(conn: &Connection, log: &Path, queue: &Receiver<Chore>) {
             Chore::LayOut => lay_out(log).map_err(|source| open::file_error("cannot lay out", log, source)),
             Chore::Fold => fold(conn, "passive"),
         };
-        // Nothing is lost: the log is the slower, or the longer, for it.
+        // Nothing is lost; the log only stays slower or longer.
         if let Err(error) = done {
             tracing::warn!(%error, ?chore, "work on the write-ahead log failed");
         }
     }
 }
 
-/// Lengthens the log with zeros, which SQLite takes for its end. A commit then overwrites instead of making the file
-/// grow: growing costs it a second round through the file system's own journal.
+/// Extends the log with zeros, which SQLite reads as its end. Commits then overwrite the file instead of extending it:
+/// extending costs an additional write to the file system's journal.
 fn lay_out(log: &Path) -> std::io::Result<()> {
     static CHUNK: [u8; 64 * 1024] = [0; 64 * 1024];
-    // Appending: the writer is at work, and what it has written must stay.
+    // Append mode: the writer is active, and its data must stay.
     let mut file = OpenOptions::new().append(true).open(log)?;
     while file.metadata()?.len() < LAID_OUT_BYTES {
         file.write_all(&CHUNK)?;
@@ -118,7 +117,7 @@ fn fold(conn: &Connection, how: &str) -> Result<()> {
     Ok(conn.pragma_update_and_check(None, "wal_checkpoint", how, |_| Ok(()))?)
 }
 
-/// Pages in the log, and how many of them are in the file.
+/// Returns the number of pages in the log, and how many of them are checkpointed.
 fn extent(conn: &Connection) -> rusqlite::Result<(i64, i64)> {
     conn.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
         .query_row([], |raw| Ok((raw.get("log")?, raw.get("checkpointed")?)))
@@ -136,7 +135,7 @@ mod tests {
         (path, conn)
     }
 
-    /// Commits so that about `pages` pages go into the log.
+    /// Commits about `pages` pages to the log.
     fn commit_pages(conn: &Connection, pages: usize) {
         conn.execute_batch("CREATE TABLE IF NOT EXISTS filler (content BLOB)").unwrap();
         conn.execute("INSERT INTO filler VALUES (zeroblob(?1))", [pages * 4096]).unwrap();
@@ -150,7 +149,7 @@ mod tests {
         commit_pages(&conn, 100);
         log.committed(&conn);
         commit_pages(&conn, 100);
-        // Folds nothing in: what lies there now is what a crash would leave.
+        // Runs no checkpoint: the files are in the state that a crash would leave.
         log.finish_chores();
         let wal = open::beside(&path, "-wal");
         assert!(std::fs::metadata(&wal).unwrap().len() >= LAID_OUT_BYTES);

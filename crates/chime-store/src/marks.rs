@@ -1,11 +1,11 @@
-//! Marks of messages: what was worked out about a message is good for as long as its mark is the same.
+//! Fingerprints of messages: a value computed from a message stays valid while its mark is the same.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement};
 
 use chime_core::{ChatId, MessageId};
 
-/// Everything of a message that a score may depend on, as one number.
+/// Fingerprint of everything in a message that a score may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     pub chat: ChatId,
@@ -13,13 +13,13 @@ pub struct Mark {
     pub mark: u64,
 }
 
-/// Makes marks of the rows of a statement.
+/// Positions of the mark columns in a statement.
 pub struct Marking {
     places: [usize; Marking::COLUMNS.len()],
 }
 
 impl Marking {
-    /// Everything that a score may depend on; the first two say whose mark it is.
+    /// Everything that a score may depend on. The first two columns identify the message.
     const COLUMNS: [&str; 10] = [
         "telegram_chat_id",
         "message_id",
@@ -33,12 +33,12 @@ impl Marking {
         "source",
     ];
 
-    /// The columns as a list.
+    /// Returns the columns as a comma-separated list.
     pub fn columns() -> String {
         Self::COLUMNS.join(", ")
     }
 
-    /// For a statement that reads these columns, whatever others it reads.
+    /// Finds the mark columns in a statement, which may read other columns too.
     pub fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {
         let mut places = [0; Self::COLUMNS.len()];
         for (place, column) in places.iter_mut().zip(Self::COLUMNS) {
@@ -61,8 +61,8 @@ impl Marking {
     }
 }
 
-/// A fingerprint of values in their order, by folded multiplications: eight bytes a step. A trigger marks four hundred
-/// messages, and nobody gains by two that are alike.
+/// Order-dependent fingerprint of values, by folded multiplication of eight bytes at a time. Fast, because a trigger
+/// marks four hundred messages; not collision-resistant, because nobody gains from a collision.
 struct Digest(u64);
 
 impl Default for Digest {
@@ -75,12 +75,12 @@ impl Digest {
     fn add(&mut self, value: u64) {
         const FACTOR: u128 = 0xf135_7aea_2e62_a9c5;
         let product = u128::from(self.0 ^ value) * FACTOR;
-        // Added, so that no value leaves a zero behind.
+        // The addition keeps a zero product from making the state zero.
         self.0 = ((product >> 64) as u64 ^ product as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     }
 
     fn add_all(&mut self, bytes: &[u8]) {
-        // Where one value ends and the next begins matters too.
+        // The length separates consecutive values.
         self.add(!(bytes.len() as u64));
         let (numbers, rest) = bytes.as_chunks::<8>();
         numbers.iter().for_each(|number| self.add(u64::from_le_bytes(*number)));

@@ -1,5 +1,5 @@
-//! What forgetting, opting out, retention and the settings of a chat take out of memory. What rested on words that go is
-//! emptied in the same transaction; the scheduler makes it anew from what is left.
+//! Deletion of memory after forgetting, opt-out, expiry and changed settings. Data derived from deleted words goes in
+//! the same transaction; the scheduler rebuilds it from the messages that remain.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) const FAMILY: Family = Family {
     ],
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
-        // What was made of a session goes when all of its messages have aged.
+        // Other session data is deleted when all messages of the session have expired.
         Cause::Expired => strand_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => {
             sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
@@ -45,12 +45,12 @@ pub(super) const FAMILY: Family = Family {
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
     merged: |tx, chats| {
         take_out(tx, chats.from)?;
-        // Its messages are divided anew in the chat that goes on.
+        // The messages are divided into sessions again, in the remaining chat.
         divide_anew(tx, chats.from, chats.into)
     },
 };
 
-/// Whether the chat itself switched memory on or off, where it said so.
+/// Returns the chat's own memory setting, or `None` if it has none.
 pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
     Ok(conn
         .prepare_cached("SELECT memory FROM chat WHERE chat_key = :chat")?
@@ -59,19 +59,19 @@ pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
         .flatten())
 }
 
-/// Whether the chat itself switched memory off.
+/// Returns `true` if the chat itself switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
     Ok(own_setting(conn, chat)? == Some(false))
 }
 
-/// How a chat stands towards memory.
+/// State of a chat on which the use of memory depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatStanding {
     pub own_setting: Option<bool>,
     pub is_present: bool,
-    /// When it was told that summaries are made in the background.
+    /// Time of the notice that summaries are made in the background.
     pub told_at: Option<Timestamp>,
-    /// When it last got an answer.
+    /// Time of the last answer.
     pub asked_at: Option<Timestamp>,
 }
 
@@ -95,7 +95,7 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
     Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
 }
 
-/// The silence that ends a session in a chat, where it said so itself.
+/// Returns the chat's own setting for the silence that ends a session.
 pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
     let secs: Option<i64> = conn
         .prepare_cached("SELECT session_idle FROM chat WHERE chat_key = :chat")?
@@ -105,8 +105,8 @@ pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
     secs.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()
 }
 
-/// Sets the silence that ends a session in a chat; none is the operator's. Sessions that are closed stay as they are, and
-/// an open one is looked at by the new measure.
+/// Sets the silence that ends a session in a chat; `None` means the operator's setting. Closed sessions stay; open ones
+/// are checked again with the new value.
 pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> Result<()> {
     let secs = idle.map(|idle| i64::try_from(idle.as_secs()).unwrap_or(i64::MAX));
     tx.prepare_cached("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat")?
@@ -116,7 +116,7 @@ pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> R
     Ok(())
 }
 
-/// Switches memory on or off in a chat. Off leaves nothing of it behind; on, it is made anew from the messages.
+/// Switches memory on or off in a chat. Off deletes it; on rebuilds it from the messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET memory = :on WHERE chat_key = :chat")?
         .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
@@ -150,7 +150,7 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     }
 }
 
-/// A member opted out or in: what rests on what they wrote is emptied.
+/// Deletes memory derived from a member's messages, after they opted out or in again.
 pub fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     let chat = match scope {
         Scope::Chat(chat) => Some(chat.0),
@@ -180,7 +180,7 @@ pub fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> 
     Ok(())
 }
 
-/// Nothing is to be known of a member any more: their number stands for nobody.
+/// Removes the link between a forgotten member and the number that stands for them in summaries.
 pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE summary_member SET user_id = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
@@ -189,7 +189,7 @@ pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Re
     Ok(())
 }
 
-/// Empties what is remembered of a session, and what was rolled up from it.
+/// Deletes the memory of a session and the rolling summaries that include it.
 fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
     topics::forget(tx, session.id)?;
     for sql in [
@@ -203,7 +203,7 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
     drop_rolled(tx, session)
 }
 
-/// Takes a session out that is none any more: its messages are gone, or belong to another.
+/// Deletes a session whose messages are gone or belong to another session.
 pub fn remove_session(tx: &Writer<'_>, session: &Session) -> Result<()> {
     topics::forget(tx, session.id)?;
     sessions::remove(tx, session.id)?;
@@ -218,7 +218,7 @@ fn drop_rolled(tx: &Writer<'_>, session: &Session) -> Result<()> {
     summaries::drop_rolling(tx, session.id.chat, Rolling::Recent)
 }
 
-/// The sessions of a chat that ended before `cutoff`, at most `limit`: none of their messages is kept any more.
+/// Returns at most `limit` sessions that ended before `cutoff`, all of whose messages have expired.
 pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<SessionId>> {
     let mut statement = conn.prepare_cached(
         "SELECT id FROM session WHERE chat_key = :chat AND ended_at < :cutoff ORDER BY ended_at LIMIT :limit",
@@ -228,7 +228,7 @@ pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> R
     keys.map(|id| sessions::id_of(id?)).collect()
 }
 
-/// Takes sessions out whose messages have all been kept long enough, at most `limit`. Gives how many.
+/// Deletes at most `limit` sessions all of whose messages have expired. Returns the number of sessions.
 pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<usize> {
     let gone = expired(tx, chat, cutoff, limit)?;
     let mut was_folded = false;
@@ -240,7 +240,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
     if !gone.is_empty() {
         tags::drop_unused(tx, chat)?;
     }
-    // Once for all of them: History is folded anew each time.
+    // Once for all sessions, because each reset rebuilds History.
     if was_folded {
         summaries::reset_history(tx, chat)?;
     }
@@ -250,7 +250,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
     Ok(gone.len())
 }
 
-/// Empties everything that is remembered of a chat. Its sessions stay divided as they are.
+/// Deletes all memory of a chat except its division into sessions.
 fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     for sql in [
         "DELETE FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
@@ -265,7 +265,7 @@ fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Takes out everything of a chat that goes for good. Whatever stays of it, such as what came in since, is divided anew.
+/// Deletes all memory of a chat for good. Remaining messages, such as later ones, are divided into sessions again.
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     take_out(tx, chat)?;
     divide_anew(tx, chat, chat)
@@ -284,7 +284,7 @@ fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Notes that the messages of `chat` are to be divided into sessions, as messages of `into`.
+/// Schedules the division of the messages of `chat` into sessions, as messages of `into`.
 fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
@@ -295,7 +295,7 @@ fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Chats with sessions whose summary is to be made, newest first.
+/// Returns the chats that have sessions to summarise, newest first.
 pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key, max(ended_at) AS newest FROM session WHERE summarized IS NOT fingerprint
@@ -305,7 +305,7 @@ pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Chats with summaries that were made without a model, and that `model` has not failed to write.
+/// Returns the chats that have summaries made without a model, except where `model` has already failed to write one.
 pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract' AND model <> :model",
@@ -314,8 +314,8 @@ pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// The newest sessions of a chat, at most `limit`, whose summary was made without a model, and for which `model` has not
-/// failed to write one.
+/// Returns the newest sessions of a chat, at most `limit`, whose summary was made without a model and for which `model`
+/// has not failed to write one.
 pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Result<Vec<Session>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
@@ -330,7 +330,7 @@ pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Res
         .collect()
 }
 
-/// Chats with sessions that ended before `until` and that History does not hold yet.
+/// Returns the chats with sessions that ended before `until` and are not yet in History.
 pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat
@@ -342,7 +342,7 @@ pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Chats with summaries of sessions that ended at or after `from`, and without a Recent.
+/// Returns the chats that have summaries of sessions that ended at or after `from`, but no Recent.
 pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat
@@ -355,7 +355,7 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// The texts of a chat's newest mini-summaries, for telling which of its words are rare.
+/// Returns the texts of a chat's newest mini-summaries, for finding rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached(
         "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
@@ -397,7 +397,7 @@ mod tests {
         Summary { bullets, tokens: 4, method: SummaryMethod::Extract, model: String::new(), built_at: NOW }
     }
 
-    /// Two sessions with everything that memory makes of them; the first is folded.
+    /// Creates two sessions with all kinds of memory; the first is in History.
     fn remember(tx: &Writer<'_>) -> Result<[Session; 2]> {
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
         let row = chats::upsert(tx, &chat)?;

@@ -1,4 +1,4 @@
-//! Messages: taking them in without ever going back in time, and finding them again.
+//! Storage and lookup of messages. A message is only ever replaced by a newer or fuller version.
 
 mod rows;
 mod talk;
@@ -20,8 +20,9 @@ use chime_core::{
     ChatId, ChatKey, Message, MessageAt, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
 
-/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it and whoever forwarded it. The
-/// plus keeps SQLite from making a table of the two keys for each row that it looks at.
+/// SQL condition for readable messages: no stubs, and no words of members who opted out, whenever they were written and
+/// also when others forwarded them. The unary plus keeps SQLite from building a temporary table of the two keys for
+/// each row.
 pub(super) const VISIBLE: &str =
     "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
                            AND +opt_out.chat_key IN (0, message.chat_key))
@@ -29,14 +30,12 @@ pub(super) const VISIBLE: &str =
           OR NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.origin_user_id
                          AND +opt_out.chat_key IN (0, message.chat_key)))";
 
-/// What became of a message that was handed to [`take_in`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakenIn {
-    /// A row that was not there before.
     New(StoredMessage),
-    /// A known row got newer or fuller content.
+    /// Existing row that got newer or fuller content.
     Replaced(StoredMessage),
-    /// Nothing new.
+    /// Existing row without changes.
     Known(StoredMessage),
 }
 
@@ -48,13 +47,13 @@ impl TakenIn {
     }
 }
 
-/// The rowid of a message: one chat is one range of it.
+/// Returns the rowid of a message. The messages of a chat form one range of rowids.
 pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
     i64::from(chat.0) << 32 | i64::from(seq.0)
 }
 
-/// Stores `message`, or brings the row that is there up to date: an update replaces a snapshot, a later edit replaces
-/// an earlier text, and nothing ever goes the other way round. A stub never gets its words back.
+/// Stores `message` or updates its row. An update replaces a snapshot and a later edit replaces an earlier text, never
+/// the other way round. A stub stays a stub.
 pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<TakenIn> {
     let Some(known) = find_any(tx, message.chat, message.id)? else {
         return insert(tx, chat, message).map(TakenIn::New);
@@ -64,19 +63,19 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     }
     let mut message = message.clone();
     if message.lacks_transcript() && known.message.origin == Origin::Snapshot {
-        // Its transcript stays.
+        // Keep the transcript.
         message.text.clone_from(&known.message.text);
     }
     change(tx, chat, known, message).map(TakenIn::Replaced)
 }
 
-/// Returns whether [`take_in`] would change anything.
+/// Returns `true` if [`take_in`] would change anything.
 pub fn is_news(conn: &Reader, message: &Message) -> Result<bool> {
     let Some(known) = find_any(conn, message.chat, message.id)? else { return Ok(true) };
     Ok(!is_stub(conn, message.chat, message.id)? && supersedes(message, &known.message))
 }
 
-/// Sets the transcript of a spoken message that has none. Gives the message with its words, where they are news.
+/// Sets the transcript of a voice message that has none. Returns the changed message, or `None` if nothing changed.
 pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
     let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.lacks_transcript()) else {
         return Ok(None);
@@ -92,15 +91,15 @@ fn change(tx: &Writer<'_>, chat: &ChatRow, known: StoredMessage, message: Messag
     Ok(changed)
 }
 
-/// Whether `incoming` is news beside what is kept.
+/// Returns `true` if `incoming` must replace `kept`.
 fn supersedes(incoming: &Message, kept: &Message) -> bool {
     match (incoming.origin, kept.origin) {
         (Origin::Update | Origin::Import, Origin::Snapshot) => true,
         (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
-        // Edits also arrive for changes that nobody sees; only another text is news.
+        // Telegram also sends edits without a visible change; only a different text counts.
         (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
             let is_same_with_transcript = incoming.lacks_transcript() && incoming.edited_at == kept.edited_at;
-            // Not `>`: two edits within one second carry the same date.
+            // Not `>`: two edits within one second have the same date.
             incoming.edited_at >= kept.edited_at
                 && !is_same_with_transcript
                 && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
@@ -121,7 +120,8 @@ fn replace(tx: &Writer<'_>, language: Language, changed: &StoredMessage) -> Resu
     search::insert(tx, &indexed(changed, language))
 }
 
-/// Says that there was a message, and nothing about what it said or who was quoted in it. Gives whether it is news.
+/// Records that a message exists, without its text or anyone quoted in it. Returns `false` if the message is known
+/// already.
 pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<bool> {
     if find_any(tx, message.chat, message.id)?.is_some() {
         return Ok(false);
@@ -131,8 +131,8 @@ pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result
     Ok(true)
 }
 
-/// Takes the words out of a message and leaves a stub of nobody. Its row stays, so that no reply that encloses the
-/// message can bring them back.
+/// Replaces a message by an anonymous stub. The row stays, so that a reply that encloses the message cannot bring its
+/// text back.
 pub fn blank(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     unindex(tx, stored.chat, stored.seq)?;
     let mut message = bare(&stored.message);
@@ -141,7 +141,7 @@ pub fn blank(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     write(tx, &StoredMessage { message, ..stored.clone() }, Language::DEFAULT, Stub::Yes)
 }
 
-/// Takes a message out without a trace.
+/// Deletes a message without leaving a stub.
 pub fn delete(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     unindex(tx, chat, seq)?;
     tx.prepare_cached("DELETE FROM message WHERE id = :id")?.execute(named_params! { ":id": row_id(chat, seq) })?;
@@ -212,7 +212,7 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
     }
 }
 
-/// Takes a message out of the full-text index, by the text that is stored at this moment.
+/// Removes a message from the full-text index. Needs the stored text, so it must run before the text changes.
 fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     let language = stem_language(tx, chat, seq)?;
     match any_by_seq(tx, chat, seq)? {
@@ -221,7 +221,7 @@ fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     }
 }
 
-/// The language that a message's words are in the index in.
+/// Returns the language whose stemmer was used to index a message.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
     let code: Option<String> = conn
         .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?
@@ -230,7 +230,7 @@ pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language>
     Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
 }
 
-/// A message that may be read.
+/// Returns a readable message.
 pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     one(
         conn,
@@ -239,7 +239,7 @@ pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredM
     )
 }
 
-/// A message or what is left of one, whoever may read it.
+/// Returns a message or its stub, readable or not.
 pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     one(
         conn,
@@ -248,7 +248,8 @@ pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<Sto
     )
 }
 
-/// The number of what somebody wrote at a moment, as the bot itself heard it. What was forgotten names nobody any more.
+/// Returns the id of the message that `author` wrote at `at`, if the bot received it itself. Also matches an anonymous
+/// stub, because forgotten messages have no author.
 pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) -> Result<Option<MessageId>> {
     let found = conn
         .prepare_cached(
@@ -262,7 +263,6 @@ pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) ->
     Ok(found.map(MessageId))
 }
 
-/// Whether all that is known of a message is that there was one.
 pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -272,7 +272,7 @@ pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
         .query_row(named_params! { ":chat": chat.0, ":id": id.0 }, |raw| raw.get("found"))?)
 }
 
-/// Whether any message of a chat is kept with its words.
+/// Returns `true` if the chat has any message that is not a stub.
 pub fn is_any_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -281,7 +281,7 @@ pub fn is_any_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
         .exists(named_params! { ":chat": chat.0 })?)
 }
 
-/// Whether there is such a message, and nobody may read it.
+/// Returns `true` if a message is stored but not readable.
 pub fn is_withheld(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(find_any(conn, chat, id)?.is_some() && find(conn, chat, id)?.is_none())
 }
@@ -294,7 +294,6 @@ pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMes
     )
 }
 
-/// Whether all of these may be read.
 pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<bool> {
     let mut statement = conn.prepare_cached(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"))?;
     for seq in seqs {
@@ -305,12 +304,11 @@ pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
     Ok(true)
 }
 
-/// As [`find_any`], by our own number.
+/// Same as [`find_any`], by message number.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
     one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
 }
 
-/// Replies to a message, oldest first.
 pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -323,7 +321,8 @@ pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> R
     )
 }
 
-/// The other messages of an album, oldest first. The plus keeps SQLite from walking the whole chat in the order asked for.
+/// Returns the messages of an album, oldest first. The unary plus keeps SQLite from scanning the whole chat in the
+/// requested order.
 pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -335,7 +334,7 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
     )
 }
 
-/// As whom the bot last answered in a chat.
+/// Returns the sender of the bot's last message in a chat.
 pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'
@@ -344,7 +343,7 @@ pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
     Ok(one(conn, &sql, named_params! { ":chat": chat.0 })?.map(|stored| stored.message.sender))
 }
 
-/// The ids of an album's messages, whoever may read them, and whether each is without words.
+/// Returns the ids of an album's messages, readable or not, each with `true` if it has no text.
 pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(MessageId, bool)>> {
     let mut statement = conn.prepare_cached(
         "SELECT message_id, text = '' AS is_wordless FROM message
@@ -356,7 +355,7 @@ pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(Message
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Every message of a chat. Only for chats known to be small.
+/// Returns every message of a chat, readable or not. Only for chats that are known to be small.
 pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -387,7 +386,7 @@ pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// The newest texts of a chat, for judging its language.
+/// Returns the newest texts of a chat, for detecting its language.
 pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''

@@ -1,4 +1,4 @@
-//! Numbered migrations, forward only, each in one transaction. `PRAGMA user_version` says how far a file has come.
+//! Numbered migrations, forward only, each in one transaction. `PRAGMA user_version` holds the version of a file.
 
 use rusqlite::Connection;
 
@@ -45,14 +45,13 @@ const MIGRATIONS: [&str; 37] = [
     include_str!("../../../migrations/0037_referenced_concepts.sql"),
 ];
 
-/// The version that this program writes.
+/// Schema version that this program writes.
 pub const KNOWN: u32 = MIGRATIONS.len() as u32;
 
 pub fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Brings the file from its version up to `target`.
 pub fn migrate_to(conn: &mut Connection, target: u32) -> Result<()> {
     let from = version(conn)?;
     for (version, sql) in (1..).zip(MIGRATIONS).skip(from as usize).take_while(|(version, _)| *version <= target) {

@@ -1,4 +1,4 @@
-//! Notes: texts that a chat saved for reference, in pieces.
+//! Notes: texts that a chat saved for reference, split into pieces.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -7,30 +7,27 @@ use super::derived::{self, Cause, Family, Merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
-/// A note as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// As it is cited: `n3`. Counted in the chat, and never given again.
+    /// Number used in citations (`n3`). Counted per chat and never reused.
     pub number: u32,
     pub title: String,
     pub saved_at: Timestamp,
-    /// The messages that it was saved by and from.
+    /// Command that saved the note, and the message that it was saved from.
     pub sources: Vec<Seq>,
 }
 
-/// A note to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNote {
     pub chat: ChatKey,
     pub title: String,
     pub saved_at: Timestamp,
-    /// The command that saved it, and the message whose words it takes over.
+    /// Command that saves the note, and the message that it takes its text from.
     pub sources: Vec<Seq>,
-    /// Each small enough for a prompt.
+    /// Pieces that each fit into a prompt.
     pub pieces: Vec<String>,
 }
 
-/// A piece as it is searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotePiece {
     pub number: u32,
@@ -42,7 +39,7 @@ pub struct NotePiece {
 pub(super) const FAMILY: Family =
     Family { tables: &["note", "note_piece", "note_source"], words_gone, opted_out, chat_gone, merged };
 
-/// A note goes with any message that it was made by or from. One that is edited leaves it: it was saved as it was.
+/// Deletes a note with any message that it was saved by or from. An edit of the message leaves the note unchanged.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
         return Ok(());
@@ -69,7 +66,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Notes of the chat that ends get numbers behind those of the other.
+/// Moves the notes of `chats.from`, with numbers above all numbers used in `chats.into`.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (was, now) in &chats.seqs {
         tx.prepare_cached(
@@ -92,7 +89,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Saves a note, and gives its number.
+/// Saves a note and returns its number.
 pub fn add(tx: &Writer<'_>, note: &NewNote) -> Result<u32> {
     let key = named_params! { ":chat": note.chat.0 };
     let number: u32 = tx
@@ -115,7 +112,7 @@ pub fn add(tx: &Writer<'_>, note: &NewNote) -> Result<u32> {
     Ok(number)
 }
 
-/// Deletes a note; whether there was one.
+/// Deletes a note. Returns `false` if there was none.
 pub fn remove(tx: &Writer<'_>, chat: ChatKey, number: u32) -> Result<bool> {
     let removed = tx
         .prepare_cached("DELETE FROM note WHERE chat_key = :chat AND number = :number")?
@@ -123,7 +120,6 @@ pub fn remove(tx: &Writer<'_>, chat: ChatKey, number: u32) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// The notes of a chat, by number.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Note>> {
     let mut statement =
         conn.prepare_cached("SELECT id, number, title, saved_at FROM note WHERE chat_key = :chat ORDER BY number")?;
@@ -151,7 +147,7 @@ fn sources(conn: &Reader, note: i64) -> Result<Vec<Seq>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The messages that a note was saved by and from; none where there is no such note.
+/// Returns the messages that a note was saved by and from, or nothing if there is no such note.
 pub fn sources_of(conn: &Reader, chat: ChatKey, number: u32) -> Result<Vec<Seq>> {
     let id: Option<i64> = conn
         .prepare_cached("SELECT id FROM note WHERE chat_key = :chat AND number = :number")?
@@ -160,7 +156,6 @@ pub fn sources_of(conn: &Reader, chat: ChatKey, number: u32) -> Result<Vec<Seq>>
     id.map_or(Ok(Vec::new()), |id| sources(conn, id))
 }
 
-/// Every piece of a chat's notes.
 pub fn pieces(conn: &Reader, chat: ChatKey) -> Result<Vec<NotePiece>> {
     let mut statement = conn.prepare_cached(
         "SELECT number, title, saved_at, text FROM note JOIN note_piece ON note_piece.note_id = note.id
@@ -177,7 +172,6 @@ pub fn pieces(conn: &Reader, chat: ChatKey) -> Result<Vec<NotePiece>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many notes a chat has.
 pub fn count(conn: &Reader, chat: ChatKey) -> Result<usize> {
     let count: i64 = conn
         .prepare_cached("SELECT count(*) AS notes FROM note WHERE chat_key = :chat")?
@@ -185,7 +179,6 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<usize> {
     row::number(count, "notes")
 }
 
-/// Pieces of all notes of a chat.
 pub fn count_pieces(conn: &Reader, chat: ChatKey) -> Result<usize> {
     let count: i64 = conn
         .prepare_cached(
@@ -195,7 +188,6 @@ pub fn count_pieces(conn: &Reader, chat: ChatKey) -> Result<usize> {
     row::number(count, "pieces")
 }
 
-/// The number that the next note of a chat gets.
 pub fn next_number(conn: &Reader, chat: ChatKey) -> Result<u32> {
     Ok(conn
         .prepare_cached("SELECT next_note FROM chat WHERE chat_key = :chat")?

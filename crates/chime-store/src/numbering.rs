@@ -1,4 +1,4 @@
-//! The numbers of Telegram that the file holds: a pretended Telegram goes on with them.
+//! Telegram ids in the database, from which the embedded Telegram continues its own numbering.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use chime_core::{ChatId, MessageId, UpdateId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbering {
-    /// By their present ids.
+    /// Current ids.
     pub chats: Vec<ChatId>,
-    /// The highest of any chat; none without a message.
+    /// Highest id in any chat; `None` without messages.
     pub last_message: Option<MessageId>,
-    /// None where no update was ever taken in.
+    /// `None` if no update was ever received.
     pub last_update: Option<UpdateId>,
 }
 
-/// Reads a file of whatever version, before anybody opens it for writing. None where there is no database yet.
+/// Reads a file of any version, before it is opened for writing. Returns `None` if there is no database yet.
 ///
 /// # Errors
-/// When the file is none of ours, or newer than this program.
+/// If the file is not a Chime database or is newer than this program.
 pub fn of_file(path: &Path) -> Result<Option<Numbering>> {
     if !open::exists(path)? {
         return Ok(None);
@@ -30,13 +30,13 @@ pub fn of_file(path: &Path) -> Result<Option<Numbering>> {
 fn read(conn: &Reader) -> Result<Numbering> {
     let mut statement = conn.prepare("SELECT telegram_chat_id FROM chat ORDER BY chat_key")?;
     let chats = statement.query_map([], |raw| row::get(raw, "telegram_chat_id").map(ChatId))?;
-    // What the bot sent is in the outbox, and not all of it is a message of the chat.
+    // Messages that the bot sent are in the outbox, and not all of them are also in `message`.
     let last_message: Option<i64> = conn.query_row(
         "SELECT max(message_id) AS last FROM (SELECT message_id FROM message UNION ALL SELECT message_id FROM outbox)",
         [],
         |raw| row::get(raw, "last"),
     )?;
-    // Old updates are deleted, the offset stays.
+    // Old updates are deleted; the offset remains.
     let last_update: Option<i64> = conn.query_row(
         "SELECT max(id) AS last FROM (SELECT update_id AS id FROM inbox UNION ALL SELECT next_offset - 1 FROM poll_state)",
         [],

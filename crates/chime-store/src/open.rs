@@ -1,4 +1,4 @@
-//! Opening the file: the lock, the checks, the backup before a migration, the settings of a connection.
+//! Opening the file: lock, checks, backup before a migration, and connection settings.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,28 +11,27 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Result, StoreError, backups, migrate, snapshot, vector_index};
 use chime_core::Timestamp;
 
-/// "CHIM": tells our files from other SQLite files.
+/// "CHIM": distinguishes Chime databases from other SQLite files.
 const APPLICATION_ID: i32 = 0x4348_494d;
-/// Litestream and backups hold the lock for moments; longer is somebody else's transaction.
+/// Longest wait for a lock of another program. Litestream and backups hold it for moments only.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Page caches. Together with no mmap these keep the process small on a 512 MB machine. A reader begins with an empty one
-/// after every commit, so that it only needs to hold what one read comes back to.
+/// Page caches. Together with no mmap they keep the process small on a 512 MB machine. A reader starts with an empty
+/// cache after every commit, so it only needs space for the pages that one read uses repeatedly.
 const WRITER_CACHE_KIB: i64 = 4096;
 const READER_CACHE_KIB: i64 = 2048;
-/// More than there are statements in this room, so that each is compiled once.
+/// Prepared statements cached per connection. More than the crate has, so that each is compiled once.
 const STATEMENTS: usize = 128;
 
-/// What opening did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     pub created: bool,
-    /// Versions before and after; equal when nothing was to be migrated.
+    /// Versions before and after; equal if nothing was migrated.
     pub migrated: (u32, u32),
-    /// The copy made before migrating.
+    /// Copy made before migrating.
     pub backup: Option<PathBuf>,
 }
 
-/// Holds the daemon's claim on the file until it is dropped.
+/// Exclusive lock of the daemon on the file, released on drop.
 pub struct FileLock {
     _file: File,
 }
@@ -50,11 +49,11 @@ pub fn lock(path: &Path) -> Result<FileLock> {
     }
 }
 
-/// Opens for writing: creates, checks, backs up and migrates.
+/// Opens the file for writing: creates, checks, backs up and migrates it.
 pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
     let existed = exists(path)?;
     if !existed {
-        // It holds what people write to each other. SQLite gives its other files the same rights.
+        // Private, because it holds members' messages. SQLite gives its other files the same permissions.
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         create.map_err(|source| file_error("cannot create", path, source))?;
     }
@@ -68,7 +67,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
         match snapshot::copy_to(&conn, copy) {
-            // A start in the same second made it and was ended before it migrated anything.
+            // A start in the same second made this copy, and ended before it migrated anything.
             Err(StoreError::Occupied { .. }) => {}
             copied => drop(copied?),
         }
@@ -81,21 +80,21 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
 }
 
-/// Whether there is a file at `path`.
+/// Returns `true` if there is a file at `path`.
 ///
 /// # Errors
-/// [`StoreError::Missing`] and [`StoreError::Emptied`] when a database was there before.
+/// [`StoreError::Missing`] or [`StoreError::Emptied`] if a database was there before.
 pub fn exists(path: &Path) -> Result<bool> {
     let marker = instance_marker(path);
     match fs::metadata(path).map(|file| file.len()) {
         Err(_) if marker.exists() => Err(StoreError::Missing { path: path.to_owned(), marker }),
-        // Not left to SQLite, which takes an empty file for a new database and deletes the log beside it.
+        // SQLite would treat the empty file as a new database and delete the log that belongs to it.
         Ok(0) if marker.exists() => Err(StoreError::Emptied { path: path.to_owned(), marker }),
         found => Ok(found.is_ok()),
     }
 }
 
-/// Refuses a file without a table where a database was before: it is new only where there was none.
+/// Refuses a file without tables if there was a database before.
 fn must_hold_what_was_here(found: u32, path: &Path) -> Result<()> {
     let marker = instance_marker(path);
     if found == 0 && marker.exists() {
@@ -108,7 +107,7 @@ fn instance_marker(path: &Path) -> PathBuf {
     beside(path, ".instance")
 }
 
-/// Remembers beside the file that it was there.
+/// Writes a marker file that says that a database exists here.
 pub fn mark_instance(path: &Path) -> Result<()> {
     let marker = instance_marker(path);
     fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
@@ -118,7 +117,7 @@ pub fn mark_instance(path: &Path) -> Result<()> {
     })
 }
 
-/// Opens a file that must exist, for reading only; works while the daemon runs.
+/// Opens an existing file read-only. Works while the daemon runs.
 pub fn open_for_reading(path: &Path) -> Result<Connection> {
     if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
@@ -134,14 +133,15 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
 pub fn connect_to_read(path: &Path) -> Result<Connection> {
     vector_index::register();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    // A reader of a WAL database needs write access to its index; where it has none, an immutable view will not do.
+    // A reader of a WAL database needs write access to its index (`-shm`); an immutable view is no alternative, because
+    // the daemon may write.
     let conn = Connection::open_with_flags(path, flags)
         .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
     conn.pragma_update(None, "query_only", true)?;
     Ok(conn)
 }
 
-/// Whoever does not migrate needs the file as this program writes it.
+/// Refuses a file of another version, for callers that do not migrate.
 fn must_be_current(found: u32) -> Result<()> {
     if found == migrate::KNOWN {
         return Ok(());
@@ -152,20 +152,19 @@ fn must_be_current(found: u32) -> Result<()> {
     })
 }
 
-/// What is known of a file without changing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     pub version: u32,
-    /// The version that this program writes.
+    /// Version that this program writes.
     pub known: u32,
-    /// The file and its write-ahead log.
+    /// Size of the file and its write-ahead log.
     pub bytes: u64,
     pub is_writable: bool,
-    /// The first thing that SQLite's own check found wrong.
+    /// First problem that SQLite's own check found.
     pub damage: Option<String>,
 }
 
-/// Looks at a file of whatever version, also while the daemon works with it. Reads all of it.
+/// Inspects a file of any version, also while the daemon uses it. Reads the whole file.
 pub fn inspect(path: &Path) -> Result<Inspection> {
     if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
@@ -184,15 +183,15 @@ pub fn inspect(path: &Path) -> Result<Inspection> {
     })
 }
 
-/// Bytes that the tables take, the write-ahead log aside.
+/// Returns the size of the database in bytes, without the write-ahead log.
 pub fn size(conn: &Connection) -> Result<u64> {
     let pages: u64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
     Ok(pages.saturating_mul(page))
 }
 
-/// Runs one small piece of work on a file that a daemon may hold: for what an operator changes from outside. The work
-/// must touch nothing that a daemon keeps in memory.
+/// Runs one small transaction on a file that a daemon may be using, for changes that an operator makes from outside. It
+/// must not change data that a daemon caches in memory.
 pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {
     if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
@@ -207,7 +206,7 @@ pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>)
     Ok(outcome)
 }
 
-/// Refuses what is not ours or newer than we are; gives the version found, 0 for a new file.
+/// Refuses a file that is not a Chime database or is newer than this program. Returns its version, or 0 for a new file.
 pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::version(conn)?;
@@ -225,20 +224,20 @@ pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
 
 fn configure(conn: &Connection) -> Result<()> {
     conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-    // Telegram forgets an update once its offset is confirmed: the commit before must survive power loss.
+    // Telegram drops an update once its offset is confirmed, so the commit before that must survive power loss.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // What is deleted is overwritten: forgetting really forgets.
+    // Overwrites deleted content, so that forgotten messages are not in the file.
     conn.pragma_update(None, "secure_delete", true)?;
     configure_common(conn, WRITER_CACHE_KIB)
 }
 
 fn configure_common(conn: &Connection, cache_kib: i64) -> Result<()> {
-    // KiB when negative.
+    // Negative values are in KiB.
     conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Plans that do not depend on the values bound: otherwise every new value compiles the statement anew.
+    // Keeps query plans independent of bound values; otherwise SQLite compiles a statement again for each new value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
@@ -247,7 +246,7 @@ pub fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> 
     StoreError::File { action, path: path.to_owned(), source }
 }
 
-/// The file at `path` with `suffix` behind its name.
+/// Appends `suffix` to the file name of `path`.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -1,4 +1,4 @@
-//! Replies on their way: written before they are sent, marked when Telegram took them.
+//! Outgoing replies: stored before they are sent, and marked when Telegram has accepted them.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -11,7 +11,7 @@ use chime_core::{
     ThreadId, Timestamp, UserId,
 };
 
-/// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
+/// Kind of reply. A member's reply to an answer addresses the bot; a reply to a notice or command output does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Answer,
@@ -33,15 +33,13 @@ impl Purpose {
     }
 }
 
-/// Where a part stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// To be sent.
     Pending,
-    /// Being sent; found at start, nobody knows whether it was.
+    /// Being sent. After a restart it is unknown whether Telegram got it.
     Sending,
     Sent,
-    /// Given up, with the error.
+    /// Given up after an error.
     Failed,
 }
 
@@ -60,7 +58,6 @@ impl State {
     }
 }
 
-/// A reply to be written down before it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReply {
     pub key: String,
@@ -68,26 +65,25 @@ pub struct NewReply {
     pub answer: Option<AnswerId>,
     pub to: ReplyTarget,
     pub parts: Vec<FormattedText>,
-    /// Below the last part, row by row.
+    /// Rows of buttons below the last part.
     pub buttons: Vec<Vec<Button>>,
-    /// The job that makes the reply anew when what it rests on is forgotten before it is out.
+    /// Job that makes the reply again if a message it is based on is forgotten before it is sent.
     pub made_by: Option<JobPayload>,
 }
 
 impl NewReply {
-    /// Words of our own: the output of a command, or a notice.
+    /// Creates a reply with the bot's own text: command output or a notice.
     pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
         Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None }
     }
 
-    /// The job that sends it.
     pub fn send_job(&self) -> JobPayload {
         let made_by = self.made_by.clone().map(Box::new);
         JobPayload::Send { reply: self.key.clone(), chat: self.to.chat, made_by }
     }
 }
 
-/// One part of a reply.
+/// Part of a reply, sent as one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub id: i64,
@@ -102,7 +98,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether the answer that it is a part of was forgotten, or what it shows: no reply is written down without words.
+    /// Returns `true` if the answer of this part, or what the part shows, was forgotten. Replies are never stored
+    /// without text.
     pub fn is_forgotten(&self) -> bool {
         self.purpose == Purpose::Answer && self.answer.is_none() || self.outgoing.content.text.is_empty()
     }
@@ -113,8 +110,8 @@ const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id
 
 pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
 
-/// Notes that a reply which is no answer shows something of these messages: their words, or who wrote them. It goes with any
-/// of them.
+/// Records that a reply other than an answer shows the text or author of these messages. The reply is cleared when any
+/// of them is deleted.
 pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<()> {
     let mut note =
         tx.prepare_cached("INSERT OR IGNORE INTO reply_use (chat_key, seq, reply_key) VALUES (:chat, :seq, :key)")?;
@@ -124,7 +121,7 @@ pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoItera
     Ok(())
 }
 
-/// Replies that show something of a message lose their words. Those of answers go with their answer.
+/// Clears replies that show something of the message. Replies of answers are deleted with their answer.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
         return Ok(());
@@ -136,7 +133,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     take_back(tx, keys, cause)
 }
 
-/// Replies that show something of what a member wrote lose their words.
+/// Clears replies that show something of the member's messages.
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
@@ -185,8 +182,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     Ok(())
 }
 
-/// Writes a reply down with the job that sends it: the one way to say something. Its first part is marked as being sent at
-/// once, which saves a commit before the send; the others wait for theirs.
+/// Stores a reply and the job that sends it: the only way to send anything. The first part is marked as `Sending` right
+/// away, which saves a commit before the send; the others are `Pending`.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };
@@ -206,16 +203,15 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
             ":now": now.millis(), ":button": buttons.map(|rows| row::to_json(rows, "button")).transpose()?,
         })?;
     }
-    // A reply that is made anew is sent by the job of the one that was taken back.
+    // A reply that is made again uses the send job of the one that was removed.
     jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
-/// Whether a reply of this key was ever written down.
 pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM outbox WHERE reply_key = :key")?.exists(named_params! { ":key": key })?)
 }
 
-/// Says that a part of a reply is the answer only up to this byte.
+/// Records that only the first `end` bytes of a part are the answer; other text, such as an introduction, follows.
 pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Result<()> {
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     tx.prepare_cached("UPDATE outbox SET talk_end = :end WHERE reply_key = :key AND part = :part")?
@@ -223,7 +219,7 @@ pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Resu
     Ok(())
 }
 
-/// Up to which byte a part is the answer, where it is not all of it.
+/// Returns the number of bytes of a part that are the answer, or `None` for the whole part.
 pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
     let end: Option<i64> = conn
         .prepare_cached("SELECT talk_end FROM outbox WHERE id = :id")?
@@ -231,7 +227,6 @@ pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
     Ok(end.and_then(|end| usize::try_from(end).ok()))
 }
 
-/// The parts of a reply, in order.
 pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -239,7 +234,7 @@ pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
     rows.map(|row| row?).collect()
 }
 
-/// Whether a part was forgotten, however it was read before.
+/// Returns `true` if a part was forgotten since it was read.
 pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -249,13 +244,13 @@ pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
         .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
 }
 
-/// Takes a reply back that nobody was sent.
+/// Removes a reply of which nothing was sent.
 pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM outbox WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
     Ok(())
 }
 
-/// The part that a message of ours is.
+/// Returns the part that was sent as this message.
 pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Part>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message");
     conn.prepare_cached(&sql)?
@@ -264,7 +259,7 @@ pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .transpose()
 }
 
-/// Whether a message is a recap, asked for or by itself.
+/// Returns `true` if a message is a recap, requested or scheduled.
 pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool> {
     let found = conn
         .prepare_cached(
@@ -276,7 +271,7 @@ pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool>
     Ok(found.is_some())
 }
 
-/// The messages that carry an answer in its chat.
+/// Returns the messages that carry an answer.
 pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, MessageId)>> {
     let mut statement = conn.prepare_cached(
         "SELECT telegram_chat_id, message_id FROM outbox WHERE answer_id = :answer AND message_id IS NOT NULL",
@@ -287,7 +282,7 @@ pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, Messa
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether a reply was written down, and how many of its parts are still on their way.
+/// Returns the number of parts still to be sent, or `None` if the reply does not exist.
 pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
     let (parts, open): (u64, u64) = conn
         .prepare_cached(
@@ -302,7 +297,7 @@ pub fn mark_sending(tx: &Writer<'_>, id: i64) -> Result<()> {
     set_state(tx, id, State::Sending, None)
 }
 
-/// Back to waiting: Telegram surely did not take it.
+/// Marks a part as waiting again, if Telegram certainly did not accept it.
 pub fn mark_pending(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     set_state(tx, id, State::Pending, Some(error))
 }
@@ -317,7 +312,7 @@ pub fn mark_sent(tx: &Writer<'_>, id: i64, message: MessageId) -> Result<()> {
     Ok(())
 }
 
-/// One more send whose outcome nobody knows.
+/// Counts a send whose outcome is unknown, and marks the part as waiting again.
 pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = :error WHERE id = :id",
@@ -326,7 +321,7 @@ pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     Ok(())
 }
 
-/// Sends that were under way when the process died: nobody knows whether they went out.
+/// Marks sends that a crash interrupted as waiting again and counts them as unknown. Returns their number.
 pub fn recover(tx: &Writer<'_>) -> Result<usize> {
     Ok(tx.execute(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
@@ -335,8 +330,8 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
     )?)
 }
 
-/// The chat goes on under another id: what is still to be sent goes there, and not as a reply, since message ids there
-/// are others.
+/// Redirects unsent parts after a chat changed its id. They are no longer replies, because message ids differ in the
+/// new chat.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE outbox SET telegram_chat_id = :to, reply_to_id = NULL, thread_id = NULL

@@ -1,4 +1,4 @@
-//! Messages as a search reads them: what can be compared with a question, and no more.
+//! Messages with only the data that a search needs.
 
 use rusqlite::named_params;
 
@@ -7,23 +7,23 @@ use super::row::Columns;
 use super::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
 
-/// A message without what only shows it.
+/// Message with only the data that a search needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredPassage {
     pub seq: Seq,
     pub id: MessageId,
     pub thread: Option<ThreadId>,
     pub author: UserId,
-    /// Written by the bot itself.
+    /// `true` if the bot wrote it.
     pub is_own: bool,
     pub sent_at: Timestamp,
     pub reply_to: Option<MessageId>,
     pub text: String,
-    /// Of the space that was asked for; empty where there is none.
+    /// Vector in the requested space; empty if there is none.
     pub vector: Vec<f32>,
 }
 
-/// The messages of a chat, of all its threads, with these numbers, both included, in the order of the numbers, each with its
+/// Returns the messages of a chat, in all forum topics, with numbers in the inclusive range, by number, each with its
 /// vector of `space`.
 pub fn in_range(
     conn: &Reader,
@@ -45,19 +45,19 @@ pub fn in_range(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What members said before a message.
+/// Filter for members' messages before a given message.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     pub chat: ChatKey,
-    /// Of this conversation alone; else of all threads of the chat.
+    /// Single conversation; `None` for all forum topics of the chat.
     pub conversation: Option<Conversation>,
     pub before: Seq,
-    /// From the first moment to the one after the last.
+    /// Time range: start included, end excluded.
     pub within: Option<(Timestamp, Timestamp)>,
     pub by: Option<UserId>,
 }
 
-/// The newest of it, newest first, without vectors.
+/// Returns the newest matching messages, newest first, without vectors.
 pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPassage>> {
     let by = if wanted.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
     let thread = if wanted.conversation.is_some() { "thread_id IS :thread AND" } else { ":thread IS NULL AND" };
@@ -77,7 +77,7 @@ pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPa
 
 const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
 
-/// Of these columns: without a vector.
+/// Converts a row with [`COLUMNS`], which has no vector.
 fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
     Ok(StoredPassage {
         seq: Seq(columns.get("seq")?),

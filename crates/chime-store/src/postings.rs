@@ -1,5 +1,5 @@
-//! Posting lists of one chat: which of its messages hold a word. Each look reads a bounded number of rows, however often a
-//! word is said, and none counts over other chats, as FTS5's own ranking does.
+//! Posting lists of one chat: the messages that contain a word. Each lookup reads a bounded number of rows, however
+//! common the word is, and none counts over other chats, as FTS5's own ranking does.
 
 use rusqlite::named_params;
 
@@ -7,39 +7,37 @@ use super::messages::row_id;
 use super::{Reader, Result, search};
 use chime_core::{ChatKey, Language, Seq, stems};
 
-/// What is looked through.
+/// Range of messages to search.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     pub chat: ChatKey,
-    /// The first message that is looked at.
+    /// First message, included.
     pub from: Seq,
-    /// Only messages before this one.
+    /// Last message, excluded.
     pub before: Seq,
-    /// Messages that are read at most, the newest.
+    /// Most postings to read, newest first.
     pub limit: u32,
 }
 
-/// The messages that hold a word.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Postings {
     /// Newest first.
     pub seqs: Vec<Seq>,
-    /// How many there are: counted, or estimated from how close together the newest stand.
+    /// Number of messages: exact, or estimated from the density of the newest.
     pub held: f64,
     pub is_complete: bool,
 }
 
-/// Messages that hold a stem.
 pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
 }
 
-/// Messages that hold a stem, or whose author has it in their name.
+/// Finds messages that contain a stem, or whose author's name does.
 pub fn of_name(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("{{text author}} : {}", quoted(stem)))
 }
 
-/// Messages that hold a stem and were written by somebody called `author`.
+/// Finds messages that contain a stem and whose author's name contains all words of `author`.
 pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), language: Language) -> Result<Postings> {
     let author: Vec<String> = stems(author, language).iter().map(|word| quoted(word)).collect();
     if author.is_empty() {
@@ -48,16 +46,17 @@ pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), la
     read(conn, STEMS, range, &format!("text : {} AND author : ({})", quoted(stem), author.join(" AND ")))
 }
 
-/// Messages that hold both of two stems.
 pub fn of_pair(conn: &Reader, range: &Range, (first, second): (&str, &str)) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
 }
 
-/// Letters of a word that are looked for at least, and at the end of a longer word those that its forms may change.
+/// Minimum number of letters to search for, and number of letters cut from the end of a longer word, which inflection
+/// may change.
 const PART_CHARS: usize = 3;
 const ENDING_CHARS: usize = 2;
 
-/// Messages that hold the beginning of `word` anywhere in a word. Only messages of languages without a stemmer are found.
+/// Finds messages with a word that contains the beginning of `word`. Only messages in languages without a stemmer are
+/// indexed for this.
 pub fn of_part(conn: &Reader, range: &Range, word: &str) -> Result<Postings> {
     let letters = word.chars().filter(|c| c.is_alphanumeric());
     let count = letters.clone().count();
@@ -93,12 +92,12 @@ fn read(conn: &Reader, sql: &str, range: &Range, query: &str) -> Result<Postings
     Ok(Postings { seqs, held, is_complete })
 }
 
-/// Quoted, so that nothing a member types is read as query syntax.
+/// Quotes a word, so that members' text is never read as query syntax.
 fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('"', ""))
 }
 
-/// How many messages a chat has.
+/// Returns the approximate number of messages in a chat, deleted ones included.
 pub fn messages(conn: &Reader, chat: ChatKey) -> Result<f64> {
     Ok(search::newest(conn, chat)? as f64)
 }
@@ -112,7 +111,7 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
 
-    /// What `look` gives in a chat of these messages, beside another chat that says the same.
+    /// Runs `look` in a chat with these messages, next to another chat with the same messages.
     async fn found<T: Send + 'static>(said: &[&str], look: fn(&Reader, &Range) -> Result<T>) -> T {
         let (_folder, store) = new_store().await;
         let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();

@@ -1,11 +1,11 @@
-//! Presses on buttons, until each has had its outcome. A row goes with its job.
+//! Button presses that wait for their job. Rows are deleted with the job.
 
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, MessageId, Press, Timestamp, UserId};
 
-/// Keeps a press. The same one again changes nothing.
+/// Stores a press. Storing it twice changes nothing.
 pub fn add(tx: &Writer<'_>, press: &Press, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO press (query_id, telegram_chat_id, message_id, user_id, data, pressed_at)
@@ -34,7 +34,7 @@ pub fn find(conn: &Reader, query: &str) -> Result<Option<Press>> {
     Ok(found)
 }
 
-/// From now on the press asks for `data`.
+/// Replaces the data of a press.
 pub fn ask_for(tx: &Writer<'_>, query: &str, data: &str) -> Result<()> {
     tx.prepare_cached("UPDATE press SET data = :data WHERE query_id = :query")?
         .execute(named_params! { ":data": data, ":query": query })?;

@@ -1,4 +1,4 @@
-//! The recaps that chats subscribed to. They hold no words: a recap is made when it is due.
+//! Recap subscriptions of chats. They hold no text: a recap is made when it is due.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -6,17 +6,16 @@ use super::derived::{self, Family};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, ThreadId, Timestamp};
 
-/// When a chat wants its recaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
     pub chat: ChatKey,
-    /// Where they go.
+    /// Forum topic to post to.
     pub thread: Option<ThreadId>,
-    /// Counted from Monday, which is 0; none for every day.
+    /// Day of the week, 0 for Monday; `None` for every day.
     pub weekday: Option<u8>,
-    /// Since midnight in the chat's time zone.
+    /// Minutes since midnight in the chat's time zone.
     pub minute: u16,
-    /// Up to which moment everything was told.
+    /// End of the period that the last recap covers.
     pub since: Timestamp,
 }
 
@@ -26,7 +25,7 @@ pub(super) const FAMILY: Family = Family {
     tables: &["recap_subscription"],
     chat_gone: |tx, chat, _| remove(tx, chat).map(drop),
     merged: |tx, chats| {
-        // The chat that goes on keeps its own.
+        // The remaining chat keeps its own subscription.
         let moved = "UPDATE OR IGNORE recap_subscription SET chat_key = :into WHERE chat_key = :from";
         derived::run_merged(tx, chats, &[moved])?;
         remove(tx, chats.from).map(drop)
@@ -34,7 +33,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Subscribes a chat, in place of what it had.
+/// Subscribes a chat, replacing its earlier subscription.
 pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR REPLACE INTO recap_subscription (chat_key, thread_id, weekday, minute, since_at)
@@ -47,7 +46,7 @@ pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
     Ok(())
 }
 
-/// Gives whether there was one.
+/// Unsubscribes a chat. Returns `false` if it had no subscription.
 pub fn remove(tx: &Writer<'_>, chat: ChatKey) -> Result<bool> {
     let removed = tx
         .prepare_cached("DELETE FROM recap_subscription WHERE chat_key = :chat")?
@@ -55,7 +54,7 @@ pub fn remove(tx: &Writer<'_>, chat: ChatKey) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Everything up to `until` is told, or being told by a job of its own.
+/// Records that messages up to `until` are covered by a recap that was posted or has its job.
 pub fn advance(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE recap_subscription SET since_at = :until WHERE chat_key = :chat")?
         .execute(named_params! { ":until": until.millis(), ":chat": chat.0 })?;

@@ -1,4 +1,4 @@
-//! Triggers that were let through lately, and those that were refused until somebody has told so.
+//! Recently accepted triggers, and refused ones until the refusal was reported.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -11,7 +11,7 @@ const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject
 pub(super) const FAMILY: Family =
     Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
 
-/// Subjects name a chat by its number. Who was told something there may be told once more.
+/// Subjects contain the key of a chat. After a merge, a refusal may be explained once more.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     derived::run_merged(
         tx,
@@ -24,7 +24,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// When the triggers of a conversation were sent that were let through after `after`.
+/// Returns the times of accepted triggers of a conversation after `after`.
 pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after: Timestamp) -> Result<Vec<Timestamp>> {
     let mut statement = conn.prepare_cached(
         "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND thread_id = :thread AND sent_at > :after",
@@ -35,7 +35,7 @@ pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after
     times(&mut statement, params)
 }
 
-/// The same of a member, in all conversations.
+/// Returns the times of accepted triggers of a member after `after`, in all conversations.
 pub fn triggers_of_member(conn: &Reader, user: UserId, after: Timestamp) -> Result<Vec<Timestamp>> {
     let mut statement =
         conn.prepare_cached("SELECT sent_at FROM recent_trigger WHERE user_id = :user AND sent_at > :after")?;
@@ -50,7 +50,7 @@ fn times(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A trigger that was let through, or a press on a button that asks as well.
+/// Accepted trigger, or a button press that counts as one.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted {
     pub conversation: Conversation,
@@ -59,7 +59,7 @@ pub struct Counted {
     pub user: UserId,
 }
 
-/// Counts a trigger, and forgets those that are `too_old` to count.
+/// Records an accepted trigger, and deletes those up to `too_old`, which no longer count.
 pub fn add_trigger(tx: &Writer<'_>, counted: Counted, at: Timestamp, too_old: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
         .execute(named_params! { ":too_old": too_old.millis() })?;
@@ -75,7 +75,7 @@ pub fn add_trigger(tx: &Writer<'_>, counted: Counted, at: Timestamp, too_old: Ti
     Ok(())
 }
 
-/// The last refusal of a subject that was explained in words.
+/// Returns the last refusal of a subject that was explained in words.
 pub fn told(conn: &Reader, subject: &str) -> Result<Option<Told>> {
     let told = conn
         .prepare_cached("SELECT told_at, until FROM told_refusal WHERE subject = :subject")?
@@ -87,7 +87,7 @@ pub fn told(conn: &Reader, subject: &str) -> Result<Option<Told>> {
     Ok(told)
 }
 
-/// Writes down a refusal that is to be told, and that its subject is being told in words if it is.
+/// Stores a refusal to report, and records the explanation if it is reported in words.
 pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO refusal (telegram_chat_id, message_id, thread_id, because, subject, until, tell)
@@ -106,7 +106,7 @@ pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
 }
 
 fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) -> Result<()> {
-    // Nobody remembers after a day what was explained.
+    // Explanations are outdated a day after they end.
     tx.prepare_cached("DELETE FROM told_refusal WHERE until < :at - 86400000")?
         .execute(named_params! { ":at": at.millis() })?;
     tx.prepare_cached(
@@ -117,7 +117,7 @@ fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) ->
     Ok(())
 }
 
-/// The refusal of a trigger, as long as it is to be told.
+/// Returns the refusal of a trigger that is still to be reported.
 pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Refusal>> {
     let sql = format!("SELECT {COLUMNS} FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message");
     conn.prepare_cached(&sql)?
@@ -126,14 +126,13 @@ pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Re
         .transpose()
 }
 
-/// The refusal was told.
 pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     tx.prepare_cached("DELETE FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message")?
         .execute(named_params! { ":chat": chat.0, ":message": message.0 })?;
     Ok(())
 }
 
-/// Takes the one line that stands in for reactions. False when it was taken before.
+/// Claims the one line that is sent if reactions are not possible. Returns `false` if it was claimed before.
 pub fn close(tx: &Writer<'_>, subject: &str) -> Result<bool> {
     let closed = tx
         .prepare_cached("UPDATE told_refusal SET is_closed = 1 WHERE subject = :subject AND is_closed = 0")?

@@ -1,19 +1,18 @@
-//! Replies that are shown while they are written: the message of each, until the whole of it stands there. No words.
+//! Messages in which replies are shown while they are written. Holds no text.
 
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, MessageId, Timestamp};
 
-/// The message in which a reply is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyStream {
     pub chat: ChatId,
-    /// None: it was being sent, and nobody knows whether it arrived.
+    /// `None` if it was being sent, so that it is unknown whether it arrived.
     pub message: Option<MessageId>,
 }
 
-/// Notes that a first part is about to be sent.
+/// Records that the first part is about to be sent.
 pub fn open(tx: &Writer<'_>, reply: &str, chat: ChatId, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO reply_stream (reply_key, telegram_chat_id, opened_at) VALUES (:key, :chat, :now)
@@ -42,7 +41,7 @@ pub fn find(conn: &Reader, reply: &str) -> Result<Option<ReplyStream>> {
     Ok(found)
 }
 
-/// The whole reply stands there, or nothing will.
+/// Ends the stream: the reply is complete or was given up.
 pub fn close(tx: &Writer<'_>, reply: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM reply_stream WHERE reply_key = :key")?.execute(named_params! { ":key": reply })?;
     Ok(())

@@ -1,4 +1,5 @@
-//! What has been kept long enough.
+//! Queries and deletions for retention: expired messages, abandoned and empty chats, old names, replies and token
+//! counts.
 
 use rusqlite::named_params;
 
@@ -6,8 +7,8 @@ use super::{Reader, Result, Writer, derived, row};
 use chime_core::config::retention;
 use chime_core::{ChatKey, Seq, Timestamp};
 
-/// The cutoff of each chat: messages from before it go. Chats that keep theirs for good are not among them.
-/// `default` is for chats that said nothing themselves.
+/// Returns the cutoff of each chat whose messages expire: older ones are deleted. `default` applies to chats without a
+/// setting of their own.
 pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Result<Vec<(ChatKey, Timestamp)>> {
     let mut statement = conn.prepare_cached("SELECT chat_key, retention_days FROM chat ORDER BY chat_key")?;
     let rows = statement
@@ -24,7 +25,7 @@ pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Res
     Ok(found)
 }
 
-/// The oldest messages of a chat from before `cutoff`, at most `limit`.
+/// Returns the oldest messages of a chat from before `cutoff`, at most `limit`.
 pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
     let mut statement = conn
         .prepare_cached("SELECT seq FROM message WHERE chat_key = :chat AND ts < :cutoff ORDER BY ts LIMIT :limit")?;
@@ -33,7 +34,7 @@ pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> R
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Chats that the bot was removed from before `cutoff` and of which something is still kept.
+/// Returns the chats that the bot was removed from before `cutoff` and that still have data.
 pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat WHERE removed_at < :cutoff
@@ -45,7 +46,8 @@ pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Names of members of whom no message is kept any more. That they were here stays: it lets them write to the bot in private.
+/// Clears the names of members without stored messages. The rows stay: they allow these members to write to the bot in
+/// private.
 pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -56,7 +58,7 @@ pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
         .execute(named_params! { ":chat": chat.0 })?)
 }
 
-/// Replies that are none of a kept answer: the output of commands, and notices.
+/// Deletes old replies that belong to no stored answer: command output and notices.
 pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -67,7 +69,7 @@ pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<u
         .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
 }
 
-/// When the newest message was sent: by Telegram's clock it is surely that late.
+/// Returns the time of the newest message, a lower bound of the current time by Telegram's clock.
 pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached(
@@ -78,7 +80,7 @@ pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Counts of days whose messages are gone.
+/// Deletes token counts from days before `before`.
 pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -88,8 +90,8 @@ pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usi
         .execute(named_params! { ":day": before.day(), ":limit": limit })?)
 }
 
-/// Chats of which nothing is left that anybody could miss: the bot was removed before `cutoff`, or a person's private chat
-/// has aged out.
+/// Returns chats without any data worth keeping: groups that the bot was removed from before `cutoff`, and private
+/// chats whose messages have all expired.
 pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat WHERE (removed_at < :cutoff OR kind = 'private') AND retention_days IS NULL
@@ -107,7 +109,7 @@ pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Takes out an empty chat, unless something came in meanwhile.
+/// Removes an empty chat, unless a message has arrived in the meantime.
 pub fn remove_chat(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<usize> {
     let is_empty = !tx
         .prepare_cached("SELECT 1 FROM message WHERE chat_key = :chat")?

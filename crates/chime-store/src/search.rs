@@ -1,4 +1,4 @@
-//! The full-text index over messages: one chat is one range of rowids, so a search cannot leave its chat.
+//! Full-text index of messages. The rowids of a chat form one range, so a search cannot leave its chat.
 
 use rusqlite::named_params;
 
@@ -7,7 +7,7 @@ use super::messages::row_id;
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Language, Seq, stems};
 
-/// What the index is told about a message; deleting needs the very same again.
+/// Indexed content of a message. Removing an entry needs exactly the content that was inserted.
 pub struct Indexed<'a> {
     pub chat: ChatKey,
     pub seq: Seq,
@@ -30,7 +30,7 @@ pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
     write_parts(tx, "INSERT INTO message_part_fts (message_part_fts, rowid, text) VALUES ('delete', :id, :text)", entry)
 }
 
-/// Words of languages without a stemmer are indexed by their parts too.
+/// Indexes parts of words (trigrams) for languages without a stemmer.
 fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     if entry.language.has_stemmer() || entry.text.trim().is_empty() {
         return Ok(());
@@ -51,38 +51,39 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What is merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merging {
-    /// Segments of one size: what was merged is not merged again before as much has come in.
+    /// Segments of similar size: merged data is not merged again before as much new data has arrived.
     Alike,
-    /// Everything into one segment, which writes the whole index anew. Begun once; [`Merging::Alike`] goes on with it.
+    /// Everything into one segment, which rewrites the whole index. Only the first step uses it; [`Merging::Alike`]
+    /// continues.
     All,
 }
 
-/// Merges segments of the index, about so many pages of it: the fewer segments there are, the faster is every look. Tells
-/// whether there is more to do.
+/// Merges index segments, about `pages` pages: fewer segments make searches faster. Returns `true` if more work
+/// remains.
 pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     let changes = || tx.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
     let before = changes()?;
-    // FTS5 takes a number below zero for all.
+    // FTS5 merges all segments if the number is negative.
     let pages = if merging == Merging::All { -pages } else { pages };
     tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
         .execute(named_params! { ":pages": pages })?;
-    // The statement itself counts as one.
+    // The statement itself counts as one change.
     Ok(changes()? - before > 1)
 }
 
-/// A message with its BM25 score, the larger the better.
+/// Message number with its BM25 score; higher is better.
 pub type Hit = (Seq, f64);
 
-/// A word that at most so many messages of a chat hold tells something, however small the chat is.
+/// Number of messages up to which a word counts as rare in any chat.
 const ALWAYS_TELLING: i64 = 50;
-/// Of a larger chat, one of so many messages.
+/// In larger chats, a word is rare if at most one in this many messages contains it.
 const TELLING_SHARE: i64 = 100;
 
-/// The messages of `chat` that hold any word of `query`, best first, at most `limit`. Words that more than a hundredth of the
-/// chat's messages hold are left out while rarer ones remain: they rank little, and reading up on them takes long.
+/// Returns the messages of `chat` that contain any word of `query`, best first, at most `limit`. Ignores words that
+/// more than a hundredth of the messages contain, if there are rarer ones: they hardly affect the ranking and are slow
+/// to read.
 pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Hit>> {
     let words = telling(conn, chat, quoted(query, language))?;
     if words.is_empty() {
@@ -91,7 +92,7 @@ pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, l
     matching(conn, chat, &words.join(" OR "), limit)
 }
 
-/// The stems of a text, each once, quoted, so that nothing a member types is read as query syntax.
+/// Returns the distinct stems of a text, quoted so that members' text is never read as query syntax.
 fn quoted(text: &str, language: Language) -> Vec<String> {
     let mut words = stems(text, language);
     words.sort_unstable();
@@ -112,7 +113,7 @@ fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<V
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The number of the newest message, which counts those of the chat.
+/// Returns the number of the newest message: about the number of messages in the chat, deleted ones included.
 pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     let newest: Option<i64> = conn
         .prepare_cached(
@@ -122,13 +123,13 @@ pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     Ok(newest.unwrap_or(0))
 }
 
-/// How many messages of a chat hold a word, counted up to enough.
+/// Counts the messages of a chat that contain a word, up to `:enough`.
 const HELD: &str = "SELECT count(*) AS held FROM (
     SELECT 1 FROM message_fts
     WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)";
 
-/// The messages of `chat` from before `before` that hold `word`, the newest first, at most `limit`. A word of several parts
-/// is met where they stand together.
+/// Returns the messages of `chat` before `before` that contain `word`, newest first, at most `limit`. Parts of a
+/// compound word must be adjacent.
 pub fn newest_with(
     conn: &Reader,
     chat: ChatKey,
@@ -155,7 +156,7 @@ pub fn newest_with(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Of quoted `words` those that tell something in `chat`; all that are said there when none does.
+/// Returns the rare words of `words`, or all that occur in `chat` if none is rare.
 fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
     let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
     let mut held = conn.prepare_cached(HELD)?;
@@ -181,7 +182,7 @@ mod tests {
     const CHAT: ChatKey = ChatKey(1);
 
     fn segments(conn: &Reader) -> Result<i64> {
-        // The number of a segment is in the upper part of the ids of its pages; the first pages are of no segment.
+        // The upper bits of a page id are the segment's number; the first pages belong to no segment.
         Ok(conn
             .query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
     }

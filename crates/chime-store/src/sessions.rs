@@ -1,4 +1,4 @@
-//! Sessions: what is noted of a conversation, and how it was divided.
+//! Sessions, and notes of changes in conversations after which sessions must be divided again.
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ use chime_core::{
 pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
-/// A note stands for everything that changed within so much time from its moment on, so that a lively chat leaves few.
+/// Time span that one note covers, so that a busy chat has few notes.
 pub const NOTE_SPAN: Duration = Duration::from_secs(3600);
 
-/// Notes that something changed at `at`: a message came, changed or went.
+/// Records that a message at `at` was added, changed or deleted.
 pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Result<()> {
     let span = NOTE_SPAN.as_secs().cast_signed();
     note_until(tx, conversation, Timestamp::from_secs(at.secs().div_euclid(span) * span), Timestamp::default())
 }
 
-/// Notes that something changed from `at` on, which a look before `check_at` would not find.
+/// Records a change from `at` on that need not be checked before `check_at`.
 pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
@@ -38,7 +38,7 @@ pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, ch
     Ok(())
 }
 
-/// Conversations with a note to look at.
+/// Returns conversations with a note that is due.
 pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversation>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT chat_key, thread_id FROM session_note WHERE check_at <= :now
@@ -50,14 +50,13 @@ pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversati
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// When the next note is to be looked at.
 pub fn next_check(conn: &Reader) -> Result<Option<Timestamp>> {
     let at: Option<i64> =
         conn.prepare_cached("SELECT min(check_at) AS at FROM session_note")?.query_row([], |raw| raw.get("at"))?;
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// The moments that are noted of a conversation, oldest first.
+/// Returns the times of a conversation's notes, oldest first.
 pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
     let mut statement =
         conn.prepare_cached("SELECT ts FROM session_note WHERE chat_key = :chat AND thread_id = :thread ORDER BY ts")?;
@@ -68,7 +67,6 @@ pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timesta
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// These notes were dealt with.
 pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timestamp]) -> Result<()> {
     let mut statement =
         tx.prepare_cached("DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts")?;
@@ -80,7 +78,6 @@ pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timesta
     Ok(())
 }
 
-/// Ends the session that is open at `cut`.
 pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
@@ -93,7 +90,7 @@ pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Resu
     note(tx, conversation, cut.after.0)
 }
 
-/// The bot was removed from a chat: every session that is open in it ends.
+/// Ends every open session of a chat that the bot was removed from.
 pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
     let mut statement = tx.prepare_cached("SELECT DISTINCT thread_id FROM session_note WHERE chat_key = :chat")?;
     let threads = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("thread_id"))?;
@@ -104,7 +101,7 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// What cuts a conversation at or after a moment, oldest first.
+/// Returns the cuts of a conversation at or after a time, oldest first.
 pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
     let mut statement = conn.prepare_cached(
         "SELECT ts, message_id, reason FROM session_cut
@@ -122,7 +119,7 @@ pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> 
     .collect()
 }
 
-/// The messages of a conversation from `from` on, oldest first, at most `limit`. Service messages are none.
+/// Returns the messages of a conversation from `from` on, oldest first, at most `limit`, without service messages.
 pub fn moments(
     conn: &Reader,
     conversation: Conversation,
@@ -167,7 +164,7 @@ fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
     })
 }
 
-/// FNV-1a, with the length of each part so that parts cannot run into each other.
+/// FNV-1a. Includes the length of each part, so that adjacent parts cannot be confused.
 struct Digest(u64);
 
 impl Default for Digest {
@@ -184,7 +181,6 @@ impl Digest {
     }
 }
 
-/// The session that was the last to begin before `at`.
 pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {
     one(
         conn,
@@ -199,7 +195,7 @@ pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestam
     )
 }
 
-/// The sessions of a conversation that begin at or after `from`, oldest first, at most `limit`.
+/// Returns the sessions of a conversation that began at or after `from`, oldest first, at most `limit`.
 pub fn begun_from(
     conn: &Reader,
     conversation: Conversation,
@@ -224,7 +220,7 @@ pub fn find(conn: &Reader, id: SessionId) -> Result<Option<Session>> {
     one(conn, &format!("SELECT {COLUMNS} FROM session WHERE id = :id"), named_params! { ":id": key(id) })
 }
 
-/// The closed session that a message is part of.
+/// Returns the closed session that a message belongs to.
 pub fn of_message(
     conn: &Reader,
     conversation: Conversation,
@@ -245,7 +241,7 @@ pub fn of_message(
     Ok(begun.filter(|session| message <= session.last))
 }
 
-/// Sessions whose summary is missing or of another content, newest first.
+/// Returns the sessions without an up-to-date summary, newest first.
 pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
     many(
         conn,
@@ -257,7 +253,7 @@ pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
     )
 }
 
-/// Sessions with an up-to-date summary that ended before `until` and that History does not hold yet, oldest first.
+/// Returns the sessions with an up-to-date summary that ended before `until` and are not yet in History, oldest first.
 pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<Session>> {
     many(
         conn,
@@ -271,7 +267,7 @@ pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> R
     )
 }
 
-/// When the newest session ended that History holds.
+/// Returns the end of the newest session in History.
 pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let at: Option<i64> = conn
         .prepare_cached(
@@ -283,7 +279,7 @@ pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> 
     Ok(at.map(Timestamp::from_secs))
 }
 
-/// The messages of a session that may be read, oldest first.
+/// Returns the readable messages of a session, oldest first.
 pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
     messages::within(
         conn,
@@ -292,7 +288,7 @@ pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage
     )
 }
 
-/// Writes down how a session stands now. Its summary stays until another is made.
+/// Stores the current state of a session. Its summary stays until it is replaced.
 pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO session (id, chat_key, thread_id, started_at, first_message_id, ended_at, last_message_id, messages,
@@ -311,18 +307,18 @@ pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Takes a session out with everything that hangs on it. The messages stay.
+/// Deletes a session and everything derived from it, but not its messages.
 pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("DELETE FROM session WHERE id = :id")?.execute(named_params! { ":id": key(id) })?;
     Ok(())
 }
 
-/// The row id of a session: that of its first message.
+/// Returns the row id of a session, which is the one of its first message.
 pub(super) fn key(id: SessionId) -> i64 {
     messages::row_id(id.chat, id.first)
 }
 
-/// Reads a [`key`].
+/// Parses a [`key`].
 pub(super) fn id_of(key: i64) -> Result<SessionId> {
     Ok(SessionId { chat: ChatKey(row::number(key >> 32, "id")?), first: Seq(row::number(key & 0xffff_ffff, "id")?) })
 }

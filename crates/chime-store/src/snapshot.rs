@@ -1,5 +1,5 @@
-//! Copies of the whole database that can be trusted: taken while it is in use, checked page by page, in place in one
-//! step or not at all.
+//! Reliable copies of the whole database: made while it is in use, checked completely, and moved into place in one step
+//! or not at all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Result, StoreError, migrate};
 
-/// What the room of a copy under way is called, followed by something random.
+/// Name prefix of the temporary directory of a copy, followed by random characters.
 pub const ROOM: &str = ".chime-copy-";
-/// The file in the room that is locked as long as the copy is under way.
+/// File in the temporary directory that is locked while the copy is made.
 pub const ROOM_LOCK: &str = "lock";
 
 /// About 4 MB.
 const PAGES_AT_ONCE: i32 = 1000;
-/// Instructions of SQLite's virtual machine between two looks at whether to stop: well below a millisecond.
+/// Virtual machine instructions between two checks for a stop: well below a millisecond.
 const INSTRUCTIONS_AT_ONCE: i32 = 1000;
 
-/// A copy that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     pub path: PathBuf,
@@ -29,12 +28,12 @@ pub struct Copied {
     pub version: u32,
 }
 
-/// Copies what `source` reads to the new file `to`, also while others write to it.
+/// Copies the database of `source` to the new file `to`, even while others write to it.
 pub fn copy_to(source: &Connection, to: &Path) -> Result<Copied> {
     copy_unless(source, to, &CancellationToken::new())
 }
 
-/// [`copy_to`], until `stop`: then nothing is left of the copy.
+/// Same as [`copy_to`], but stoppable: after `stop` no part of the copy remains.
 ///
 /// # Errors
 /// [`StoreError::Interrupted`] after `stop`.
@@ -53,18 +52,18 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
         std::io::ErrorKind::AlreadyExists => StoreError::Occupied { path: to.to_owned() },
         _ => StoreError::File { action: "cannot write", path: to.to_owned(), source: error.error },
     })?;
-    // The name is durable only once its folder is.
+    // A new file name is durable only after its directory is synced.
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(file("cannot sync the folder of"))?;
     let bytes = written.metadata().map_or(0, |metadata| metadata.len());
     Ok(Copied { path: to.to_owned(), bytes, version })
 }
 
-/// Where a copy is under way: in the same folder, so that it can be moved in one step; in a room of its own, which is gone
-/// afterwards with whatever SQLite left beside a copy that did not fit on the disk. Readable by its owner alone.
+/// Temporary directory of a copy. It is next to the target, so that the copy can be moved there in one step; it is
+/// deleted afterwards with anything that SQLite left after a full disk. Only the owner can read it.
 struct Room {
     folder: TempDir,
-    /// Released when the process ends, however that comes: an unlocked room is nobody's. Where the file system knows no
-    /// locks, nobody can lock it, and the room's age tells.
+    /// Released when the process ends in any way: without the lock, the directory is abandoned. On a file system
+    /// without locks, nobody can lock the file, and the directory's age decides.
     _lock: fs::File,
 }
 
@@ -77,14 +76,14 @@ impl Room {
     }
 }
 
-/// Ends what `conn` does once `stop` is cancelled.
+/// Interrupts the statements of `conn` once `stop` is cancelled.
 pub fn end_at(conn: &mut Connection, stop: &CancellationToken) -> Result<()> {
     let stop = stop.clone();
     Ok(conn.progress_handler(INSTRUCTIONS_AT_ONCE, Some(move || stop.is_cancelled()))?)
 }
 
-/// Copies every page in one reading transaction. With a transaction for each step SQLite begins the copy anew whenever it
-/// takes the file for changed in between, which need never end.
+/// Copies every page in one read transaction. With one per step, SQLite would restart the copy whenever the file seems
+/// changed in between, possibly without end.
 fn copy_pages(source: &Connection, to: &Path, stop: &CancellationToken) -> Result<()> {
     let _reading = source.is_autocommit().then(|| source.unchecked_transaction()).transpose()?;
     source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -100,7 +99,7 @@ fn copy_pages(source: &Connection, to: &Path, stop: &CancellationToken) -> Resul
     }
 }
 
-/// Makes a single file of the copy, without a log beside it, and reads all of it once.
+/// Turns the copy into a single file without a log, and checks all of it.
 fn settle(path: &Path, stop: &CancellationToken) -> Result<u32> {
     let mut conn = Connection::open(path)?;
     end_at(&mut conn, stop)?;
@@ -116,7 +115,7 @@ pub fn must_be_sound(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
-/// The first thing that is wrong with a file, found by reading all of it.
+/// Returns the first problem of a file. Reads all of it.
 pub fn damage(conn: &Connection) -> Result<Option<String>> {
     let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((said != "ok").then_some(said))
@@ -128,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// The files are read in another folder, where no other connection has the index of the log in use.
+    /// Reads the files in another directory, where no connection uses the index of the log.
     #[test]
     fn a_database_whose_log_may_only_be_read_is_copied() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

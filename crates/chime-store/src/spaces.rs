@@ -1,5 +1,5 @@
-//! Vector spaces: what one model made in one dimension. One of them is searched; while another is being filled, the two
-//! stand beside each other and are never mixed.
+//! Vector spaces: the vectors of one model in one dimension. Only one space is searched; another may be filled at the
+//! same time, and their vectors are never mixed.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -8,27 +8,27 @@ use super::messages::row_id;
 use super::{Reader, Result, Writer, row, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 
-/// The newest messages of a chat need no stored vector: they change most, and a look reads them anyway.
+/// Number of newest messages in a chat that need no stored vector: they change most, and every search reads them
+/// anyway.
 pub const NEAR: u32 = 30;
 
-/// A space as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     pub id: i64,
     pub model: String,
     pub dimension: usize,
     pub state: SpaceState,
-    /// Whether its index holds all of its vectors.
+    /// `true` if the index holds all vectors of the space.
     pub is_indexed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpaceState {
-    /// Its vectors are being made.
+    /// Vectors are being made.
     Filling,
-    /// It is searched.
+    /// Searched.
     Active,
-    /// Another took its place: it is being deleted.
+    /// Replaced by another space, and being deleted.
     Left,
 }
 
@@ -48,17 +48,16 @@ impl SpaceState {
 
 const COLUMNS: &str = "id, model, dimension, state, is_indexed";
 
-/// The space that is searched.
 pub fn active(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'active'", named_params! {})
 }
 
-/// The space of a model, the newest where it changed its dimension.
+/// Returns the space of a model; the newest one if the model changed its dimension.
 pub fn of_model(conn: &Reader, model: &str) -> Result<Option<Space>> {
     one(conn, "model = :model", named_params! { ":model": model })
 }
 
-/// A space that another took the place of.
+/// Returns a space that was replaced.
 pub fn left(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'left'", named_params! {})
 }
@@ -81,12 +80,12 @@ fn from_row(raw: &Row<'_>) -> Result<Space> {
     })
 }
 
-/// The space of `model` in `dimension`, with its index. The first space of a database is searched at once.
+/// Finds or creates the space of `model` in `dimension`, with its index. The first space of a database becomes active.
 pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
     let params = named_params! { ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX) };
     if let Some(known) = one(tx, "model = :model AND dimension = :dimension", params)? {
         if known.state == SpaceState::Left {
-            // The operator went back to it before it was deleted.
+            // The operator returned to this model before its space was deleted.
             set_state(tx, known.id, SpaceState::Filling)?;
             return Ok(Space { state: SpaceState::Filling, ..known });
         }
@@ -104,7 +103,6 @@ pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
     Ok(space)
 }
 
-/// From now on `space` is searched.
 pub fn activate(tx: &Writer<'_>, space: i64) -> Result<()> {
     tx.prepare_cached("UPDATE vector_space SET state = 'left' WHERE state = 'active' AND id <> :id")?
         .execute(named_params! { ":id": space })?;
@@ -117,15 +115,14 @@ fn set_state(tx: &Writer<'_>, space: i64, state: SpaceState) -> Result<()> {
     Ok(())
 }
 
-/// Notes whether the index of a space holds all of its vectors.
 pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> {
     tx.prepare_cached("UPDATE vector_space SET is_indexed = :is WHERE id = :id")?
         .execute(named_params! { ":is": is_indexed, ":id": space })?;
     Ok(())
 }
 
-/// Deletes a part of a space that is not searched any more: its index first, then its vectors, at last itself. Gives whether
-/// there is more to do.
+/// Deletes part of a replaced space: first the index, then the vectors, finally the space. Returns `true` if more
+/// remains.
 pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
     if space.is_indexed || vector_index::exists(tx, space)? {
         vector_index::remove(tx, space)?;
@@ -149,7 +146,7 @@ pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
     Ok(false)
 }
 
-/// Messages to make vectors of, and what is settled when that is done.
+/// Messages that need vectors, and the progress to record when they have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     pub texts: Vec<(i64, String)>,
@@ -162,13 +159,13 @@ enum Settles {
     Changed(Vec<i64>),
 }
 
-/// What may have a vector: words that may be read, of people and of the bot.
+/// Builds the SQL condition for messages that may have a vector: readable, not empty, by members or the bot.
 fn visible() -> String {
     format!("{} AND role <> 'system' AND trim(text) <> ''", super::messages::VISIBLE)
 }
 
-/// The next messages that `space` has no vectors of, about `limit`: those whose words changed first, then those of each chat
-/// that lie behind its newest `near`. None when all is done.
+/// Returns about `limit` messages that `space` has no vectors of: first the ones whose text changed, then all except
+/// the newest `near` of each chat. Returns `None` when all are done.
 pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Result<Option<Batch>> {
     let changed: Vec<i64> = (conn.prepare_cached("SELECT id FROM vector_due ORDER BY id LIMIT :limit")?)
         .query_map(named_params! { ":limit": limit }, |raw| raw.get("id"))?
@@ -202,7 +199,7 @@ pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Re
     Ok(Some(Batch { texts, settles: Settles::Chat(ChatKey(chat), upto) }))
 }
 
-/// Messages behind `after` that have a vector of `old` and none of `new`, at most `limit`: what a server is asked for again.
+/// Returns at most `limit` messages that have a vector of `old` but none of `new`, to be embedded again.
 pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Result<Vec<(i64, String)>> {
     let sql = format!(
         "SELECT message.id AS id, text FROM message_vector AS kept JOIN message USING (id)
@@ -214,7 +211,7 @@ pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Resul
     texts(conn, &sql, named_params! { ":old": old, ":new": new, ":limit": limit })
 }
 
-/// Whether summaries have a vector of `old` and none of `new`.
+/// Returns `true` if any summary has a vector of `old` but none of `new`.
 pub fn lacks_summaries(conn: &Reader, (old, new): (i64, i64)) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -231,7 +228,7 @@ fn texts(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> R
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Notes that the vectors of a batch are made.
+/// Records that the vectors of a batch are made.
 pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
     match &batch.settles {
         Settles::Chat(chat, upto) => {
@@ -251,7 +248,7 @@ pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// The last message of a chat up to which the vectors of a space are made.
+/// Returns the last message of a chat up to which a space has vectors.
 pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
     let mut statement =
         conn.prepare_cached("SELECT seq FROM vector_progress WHERE space = :space AND chat_key = :chat")?;
@@ -260,16 +257,16 @@ pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
     Ok(Seq(made.unwrap_or(0)))
 }
 
-/// How far the vectors of a model are: messages and summaries that have one, and all that are to have one.
+/// Progress of a model's vectors, as pairs of (made, needed).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     pub messages: (u64, u64),
     pub summaries: (u64, u64),
-    /// The model that is searched meanwhile, where it is another.
+    /// Model that is searched meanwhile, if it is another one.
     pub searched: Option<String>,
 }
 
-/// Counts what has vectors of `model`. Messages nearer than `near` need none.
+/// Counts the vectors of `model`. The newest `near` messages of a chat need none.
 pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
     let space = of_model(conn, model)?.map_or(-1, |space| space.id);
     let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {
@@ -289,7 +286,8 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
     let made = count("SELECT count(*) AS n FROM summary_vector WHERE space = :space", of_space)?;
     let summaries = count("SELECT count(*) AS n FROM mini_summary", named_params! {})?;
     let active = active(conn)?.filter(|active| active.model != model);
-    // A server makes vectors of what is new, and of what the model before it had read.
+    // A model on a server has no progress rows: it makes vectors of new messages, and of those that the previous model
+    // has vectors of.
     let of_server = (kept(space)?, kept(active.as_ref().map_or(space, |active| active.id))?);
     let messages = if is_recorded || of_server.1 == 0 { (done, far) } else { of_server };
     let searched = active.map(|space| space.model);
@@ -307,7 +305,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// The words of a message are others: its vector is made anew where there was one.
+/// Schedules a new vector for a message whose text changed, if it had one.
 fn make_again(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO vector_due (id)
@@ -320,7 +318,7 @@ fn make_again(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM vector_due WHERE id BETWEEN :from AND :to")?
         .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
-    // What is said later has higher numbers, unless the chat itself is gone.
+    // Later messages have higher numbers, unless the chat itself is deleted.
     tx.prepare_cached(
         "DELETE FROM vector_progress
          WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :chat)",

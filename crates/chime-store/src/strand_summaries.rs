@@ -1,4 +1,4 @@
-//! Summaries of the oldest part of long strands.
+//! Summaries of the oldest part of long threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,6 @@ use rusqlite::{OptionalExtension, named_params};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Conversation, Seq, SummaryMethod, Timestamp};
 
-/// The summary of a strand's oldest messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrandSummary {
     pub id: i64,
@@ -16,12 +15,12 @@ pub struct StrandSummary {
     pub method: SummaryMethod,
     pub model: String,
     pub built_at: Timestamp,
-    /// The messages that it stands for.
+    /// Messages that the summary replaces.
     pub sources: BTreeSet<Seq>,
 }
 
-/// Of the summaries that stand for fewer messages than `below`, the one that stands for most of `seqs`, and of equals the
-/// newest.
+/// Returns the summary that covers most of `seqs`, or the newest of equal ones. Considers only summaries of fewer than
+/// `below` messages.
 pub fn of_messages(
     conn: &Reader,
     chat: ChatKey,
@@ -75,22 +74,22 @@ fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<StrandSummary>> 
     }))
 }
 
-/// What a strand's summary becomes.
+/// New state of a thread's summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
-    /// The summary that it goes on from; a new one where there is none.
+    /// Summary to extend; `None` for a new one.
     pub of: Option<StrandSummary>,
     pub text: String,
     pub tokens: usize,
     pub method: SummaryMethod,
     pub model: String,
     pub built_at: Timestamp,
-    /// The messages that come to those it stood for.
+    /// Messages that the summary covers in addition.
     pub added: BTreeSet<Seq>,
 }
 
-/// Stores an extension, unless the summary that it goes on from changed or went since it was read. Gives the summary's
-/// number where it is stored.
+/// Stores an extension, unless the summary to extend has changed or gone since it was read. Returns the summary's id if
+/// it was stored.
 pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension) -> Result<Option<i64>> {
     let chat = conversation.chat;
     let id = match &extension.of {
@@ -131,7 +130,7 @@ fn tokens(extension: &Extension) -> i64 {
     i64::try_from(extension.tokens).unwrap_or(i64::MAX)
 }
 
-/// A message changed or went: the summary that stands for it is made anew from nothing.
+/// Deletes the summaries that cover a changed or deleted message. They are made again from scratch.
 pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM strand_summary

@@ -1,5 +1,5 @@
-//! Mini-summaries of sessions, and Recent and History of a chat. What a text rests on is kept beside it, so that a citation
-//! leads to a message and forgetting knows what has to go.
+//! Mini-summaries of sessions, and Recent and History of a chat. Each is stored with the messages it is based on, for
+//! citations and for forgetting.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,15 +11,14 @@ use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, Sum
 
 const COLUMNS: &str = "text, tokens, method, model, built_at";
 
-/// Recent or History as kept.
+/// Stored Recent or History.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollingSummary {
     pub summary: Summary,
-    /// How many sessions it rests on.
+    /// Number of sessions that it covers.
     pub sessions: u32,
 }
 
-/// The mini-summary of a session.
 pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
     let found = conn
         .prepare_cached(&format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"))?
@@ -36,7 +35,8 @@ pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
         .transpose()
 }
 
-/// Keeps the mini-summary of a session, unless its messages have changed since they were read. Gives whether it is kept.
+/// Stores the mini-summary of a session, unless its messages have changed since they were read. Returns `true` if
+/// stored.
 pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Result<bool> {
     if !settle(tx, session)? {
         return Ok(false);
@@ -58,7 +58,7 @@ pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Resul
     Ok(true)
 }
 
-/// The session says too little for a summary. Gives whether that was still so.
+/// Records that a session has too little content for a summary. Returns `false` if its messages have changed since.
 pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     let is_settled = settle(tx, session)?;
     if is_settled {
@@ -67,7 +67,7 @@ pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     Ok(is_settled)
 }
 
-/// The summary of a session is wanted anew, such as by a model in place of an extract. The old one stays until then.
+/// Requests a new summary of a session, for example by a model instead of an extract. The old one stays until then.
 pub fn unsettle(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("UPDATE session SET summarized = NULL WHERE id = :id")?
         .execute(named_params! { ":id": key(id) })?;
@@ -81,17 +81,18 @@ fn settle(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     Ok(settled == 1)
 }
 
-/// With its sources and its vector. Tags are of the session and are replaced when there are others.
+/// Deletes a mini-summary with its sources and its vector (by foreign keys), but not the session's tags, which are
+/// replaced separately.
 fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("DELETE FROM mini_summary WHERE session_id = :id")?.execute(named_params! { ":id": key(id) })?;
     Ok(())
 }
 
-/// Sessions of a chat that ended in `from..until` and have a mini-summary, newest first, at most `limit`.
+/// SQL for sessions of a chat that ended in `from..until` and have a mini-summary, newest first, at most `limit`.
 const SUMMARIZED: &str = "FROM session JOIN mini_summary ON session_id = session.id
     WHERE chat_key = :chat AND ended_at >= :from AND ended_at < :until ORDER BY ended_at DESC, id DESC LIMIT :limit";
 
-/// Sessions of a chat that ended in `from..until` with their mini-summaries, newest first, at most `limit`.
+/// Returns the sessions of a chat that ended in `from..until` with their mini-summaries, newest first, at most `limit`.
 pub fn minis_between(
     conn: &Reader,
     chat: ChatKey,
@@ -122,7 +123,7 @@ pub fn minis_between(
     .collect()
 }
 
-/// The same sessions, each with when its mini-summary was made: another summary has another moment.
+/// Returns the same sessions with the creation time of each mini-summary, which changes with the summary.
 pub fn made_between(
     conn: &Reader,
     chat: ChatKey,
@@ -141,7 +142,7 @@ pub fn made_between(
     .collect()
 }
 
-/// Sessions that ended before `until` and that History does not hold yet, oldest first, at most `limit`.
+/// Returns sessions that ended before `until` and are not yet in History, oldest first, at most `limit`.
 pub fn to_fold(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<(Session, Summary)>> {
     let found = sessions::unfolded(conn, chat, until, limit)?;
     found.into_iter().filter_map(|session| with_mini(conn, session).transpose()).collect()
@@ -168,7 +169,7 @@ pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<Rol
     Ok(Some(RollingSummary { summary, sessions }))
 }
 
-/// Replaces Recent or History. A text without bullets is none.
+/// Replaces Recent or History; a summary without bullets deletes it.
 pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &RollingSummary) -> Result<()> {
     drop_rolling(tx, chat, kind)?;
     let RollingSummary { summary, sessions } = rolling;
@@ -193,7 +194,7 @@ pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &Rol
     Ok(())
 }
 
-/// Whether Recent or History rests on a message that is no longer kept.
+/// Returns `true` if Recent or History is based on a message that is no longer stored.
 pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -205,7 +206,7 @@ pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Res
         .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| raw.get("found"))?)
 }
 
-/// How many sessions History does not hold yet, of those that ended before `until`.
+/// Returns the number of sessions that ended before `until` and are not yet in History.
 pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u32> {
     Ok(conn
         .prepare_cached(
@@ -215,15 +216,14 @@ pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u
         .query_row(named_params! { ":chat": chat.0, ":until": until.secs() }, |raw| raw.get("found"))?)
 }
 
-/// Empties Recent or History.
 pub fn drop_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling) -> Result<()> {
     tx.prepare_cached("DELETE FROM rolling_summary WHERE chat_key = :chat AND kind = :kind")?
         .execute(named_params! { ":chat": chat.0, ":kind": kind.as_str() })?;
     Ok(())
 }
 
-/// Stores a History into which `folded` were merged and marks them, all or nothing. `before` is what History was when
-/// they were merged. False where anything changed since then: nothing was stored, and the merging is to be done again.
+/// Stores a History that includes `folded` and marks these sessions, all or nothing. `before` is the History that they
+/// were merged into. Returns `false`, and stores nothing, if anything has changed since: the merge must be repeated.
 pub fn fold(
     tx: &Writer<'_>,
     chat: ChatKey,
@@ -255,7 +255,7 @@ pub fn fold(
     Ok(true)
 }
 
-/// Empties History, so that it is folded anew from the mini-summaries that there are.
+/// Deletes History, so that it is rebuilt from the mini-summaries.
 pub fn reset_history(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     drop_rolling(tx, chat, Rolling::History)?;
     tx.prepare_cached(
@@ -265,7 +265,7 @@ pub fn reset_history(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// The number by which a member stands in the summaries of a chat; the same ever after.
+/// Returns the number that stands for a member in the summaries of a chat, allocating it on first use.
 pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32> {
     let params = named_params! { ":chat": chat.0, ":user": user.0 };
     tx.prepare_cached(
@@ -279,7 +279,7 @@ pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32
         .query_row(params, |raw| raw.get("number"))?)
 }
 
-/// The present names behind the numbers in a chat's summaries. Who was forgotten or opted out has none.
+/// Returns the current names for the numbers in a chat's summaries, without forgotten or opted-out members.
 pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String>> {
     let mut statement = conn.prepare_cached(
         "SELECT number, name FROM summary_member JOIN member USING (chat_key, user_id)
@@ -292,7 +292,7 @@ pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The messages that the summary of a session rests on, at most `limit`.
+/// Returns the messages that the summary of a session is based on, at most `limit`.
 pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq LIMIT :limit",
@@ -302,7 +302,7 @@ pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>
     Ok(seqs.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The messages that Recent and History of a chat rest on.
+/// Returns the messages that Recent and History of a chat are based on.
 pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
     let mut statement = conn.prepare_cached("SELECT seq FROM rolling_source WHERE chat_key = :chat")?;
     let seqs = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
@@ -328,7 +328,7 @@ pub(super) fn with_sources(mut summary: Summary, sources: Sources) -> Summary {
     summary
 }
 
-/// A bullet a line.
+/// Joins bullets, one per line.
 pub(super) fn text(bullets: &[Bullet]) -> String {
     bullets.iter().map(|bullet| bullet.text.replace('\n', " ")).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Vectors of mini-summaries: a table of plain values, from which any index can be built.
+//! Vectors of mini-summaries: a plain table, from which any index can be built.
 
 use rusqlite::named_params;
 
@@ -6,9 +6,9 @@ use super::sessions::{self, key};
 use super::{Reader, Result, Writer, spaces};
 use chime_core::{ChatKey, SessionId, Timestamp, pack, unpack};
 
-/// Keeps the vector that `model` made of the summary of `built_at`, unless there is another summary by now. A vector
-/// that points nowhere is refused; an empty one, of a text that the model does not cover, is noted as such. Gives whether it
-/// is kept.
+/// Stores the vector that `model` made of the summary with time `built_at`, unless there is a newer summary. Refuses a
+/// zero vector; records an empty one, which means that the model does not cover the text. Returns `true` if a vector
+/// was stored.
 pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
     let (space, packed) = match pack(vector) {
         Some(packed) => (spaces::ensure(tx, model, vector.len())?, packed),
@@ -31,7 +31,6 @@ pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &st
     Ok(!vector.is_empty())
 }
 
-/// The vectors of a chat's sessions that `model` made.
 pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(SessionId, Vec<f32>)>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id, vector FROM summary_vector JOIN vector_space ON vector_space.id = space
@@ -48,7 +47,8 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
     .collect()
 }
 
-/// Whether a space of `model` has as many vectors as there are summaries, which are counted faster than looked through.
+/// Returns `true` if a space of `model` has as many vectors as there are summaries: counting is faster than searching
+/// for missing ones.
 fn has_all(conn: &Reader, model: &str) -> Result<bool> {
     let mut statement = conn.prepare_cached(
         "SELECT 1 FROM vector_space WHERE model = :model
@@ -58,7 +58,7 @@ fn has_all(conn: &Reader, model: &str) -> Result<bool> {
     Ok(statement.exists(named_params! { ":model": model })?)
 }
 
-/// Sessions whose summary has no vector of `model`, newest first, at most `limit`.
+/// Returns the sessions whose summary has no vector of `model`, newest first, at most `limit`.
 pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
     if has_all(conn, model)? {
         return Ok(Vec::new());

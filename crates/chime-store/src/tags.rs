@@ -1,4 +1,4 @@
-//! Tags: what sessions are about, in the words of their chat.
+//! Tags: the subjects of sessions, in the words of their chat.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use super::sessions::{self, key};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, SessionId};
 
-/// A tag of a chat. Two forms of a word share a `key`, and with it the tag.
+/// Tag of a chat. Forms of one word share a `key`, and so the tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     pub id: i64,
     pub name: String,
     pub key: String,
-    /// How many sessions carry it, its synonyms included.
+    /// Number of sessions that carry the tag or one of its synonyms.
     pub sessions: u32,
 }
 
-/// A tag on its way in: as it is shown, and what its forms share.
+/// New tag: its shown name, and the key that its forms share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTag {
     pub name: String,
@@ -26,10 +26,10 @@ pub struct NewTag {
     pub confidence: f32,
 }
 
-/// Tags of a chat that others were not merged into, most used first, at most `limit`.
+/// Returns the tags of a chat that are not synonyms of others, most used first, at most `limit`.
 pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
     let mut statement = conn.prepare_cached(
-        // Only a tag that has synonyms may be on a session twice.
+        // Only a tag with synonyms can be on a session more than once.
         "SELECT id, name, key, sessions FROM (
              SELECT id, name, key,
                     CASE WHEN EXISTS (SELECT 1 FROM tag AS form WHERE form.same_as = tag.id)
@@ -45,7 +45,7 @@ pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A tag by its key, or the one that it was merged into. Its sessions are not counted.
+/// Finds a tag by key, or the tag that it was merged into. Does not count its sessions.
 pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
     Ok(conn
         .prepare_cached(
@@ -59,8 +59,7 @@ pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
         .optional()?)
 }
 
-/// Replaces the tags of a session. A form of a tag that the chat has is that tag; one that was merged into another stays
-/// itself, and counts as the other.
+/// Replaces the tags of a session. Tags with a known key use the existing tag, even if it is a synonym of another.
 pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> {
     tx.prepare_cached("DELETE FROM session_tag WHERE session_id = :id")?
         .execute(named_params! { ":id": key(session) })?;
@@ -88,8 +87,8 @@ fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-/// A tag is a word that members used: one that no session carries any more goes, a synonym too. Of those that were merged
-/// into it, the oldest that is carried takes its place.
+/// Deletes tags and synonyms that no session carries, because a tag is a word that members used. The oldest synonym
+/// still in use replaces its deleted main tag.
 pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT tag.id AS gone, min(form.id) AS heir
@@ -116,7 +115,7 @@ pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// The tags of a session, the surest first.
+/// Returns the tags of a session, highest confidence first.
 pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)>> {
     let mut statement = conn.prepare_cached(
         "SELECT coalesce(main.name, tag.name) AS name, max(confidence) AS confidence
@@ -128,7 +127,7 @@ pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The newest sessions that carry a tag or a synonym of it, at most `limit`.
+/// Returns the newest sessions that carry a tag or a synonym of it, at most `limit`.
 pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionId>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT session.id, ended_at FROM session JOIN session_tag ON session_id = session.id
@@ -139,17 +138,17 @@ pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionI
     keys.map(|id| sessions::id_of(id?)).collect()
 }
 
-/// Sessions that carry a tag which is one of `stems` or begins with it, or a synonym of such a tag, with the tag's
-/// confidence: for each stem the newest, at most `limit`.
+/// Returns, for each of `stems`, at most `limit` of the newest sessions with a tag that is the stem or begins with it,
+/// or with a synonym of such a tag. Each session comes with the tag's confidence.
 pub fn sessions_named(conn: &Reader, chat: ChatKey, stems: &[String], limit: u32) -> Result<Vec<(SessionId, f64)>> {
-    // A key joins its parts with hyphens, and the full stop comes right behind the hyphen.
+    // Hyphens join the parts of a key, and `.` is the character after `-`.
     let mut named = conn.prepare_cached(
         "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
                         WHERE chat_key = :chat AND (key = :stem OR key > :stem || '-' AND key < :stem || '.'))
          SELECT tag.id AS id FROM named JOIN tag ON tag.id = named.id
          UNION SELECT tag.id AS id FROM named JOIN tag ON tag.same_as = named.id",
     )?;
-    // Ids of sessions ascend with time, and the index holds them in order: nothing but the newest of a tag is read.
+    // Session ids ascend with time and the index is sorted, so only the newest rows of a tag are read.
     let mut newest = conn.prepare_cached(
         "SELECT session_id, confidence FROM session_tag WHERE tag_id = :tag ORDER BY session_id DESC LIMIT :limit",
     )?;

@@ -1,4 +1,4 @@
-//! New databases without running every migration again: most tests begin with one.
+//! New databases without running all migrations, for tests.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,11 +9,10 @@ use tokio::sync::OnceCell;
 use crate::Store;
 use chime_core::Timestamp;
 
-/// Writes a database to `path` as the first start of the daemon leaves it: a copy of one that the daemon's own code makes once a
-/// process.
+/// Writes a new database to `path`, as after the daemon's first start. Copies one that is made once per process.
 ///
 /// # Panics
-/// When it cannot be made or written.
+/// If the database cannot be made or written.
 #[expect(clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 pub async fn write_new_database(path: &Path) {
     static MADE: OnceCell<Vec<u8>> = OnceCell::const_new();
@@ -30,10 +29,10 @@ pub async fn write_new_database(path: &Path) {
     file.write_all(bytes).expect("write the database");
 }
 
-/// A new store in a folder that goes with the guard, for what one room alone does with it.
+/// Creates a new store in a temporary directory, which is deleted with the returned guard.
 ///
 /// # Panics
-/// When it cannot be made.
+/// If the store cannot be created.
 #[expect(clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 pub async fn new_store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,4 +1,4 @@
-//! What the topics of a forum are called.
+//! Names of forum topics.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -9,7 +9,8 @@ use chime_core::{ChatKey, Conversation, Kind, StoredMessage, ThreadId, Timestamp
 
 pub(super) const FAMILY: Family = Family { tables: &["topic_name"], words_gone, opted_out, chat_gone, merged };
 
-/// Remembers what a topic is called. Where the name is no news, one that is known stays: it may have been changed since.
+/// Stores the name of a forum topic. A name from the enclosed message that created the topic does not replace a known
+/// name, which may be newer.
 pub fn set(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO topic_name (chat_key, thread_id, name) VALUES (:key, :thread, :name)
@@ -21,14 +22,14 @@ pub fn set(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -
     Ok(())
 }
 
-/// Forgets that a topic is called `name`, which may not be kept.
+/// Deletes the name `name` of a forum topic, which must not be stored.
 pub fn remove(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, name: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM topic_name WHERE chat_key = :key AND thread_id = :thread AND name = :name")?
         .execute(named_params! { ":key": key.0, ":thread": thread.0, ":name": name })?;
     Ok(())
 }
 
-/// What the topic of a conversation is called, where Telegram said so.
+/// Returns the name of a conversation's forum topic, if Telegram has sent it.
 pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>> {
     let Some(thread) = conversation.thread else { return Ok(None) };
     let found = conn
@@ -37,11 +38,11 @@ pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>>
     Ok(found.optional()?)
 }
 
-/// A topic is not called any more what a forgotten message called it.
+/// Deletes a topic name that a forgotten service message gave.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     let StoredMessage { chat, message, .. } = stored;
     let (Cause::Forgotten, Kind::Service, Some(thread)) = (cause, message.kind, message.thread) else { return Ok(()) };
-    // The line of a service message ends with the name that it gave.
+    // The text of the service message ends with the name.
     tx.prepare_cached(
         "DELETE FROM topic_name WHERE chat_key = :chat AND thread_id = :thread AND substr(:line, -length(name)) = name",
     )?
@@ -49,7 +50,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-/// No topic is called by a name that somebody gave who opted out.
+/// Deletes topic names that the opted-out member gave.
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)

@@ -1,4 +1,4 @@
-//! Topics: the tag that a conversation is about now, and a summary of each.
+//! Topics: the tag that a conversation is about now, and a summary for each tag.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -7,47 +7,44 @@ use super::summaries::{from_row, sources_of, text, with_sources};
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, Conversation, JobPayload, Seq, SessionId, Summary, Timestamp};
 
-/// Messages of members before topics are scored in a session for the first time.
+/// Members' messages in a session before topics are scored for the first time.
 const FIRST_LOOK: u32 = 3;
 
-/// The topic of a conversation's open session.
+/// Topic of a conversation's open session. Turns count the members' messages in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicState {
-    /// The first message of the session. None: a member set the topic, and no session was looked at since.
+    /// First message of the session. `None` if a member set the topic and no session was checked since.
     pub opener: Option<Seq>,
-    /// The turn at which topics were scored last; 0 for never.
+    /// Turn of the last scoring; 0 for never.
     pub evaluated_at: u32,
-    /// The turn at which the topic was adopted.
     pub adopted_at: u32,
-    /// The local scores left the choice open, and no model was asked.
+    /// `true` if the local scores were inconclusive and no model was asked.
     pub is_undecided: bool,
-    /// The answered trigger for which a model was asked last.
+    /// Answered trigger for which a model was last asked.
     pub asked_for: Option<Seq>,
-    /// Messages of members until topics are scored again.
+    /// Members' messages until the next scoring.
     pub turns_left: u32,
-    /// By tag; two where both are equal.
+    /// Tag ids; two if they score equally.
     pub active: Vec<i64>,
 }
 
-/// The summary of a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicSummary {
     pub summary: Summary,
-    /// From how many sessions it was made.
     pub sessions: u32,
-    /// What it was made from has changed since.
+    /// `true` if its sources have changed since.
     pub is_stale: bool,
 }
 
-/// A tag as a topic that a conversation may be about.
+/// Tag as a candidate topic of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopicTag {
     pub id: i64,
-    /// Its slug.
+    /// Slug.
     pub name: String,
-    /// Its name and those of its synonyms.
+    /// Its name and the names of its synonyms.
     pub forms: Vec<String>,
-    /// The newest sessions that carry it, with when they ended.
+    /// Newest sessions that carry it, with their end times.
     pub sessions: Vec<(SessionId, Timestamp)>,
 }
 
@@ -94,7 +91,7 @@ pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicStat
         ":turns_left": state.turns_left,
     })?;
     let mut insert = tx.prepare_cached(
-        // A tag may have gone since the topics were scored.
+        // A tag may have been deleted since the topics were scored.
         "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
          SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
     )?;
@@ -104,12 +101,12 @@ pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicStat
     Ok(())
 }
 
-/// A member says what a conversation is about. The next look at its session takes it over.
+/// Sets the topic of a conversation by a member's choice. The next check of its session adopts it.
 pub fn set_by_hand(tx: &Writer<'_>, conversation: Conversation, tag: i64) -> Result<()> {
     save_state(tx, conversation, &TopicState { turns_left: FIRST_LOOK, active: vec![tag], ..TopicState::default() })
 }
 
-/// Counts messages of members that came in. Gives whether topics are to be scored; never where the chat has no tags.
+/// Counts new messages of members. Returns `true` if topics must be scored; never in a chat without tags.
 pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<bool> {
     let is_due = tx
         .prepare_cached(
@@ -128,7 +125,7 @@ pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> R
     Ok(is_due.unwrap_or(false))
 }
 
-/// Counts from `turns` again: topics were not scored.
+/// Restarts the countdown at `turns`, if topics were not scored.
 pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<()> {
     tx.prepare_cached(
         "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND thread_id = :thread",
@@ -139,7 +136,7 @@ pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<(
     Ok(())
 }
 
-/// Adds the job that finds the topic of a conversation, unless the chat has no tags. Gives whether it did.
+/// Adds the job that finds the topic of a conversation, unless the chat has no tags. Returns `true` if added.
 pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now: Timestamp) -> Result<bool> {
     let has_tags = tx
         .prepare_cached("SELECT 1 FROM tag WHERE chat_key = :chat LIMIT 1")?
@@ -150,7 +147,7 @@ pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now
     Ok(has_tags)
 }
 
-/// A session has ended, and with it its topic.
+/// Deletes the topic of a session that ended. A topic that a member set and that no session has adopted stays.
 pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM conversation_topic
@@ -165,7 +162,7 @@ pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> 
     Ok(())
 }
 
-/// The newest trigger of a conversation from `from` on that was answered.
+/// Returns the newest answered trigger of a conversation from `from` on.
 pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> Result<Option<Seq>> {
     Ok(conn
         .prepare_cached(
@@ -181,7 +178,7 @@ pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> 
         .map(Seq))
 }
 
-/// The tags of a chat as topics, the most used first, at most `limit`; of each the newest `sessions` sessions.
+/// Returns the tags of a chat as topics, most used first, at most `limit`, each with its newest `sessions` sessions.
 pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<Vec<TopicTag>> {
     let inventory = super::tags::inventory(conn, chat, limit)?;
     let mut forms =
@@ -201,7 +198,7 @@ pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<V
     Ok(found)
 }
 
-/// The slug of a tag.
+/// Returns the slug of a tag.
 pub fn name(conn: &Reader, tag: i64) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT name FROM tag WHERE id = :tag")?
@@ -227,7 +224,7 @@ pub fn summary(conn: &Reader, tag: i64) -> Result<Option<TopicSummary>> {
     Ok(Some(TopicSummary { summary, sessions, is_stale }))
 }
 
-/// Keeps the summary of a topic, made from those of `sessions`.
+/// Stores the summary of a topic that was made from the summaries of `sessions`.
 pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[SessionId]) -> Result<()> {
     tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
     let kept = tx
@@ -255,7 +252,7 @@ pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[Se
     Ok(())
 }
 
-/// A session has another summary or other tags: the summaries of its topics are to be made anew.
+/// Marks the topic summaries of a session as stale, after its summary or tags changed.
 pub fn touch(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE topic_summary SET is_stale = 1 WHERE tag_id IN
@@ -267,7 +264,7 @@ pub fn touch(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     Ok(())
 }
 
-/// What a session said is to be forgotten, and the summaries that were made from it.
+/// Deletes the topic summaries that were made from a session, whose content is to be forgotten.
 pub fn forget(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM topic_summary WHERE tag_id IN (SELECT tag_id FROM topic_session WHERE session_id = :id)",
@@ -276,14 +273,14 @@ pub fn forget(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     Ok(())
 }
 
-/// Forgets the summary of a topic, so that it is made anew.
+/// Deletes the summary of a topic, so that it is made again.
 pub fn drop_summary(tx: &Writer<'_>, tag: i64) -> Result<()> {
     tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
     Ok(())
 }
 
-/// From now on `from` and its synonyms count as `into`, in what is stored too. Sessions keep the form that they were tagged
-/// with, so that a form goes with the last of them.
+/// Makes `from` and its synonyms synonyms of `into`, also in stored data. Sessions keep their original tag, so a
+/// synonym is deleted with the last session that carries it.
 pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
     let params = named_params! { ":from": from, ":into": into };
     for sql in [
@@ -340,7 +337,7 @@ mod tests {
         }
     }
 
-    /// A session that is summarized and tagged.
+    /// Creates a session with a summary and tags.
     fn remember(tx: &Writer<'_>, first: u32, tag_names: &[&str]) -> Result<Session> {
         let session = session(first);
         sessions::save(tx, &session)?;

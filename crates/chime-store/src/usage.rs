@@ -1,5 +1,5 @@
-//! What model calls took, by UTC day: the ledger that the day's budgets are counted from. And what they taught about how
-//! each model counts.
+//! Tokens and cost of model calls by UTC day, for the daily budgets; the token calibration of each model; and models
+//! that refused tools.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -7,13 +7,13 @@ use super::derived::{self, Family, Merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
-/// Nothing that a day came to is larger than this: sums of such numbers stay far from where SQLite's integers end. About
-/// a trillion tokens, or a million of any currency.
+/// Upper limit of every stored count, about a trillion tokens or a million of any currency: sums stay far below
+/// SQLite's largest integer.
 const MOST: u64 = 1 << 40;
 
 pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
 
-/// Today's counts stay until the day is over: forgetting buys no new budget.
+/// Keeps today's counts until the day is over, so that forgetting does not renew the budget.
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM token_usage WHERE chat_key = :chat AND day < :day")?
         .execute(named_params! { ":chat": chat.0, ":day": until.day() })?;
@@ -38,21 +38,19 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Stands for work in the background that nobody asked for.
+/// User id of background work, which has no asker.
 const NOBODY: i64 = 0;
 
-/// One model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
     pub at: Timestamp,
     pub chat: ChatKey,
-    /// Who asked; none for work in the background.
+    /// Asker; `None` for background work.
     pub user: Option<UserId>,
     pub tokens: TokenUse,
     pub cost_micros: u64,
 }
 
-/// What a day came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DayTotal {
     pub calls: u64,
@@ -78,7 +76,6 @@ pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
     Ok(())
 }
 
-/// Tokens spent on the day of `at`.
 pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
     Ok(conn
         .prepare_cached(&format!(
@@ -98,7 +95,6 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
         })?)
 }
 
-/// Everything that the day of `at` took.
 pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
     Ok(conn
         .prepare_cached(&format!(
@@ -114,7 +110,7 @@ pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
         })?)
 }
 
-/// How a model's counts compare with our estimates; nothing learnt yet is no difference.
+/// Returns the ratio of a model's token counts to our estimates; 1 if unknown.
 pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
     let ratio = conn
         .prepare_cached("SELECT ratio FROM token_calibration WHERE model = :model")?
@@ -123,7 +119,7 @@ pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
     Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
 }
 
-/// Models of a server that take no tools, with when they last said so.
+/// Returns the models of a server that refused tools, with the time of the last refusal.
 pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timestamp)>> {
     let mut statement = conn.prepare_cached("SELECT model, refused_at FROM tool_refusal WHERE server = :server")?;
     let rows = statement.query_map(named_params! { ":server": server }, |raw| {
@@ -132,7 +128,6 @@ pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timesta
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A model of a server said at `at` that it takes no tools.
 pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO tool_refusal (server, model, refused_at) VALUES (:server, :model, :at)
@@ -143,7 +138,7 @@ pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timesta
     Ok(())
 }
 
-/// Learns from a prompt that was estimated at `estimated` tokens and counted as `real`.
+/// Updates the calibration with a prompt that was estimated at `estimated` tokens and counted as `real`.
 pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> Result<()> {
     let calibration = calibration(tx, model)?.observe(estimated, real);
     tx.prepare_cached(
@@ -168,7 +163,7 @@ mod tests {
         let call = Call { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
         let (spent, total) = store
             .write(Priority::Answering, move |tx| {
-                // As an earlier version may have left them.
+                // Values that an earlier version may have stored.
                 tx.execute_batch(&format!(
                     "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
                      VALUES ({day}, 1, 7, 9223372036854775807, 9223372036854775807, 9223372036854775807, 9223372036854775807),

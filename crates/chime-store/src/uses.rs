@@ -1,4 +1,4 @@
-//! Which messages each answer rests on: a row tells of a block of 64 messages, a bit for each.
+//! Messages that each answer is based on. A row covers a block of 64 messages with one bit each.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) fn block_of_row(raw: &Row<'_>) -> rusqlite::Result<Block> {
     Ok(Block { block: raw.get("block")?, bits: raw.get("bits")? })
 }
 
-/// Each message once, in the order of the chat.
+/// Returns each message once, in ascending order.
 pub(super) fn seqs(blocks: Vec<Block>) -> Vec<Seq> {
     let mut all: Vec<Seq> = blocks
         .into_iter()
@@ -40,7 +40,7 @@ fn blocks(seqs: &[Seq]) -> BTreeMap<u32, i64> {
     blocks
 }
 
-/// Notes that an answer rests on these messages too.
+/// Adds messages to those that an answer is based on.
 pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq]) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "INSERT INTO answer_use (chat_key, block, answer_id, bits) VALUES (:chat, :block, :id, :bits)
@@ -53,7 +53,7 @@ pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq
     Ok(())
 }
 
-/// Takes out what is noted of a chat: each answer with the messages that it rests on.
+/// Removes and returns the records of a chat: each answer with the messages that it is based on.
 pub(super) fn take_of_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<Vec<(AnswerId, Vec<Seq>)>> {
     let mut statement =
         tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :chat RETURNING answer_id, block, bits")?;

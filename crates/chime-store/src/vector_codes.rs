@@ -1,7 +1,7 @@
-//! What the index holds of a chat's vectors, in memory where they are many: comparing them takes less time than reading them.
+//! In-memory copy of the vector index for large chats: reading vectors from SQLite takes longer than comparing them.
 //!
-//! Taken from the index once, and kept in step by the log of changes that is written with it, in the same transaction: a
-//! reader never compares other vectors than the index holds for it.
+//! The codes are read from the index once and then updated from its change log, which is written in the same
+//! transaction as the index. So a reader compares exactly the vectors that the index holds in its snapshot.
 
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -13,18 +13,18 @@ use super::vector_index::{VectorTable, indexed_values, number};
 use super::{Reader, Result};
 use chime_core::{ChatKey, Seq};
 
-/// Fewer parts of the index than these are read as fast as they are compared.
+/// Index parts from which on codes are used. Fewer parts are read as fast as they are compared.
 const LEAST_PARTS: usize = 4;
-/// All codes together. A chat of 50,000 sessions takes 6.5 MB, with those of its newest 16,384 messages.
+/// Memory limit for all codes. A chat of 50,000 sessions takes 6.5 MB, including its newest 16,384 messages.
 const BYTES: usize = 8 * 1024 * 1024;
-/// The codes of the chats that were asked last.
+/// Codes of the chats that were searched last.
 #[derive(Default)]
 pub struct VectorCodes {
-    /// The last used last.
+    /// Least recently used first.
     all: Vec<ChatCodes>,
 }
 
-/// Codes are of one chat and one kind of document, in one space.
+/// Identity of a set of codes: one chat and one kind of document, in one space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     space: i64,
@@ -34,17 +34,16 @@ struct Key {
 
 struct ChatCodes {
     key: Key,
-    /// The first document that is searched.
+    /// First document that is searched.
     from: i64,
-    /// The last change of the index that these have.
+    /// Number of the last index change that is applied.
     seen: i64,
     width: usize,
     seqs: Vec<u32>,
-    /// Of each document `width` bytes, in the order of `seqs`.
+    /// `width` bytes per document, in the order of `seqs`.
     codes: Vec<u8>,
 }
 
-/// What is searched of an index.
 #[derive(Clone, Copy)]
 pub(super) struct Searched<'a> {
     pub space: &'a Space,
@@ -55,8 +54,8 @@ pub(super) struct Searched<'a> {
 }
 
 impl VectorCodes {
-    /// The documents of a chat that are nearest by what the index holds, the nearest first; none where the index itself is as
-    /// fast.
+    /// Returns the documents of a chat that are nearest by the indexed values, nearest first, or `None` if the index
+    /// itself is as fast.
     pub(super) fn proposed(
         &mut self,
         conn: &Reader,
@@ -110,7 +109,7 @@ impl ChatCodes {
         Ok(codes)
     }
 
-    /// Adds a chunk as vec0 keeps it: a bit for each place that is taken, then numbers and vectors of all places.
+    /// Adds a vec0 chunk: a bitmap of used slots, then the ids and vectors of all slots.
     fn add_chunk(&mut self, taken: &[u8], ids: &[u8], vectors: &[u8]) {
         self.make_room(taken.iter().map(|byte| byte.count_ones() as usize).sum());
         let places = ids.as_chunks::<8>().0.iter().zip(vectors.chunks_exact(self.width));
@@ -121,7 +120,7 @@ impl ChatCodes {
         }
     }
 
-    /// Room for so many more, and not for twice of all.
+    /// Reserves exactly `more` entries, because doubling the capacity would waste memory.
     fn make_room(&mut self, more: usize) {
         self.seqs.reserve_exact(more);
         self.codes.reserve_exact(more * self.width);
@@ -140,7 +139,8 @@ impl ChatCodes {
         self.codes.truncate(last);
     }
 
-    /// Does what was done to the index meanwhile. False where the log does not reach back so far.
+    /// Applies the changes of the index since the last search. Returns `false` if the log does not reach back far
+    /// enough.
     fn catch_up(&mut self, conn: &Reader, searched: Searched<'_>) -> Result<bool> {
         let Searched { space, table, .. } = searched;
         let changes = format!("SELECT number, id FROM {}_changes WHERE number >= :seen", table.index(space.id));
@@ -149,7 +149,7 @@ impl ChatCodes {
             Ok((raw.get::<_, i64>("number")?, raw.get::<_, i64>("id")?))
         })?;
         let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
-        // The change that was seen last is still there where none behind it is missing.
+        // The log is complete only if it still contains the last change that was seen.
         if rows.first().is_none_or(|(number, _)| *number != self.seen) {
             return Ok(false);
         }
@@ -172,7 +172,7 @@ impl ChatCodes {
         Ok(true)
     }
 
-    /// The nearest by the sum of differences, nearest first.
+    /// Returns the `limit` documents with the smallest L1 distance, nearest first.
     fn nearest(&self, vector: &[u8], limit: usize) -> Vec<u32> {
         let wanted: Vec<u8> = vector.iter().copied().map(unsigned).collect();
         let mut best: BinaryHeap<(u32, u32)> = BinaryHeap::with_capacity(limit + 1);
@@ -192,7 +192,8 @@ impl ChatCodes {
     }
 }
 
-/// In the same order and as far apart, but without a sign: processors add up differences of such bytes at once.
+/// Maps a signed byte to an unsigned one. Order and differences stay the same, and processors can sum differences of
+/// unsigned bytes in one step.
 fn unsigned(byte: u8) -> u8 {
     byte ^ 0x80
 }
@@ -206,7 +207,7 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
     const DIMENSION: usize = 64;
-    /// Between two messages with vectors: few of them reach into many parts.
+    /// Gap between messages with vectors, so that few messages span many parts.
     const APART: u32 = 10;
 
     fn vector(seed: u32) -> Vec<u8> {
@@ -224,8 +225,8 @@ mod tests {
         Ok(())
     }
 
-    /// Runs `change` in a chat of so many vectors whose codes were read, and checks that the codes find what the index finds.
-    /// Gives the message that is nearest to `vector(0)`.
+    /// Applies `change` to a chat of `count` vectors whose codes are loaded, and checks that codes and index find the
+    /// same. Returns the message nearest to `vector(0)`.
     async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
         let (_folder, store) = new_store().await;
         let look = move |tx: &Writer<'_>| {

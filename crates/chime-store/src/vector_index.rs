@@ -1,5 +1,6 @@
-//! Nearest vectors. A vec0 table per space and kind of document proposes, the vectors themselves decide: the index can be
-//! dropped and made anew from them at any time, and while it is not whole they are read one by one instead.
+//! Nearest-neighbour search. A vec0 index per space and kind of document proposes candidates, which are ranked by the
+//! exact cosine of the stored vectors. The index can be rebuilt from these at any time; while it is incomplete, all
+//! vectors are scanned instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,40 +15,40 @@ use super::vector_codes::{Searched, VectorCodes};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, packed_cosine};
 
-/// A table of vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorTable {
     pub name: &'static str,
-    /// The column that numbers its documents: `chat_key << 32 | number`.
+    /// Column with the document id: `chat_key << 32 | number`.
     pub key: &'static str,
-    /// Bits of that number that one part of the index holds. A search reads whole parts.
+    /// Bits of the number within one part of the index. A search reads whole parts.
     part_bits: u32,
-    /// Parts of a chat that are searched, the newest. Older messages are reached through the summaries of their sessions.
+    /// Number of parts of a chat that are searched, newest first. Older messages are found through the summaries of
+    /// their sessions.
     searched: usize,
 }
 
-/// Kinds of documents that have vectors. A new kind is an entry in [`TABLES`], with a table of (key, space, vector).
+/// Kinds of documents with vectors. A new kind needs an entry in [`TABLES`] and a table of (key, space, vector).
 pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
 pub const SUMMARIES: VectorTable =
     VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
 pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
 
-/// Vectors of a chunk, which is the least that a part takes: more make a search faster and small chats larger.
+/// Vectors per chunk, the minimum size of a part. Larger chunks make a search faster and small chats larger.
 const CHUNK: u32 = 512;
-/// Of each vector's values the index holds the first so many tenths: what is read and compared decides how fast it is, and
-/// models put first what tells most.
+/// Tenths of each vector's values that the index holds, from the front: less data is faster to search, and models put
+/// the most significant values first.
 const TENTHS: usize = 6;
-/// Fewer values than these tell too little.
+/// Minimum number of indexed values. Fewer distinguish too little.
 const LEAST_VALUES: usize = 64;
-/// Proposals of the index. It compares sums of differences, which takes a fifth of the time of cosines.
+/// Candidates from the index. It compares L1 distances, which takes a fifth of the time of cosines.
 const PROPOSED: usize = 64;
-/// Proposals of the newest part where others follow, at least. vec0 reads a part's distances again for each, and the last of
-/// them is near enough to keep all but a few of every further part out.
+/// Minimum candidates from the newest part if others follow. vec0 scans a part's distances again for each candidate, so
+/// fewer are faster, and the distance of the last one already excludes nearly all documents of the further parts.
 const FIRST_PROPOSED: usize = 32;
-/// Changes of an index that are kept in its log. Who is further behind reads all of the index again.
+/// Changes that the log of an index holds. A copy that is further behind reads the whole index again.
 const CHANGES_KEPT: u32 = 1024;
 
-/// How many values of the vectors of a space the index holds.
+/// Returns the number of values per vector that the index of a space holds.
 pub(super) fn indexed_values(space: &Space) -> usize {
     (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
 }
@@ -57,29 +58,29 @@ impl VectorTable {
         format!("vec_{space}_{}", self.name)
     }
 
-    /// The first document that a part may hold.
+    /// Returns the first document that a part may hold.
     pub(super) fn first_of(self, part: i64) -> i64 {
         part << self.part_bits
     }
 
-    /// The parts that hold what is searched of a chat whose newest document is `newest`, newest first.
+    /// Returns the searched parts of a chat whose newest document is `newest`, newest first.
     fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
         let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
         (first..=last).rev().take(self.searched)
     }
 }
 
-/// How vectors are kept in the index of a space. An index of another form is made anew.
+/// Returns the column definition of the vectors in an index. An index with another definition is rebuilt.
 fn column(space: &Space) -> String {
     format!("vector int8[{}] distance_metric=L1, chunk_size={CHUNK}", indexed_values(space))
 }
 
-/// Makes the index known to every connection of the process that is opened from now on.
+/// Registers the vec0 extension for every connection that the process opens from now on.
 pub fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
         #[expect(unsafe_code, reason = "SQLite takes extensions as plain functions")]
-        // The crate declares the entry point of sqlite-vec without its arguments; this is what it is in C.
+        // The crate declares the entry point of sqlite-vec without its arguments; this is its type in C.
         let registered = unsafe {
             let entry = std::mem::transmute::<*const (), RawAutoExtension>(sqlite_vec::sqlite3_vec_init as *const ());
             register_auto_extension(entry)
@@ -90,7 +91,7 @@ pub fn register() {
     });
 }
 
-/// Makes the empty index of a space, with the triggers that keep it in step.
+/// Creates the empty index of a space, with the triggers that update it.
 pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     for table in TABLES {
         let (index, id, values) = (table.index(space.id), space.id, indexed_values(space));
@@ -121,7 +122,7 @@ pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// Whether anything of the index of a space is there.
+/// Returns `true` if any part of a space's index exists.
 pub fn exists(conn: &Reader, space: &Space) -> Result<bool> {
     let mut statement = conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?;
     for table in TABLES {
@@ -144,7 +145,7 @@ pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// Puts vectors behind `after` into the index, at most `limit`. Gives the last one, none when there are no more.
+/// Adds at most `limit` vectors after `after` to the index. Returns the last one, or `None` if there are no more.
 pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limit: u32) -> Result<Option<i64>> {
     let VectorTable { name, key, part_bits, .. } = table;
     let (index, values) = (table.index(space.id), indexed_values(space));
@@ -156,7 +157,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
         ))?
         .query_row(params, |raw| raw.get("last"))?;
     if let Some(last) = last {
-        // What came in since the index was made is in it already.
+        // The triggers have already added vectors that arrived after the index was created.
         tx.prepare_cached(&format!(
             "INSERT INTO {index} (id, part, vector)
              SELECT {key}, {key} >> {part_bits}, vec_int8(substr(vector, 1, {values})) FROM {name}
@@ -168,7 +169,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
     Ok(last)
 }
 
-/// Whether the index is of the form that it should have and holds as many vectors as there are.
+/// Returns `true` if the index has the current definition and holds all vectors.
 pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
     let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get::<_, i64>("n"));
     for table in TABLES {
@@ -192,22 +193,21 @@ pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
     Ok(true)
 }
 
-/// A document and its cosine with what was asked for.
+/// Document with its cosine similarity to the query vector.
 pub type Near = (Seq, f32);
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Nearest<'a> {
     pub chat: ChatKey,
-    /// The newest document of the chat.
+    /// Newest document of the chat.
     pub newest: Seq,
-    /// Packed, in the space that is searched.
+    /// Packed query vector in the searched space.
     pub vector: &'a [u8],
     pub limit: usize,
 }
 
-/// The documents of a chat that are nearest, the nearest first: by the index where it is whole, else by a scan. `codes` is what
-/// is known of indexes; without it they are read.
+/// Returns the nearest documents of a chat, nearest first: by the index if it is complete, else by a scan. With
+/// `codes`, the index is read from memory.
 pub fn nearest(
     conn: &Reader,
     (space, table): (&Space, VectorTable),
@@ -230,13 +230,13 @@ pub fn nearest(
     by_scan(conn, space, table, wanted)
 }
 
-/// By the vec0 index, and the exact cosines of what it proposes.
+/// Searches with the vec0 index, and ranks its candidates by exact cosine.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let proposed = proposed(conn, space, table, wanted)?;
     compared(conn, (space, table), wanted, proposed)
 }
 
-/// The same by what is known of the index, where it holds many vectors of the chat.
+/// Searches with in-memory codes if the chat is large enough, else with the vec0 index.
 pub fn by_codes(
     conn: &Reader,
     (space, table): (&Space, VectorTable),
@@ -256,7 +256,7 @@ pub fn by_codes(
     }
 }
 
-/// Of the vector that is looked for, what the index of the space compares.
+/// Returns the indexed values of the query vector.
 fn indexed<'a>(space: &Space, wanted: &Nearest<'a>) -> &'a [u8] {
     wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector)
 }
@@ -279,8 +279,8 @@ fn compared(
     Ok(found.sorted())
 }
 
-/// The documents that are nearest by what the index holds. Of each further part only those are asked for that are nearer
-/// than the worst so far: picking out many of a part takes longer than comparing them.
+/// Returns the candidates of the index. From each further part it requests only documents nearer than the worst so far,
+/// because selecting many from a part takes longer than comparing them.
 fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT id, distance FROM {}
@@ -310,7 +310,7 @@ fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'
     Ok(nearest.into_iter().map(|(_, id)| id).collect())
 }
 
-/// By comparing every vector of the same parts.
+/// Searches by comparing every vector in the searched parts.
 pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {key} AS id, vector FROM {name} WHERE {key} BETWEEN :from AND :to AND space = :space",
@@ -329,7 +329,7 @@ pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Neares
     Ok(found.sorted())
 }
 
-/// The best few of many.
+/// Bounded heap of the best results.
 struct Best {
     limit: usize,
     heap: BinaryHeap<Reverse<(Ordered, i64)>>,
@@ -368,12 +368,12 @@ impl Best {
     }
 
     fn sorted(self) -> Vec<Near> {
-        // Ascending in reversed order: the nearest first.
+        // Ascending in reversed order, so the nearest comes first.
         self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (Seq(number(id)), cosine.0)).collect()
     }
 }
 
-/// The number of a document within its chat.
+/// Returns the number of a document within its chat.
 pub(super) fn number(id: i64) -> u32 {
     u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX)
 }

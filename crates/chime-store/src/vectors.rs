@@ -1,4 +1,4 @@
-//! Vectors of messages. Each goes with the words that it was made of.
+//! Vectors of messages. Each is deleted together with the text that it was made from.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::messages::{VISIBLE, row_id};
 use super::{Reader, Result, Writer, spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 
-/// A message that a model has made no vector of yet.
+/// Message that a model has no vector of yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     pub chat: ChatKey,
@@ -18,7 +18,8 @@ pub struct Unread {
     pub text: String,
 }
 
-/// Messages among the newest `within` of a conversation that `model` has no vector of, newest first, at most `most`.
+/// Returns messages among the newest `within` of a conversation that `model` has no vector of, newest first, at most
+/// `most`.
 pub fn unread(
     conn: &Reader,
     conversation: Conversation,
@@ -45,13 +46,13 @@ pub fn unread(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Keeps the vector of a message, unless its words have changed or may no longer be read since they were sent out.
+/// Stores the vector of a message, unless its text has changed or become unreadable since.
 pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
     let space = spaces::ensure(tx, model, vector.len())?;
     keep_in(tx, space.id, (row_id(of.chat, of.seq), &of.text), vector)
 }
 
-/// The same in a known space, by the number of the message's row. A vector that points nowhere is left out.
+/// Stores a vector in a known space, by the row id of the message. Skips zero vectors.
 pub fn keep_in(tx: &Writer<'_>, space: i64, (id, text): (i64, &str), vector: &[f32]) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
         .execute(named_params! { ":id": id, ":space": space })?;
@@ -64,7 +65,8 @@ pub fn keep_in(tx: &Writer<'_>, space: i64, (id, text): (i64, &str), vector: &[f
     Ok(())
 }
 
-/// The vectors of the newest `limit` messages of a conversation from before `moment`, all of the newest one's dimension.
+/// Returns the vectors of the newest `limit` messages of a conversation before `moment`. All have the dimension of the
+/// newest.
 pub fn before(
     conn: &Reader,
     conversation: Conversation,
@@ -97,7 +99,6 @@ pub fn before(
     Ok(found)
 }
 
-/// The vector that `model` made of a message.
 pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
     let mut statement = conn.prepare_cached(
         "SELECT vector FROM message_vector JOIN vector_space ON vector_space.id = space
@@ -106,7 +107,7 @@ pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Optio
     Ok(statement.query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, vector_of).optional()?)
 }
 
-/// The vectors of a space of the messages of a chat with these numbers, both included.
+/// Returns the vectors in a space for the messages of a chat with numbers in the inclusive range.
 pub fn in_range(conn: &Reader, space: i64, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<(Seq, Vec<f32>)>> {
     let mut statement = conn.prepare_cached(
         "SELECT id & 4294967295 AS seq, vector FROM message_vector WHERE id BETWEEN :from AND :to AND space = :space",
@@ -123,7 +124,7 @@ fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
 pub(super) const FAMILY: Family =
     Family { tables: &["message_vector"], words_gone: forget, opted_out: forget_member, chat_gone, merged };
 
-/// The words of a message are gone or others.
+/// Deletes the vectors of a message whose text changed or is gone.
 fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id")?
         .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
@@ -136,12 +137,12 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Those of the chat that ended are made again under its messages' new numbers.
+/// Deletes the vectors of `chats.from`; they are made again under the new message numbers.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     chat_gone(tx, chats.from, Timestamp::default())
 }
 
-/// A member opted out: nothing that was made of their words stays.
+/// Deletes all vectors of an opted-out member's messages.
 fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     let chat = scope.chat().map(|key| key.0);
     tx.prepare_cached(

@@ -1,5 +1,5 @@
-//! What each statement costs SQLite, in steps of its virtual machine. For tests that hold queries to a bound: behind the
-//! feature `testkit`, so that none of it is in a release build.
+//! Cost of each statement in steps of SQLite's virtual machine, for tests that limit the cost of queries. Behind the
+//! feature `testkit`, so not part of release builds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,22 +10,21 @@ use rusqlite::{Connection, StatementStatus};
 
 use super::Result;
 
-/// The most steps that one run of a statement took, by its text.
+/// Highest number of steps in one run of each statement, by its text.
 pub type Costs = BTreeMap<String, i64>;
 
 static WATCHED: Mutex<BTreeMap<PathBuf, Costs>> = Mutex::new(BTreeMap::new());
 
-/// From now on, what is opened at `path` is watched.
+/// Watches all connections to `path` that are opened from now on.
 pub fn start(path: &Path) {
     watched().insert(path.to_owned(), Costs::new());
 }
 
-/// What was run at `path` since this was last asked.
+/// Returns the costs at `path` since the last call.
 pub fn costs(path: &Path) -> Costs {
     watched().get_mut(path).map(std::mem::take).unwrap_or_default()
 }
 
-/// As [`attach`].
 pub(super) fn attached(mut conn: Connection, path: &Path) -> Result<Connection> {
     attach(&mut conn, path)?;
     Ok(conn)
@@ -36,7 +35,7 @@ pub(super) fn attach(conn: &mut Connection, path: &Path) -> Result<()> {
         return Ok(());
     }
     let path = path.to_owned();
-    // SQLite counts on while a statement is kept prepared.
+    // SQLite's counter continues while a statement stays prepared.
     let mut counted: HashMap<String, i64> = HashMap::new();
     let note = move |event: TraceEvent<'_>| {
         let TraceEvent::Profile(statement, _) = event else { return };

@@ -1,8 +1,8 @@
-//! The one writer: a thread that owns the writing connection.
+//! Writer thread, which owns the write connection.
 //!
-//! Two bounded queues, answering before background. What waits when a transaction starts shares its commit, and with it
-//! the one expensive thing, the sync to disk. Each piece of work that shares one runs in a savepoint of its own, so that one
-//! that fails or panics takes nobody with it.
+//! It has two bounded queues, answering before background. Writes that are waiting when a transaction starts share its
+//! commit, because the sync to disk is the expensive part. Each of them runs in its own savepoint, so that an error or
+//! a panic affects no other.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,14 +15,15 @@ use tokio::sync::{mpsc, oneshot};
 use super::log::Log;
 use super::{Result, StoreError, Writer, scrub};
 
-/// Enough to share a commit, few enough that the first waits only moments for the last.
+/// Writes per commit: enough to share a sync, few enough that the first waits only briefly.
 const GROUP: usize = 64;
 const QUEUE: usize = 256;
 
-/// What work gives, whatever that is: what surrounds work is compiled once, and not for each of some four hundred kinds of it.
+/// Type-erased result of work, so that the surrounding code is compiled once and not for each of some four hundred
+/// types.
 pub type Given = Box<dyn Any + Send>;
 
-/// Work to do in a transaction, and where its outcome goes once the commit held or did not.
+/// Work to do in a transaction, and the channel for its result after the commit.
 pub struct Work {
     pub run: Run,
     pub reply: oneshot::Sender<Result<Given>>,
@@ -30,20 +31,20 @@ pub struct Work {
 
 pub type Run = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
 
-/// Whether others work in the same transaction.
+/// Sharing of a transaction with other work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Company {
-    /// Undoing the transaction undoes the work: a savepoint would only copy pages.
+    /// No savepoint needed, which would only copy pages: rolling back the transaction undoes the work.
     Alone,
     Shared,
 }
 
-/// What waits behind everything that somebody waits for: background work, and what cannot be done in a transaction.
+/// Task of the writer: a write, or work that cannot run in a transaction.
 pub enum Task {
     Write(Work),
-    /// Fold the log into the file.
+    /// Checkpoints the log.
     Fold(oneshot::Sender<Result<()>>),
-    /// Write the whole file anew.
+    /// Rewrites the whole file.
     Rewrite(oneshot::Sender<Result<()>>),
 }
 
@@ -62,7 +63,7 @@ pub fn start(conn: Connection, log: Log) -> std::io::Result<WriterThread> {
     Ok(WriterThread { answering, background, thread })
 }
 
-/// A panic is a failure like any other.
+/// Runs work and turns a panic into an error.
 fn attempt(tx: &Writer<'_>, company: Company, run: Run) -> Result<Given> {
     match company {
         Company::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
@@ -70,7 +71,7 @@ fn attempt(tx: &Writer<'_>, company: Company, run: Run) -> Result<Given> {
     }
 }
 
-/// What `work` gives. A failure or a panic undoes its own writes and nothing else.
+/// Runs `work`. An error or a panic undoes its own writes and nothing else.
 pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
     let (mut work, mut result) = (Some(work), None);
     savepoint(tx, &mut |tx| {
@@ -97,7 +98,7 @@ fn savepoint(tx: &Writer<'_>, work: &mut dyn FnMut(&Writer<'_>) -> Result<()>) -
 
 fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Task>) {
     while let Some(task) = block_on(next(&mut answering, &mut background)) {
-        // Nobody waiting for the outcome any more is fine.
+        // It is fine if nobody waits for the result any more.
         match task {
             Task::Fold(reply) => {
                 drop(reply.send(scrub::fold(&conn)));
@@ -122,7 +123,7 @@ fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, 
         super::images::take(&conn);
         log.committed(&conn);
     }
-    // The last clone of the handle is gone.
+    // The last clone of the handle was dropped.
     log.close(&conn);
 }
 
@@ -138,7 +139,7 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 fn commit(conn: &mut Connection, group: Vec<Work>) {
     let company = if group.len() == 1 { Company::Alone } else { Company::Shared };
     let (runs, replies): (Vec<Run>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
-    // Immediate: the write lock is taken at the start, where waiting for it is still possible.
+    // Immediate: takes the write lock at the start, where waiting for it is still possible.
     let (outcomes, committed) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
             let outcomes: Vec<_> = runs.into_iter().map(|run| attempt(&tx, company, run)).collect();
@@ -152,12 +153,11 @@ fn commit(conn: &mut Connection, group: Vec<Work>) {
     };
     for (reply, outcome) in replies.into_iter().zip(outcomes) {
         let committed = committed.as_ref().map_err(StoreError::same_class);
-        // Nobody waiting any more is fine: the work is done all the same.
         let _ = reply.send(committed.and(outcome));
     }
 }
 
-/// Takes everything back, unless SQLite has done so itself, as after some errors.
+/// Rolls back, unless SQLite has done so already, as after some errors.
 fn undo(tx: Transaction<'_>) -> rusqlite::Result<()> {
     if tx.is_autocommit() { Ok(()) } else { tx.rollback() }
 }

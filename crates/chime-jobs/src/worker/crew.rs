@@ -1,4 +1,4 @@
-//! Who works on what.
+//! Bookkeeping of the running jobs.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -9,21 +9,21 @@ use crate::Running;
 use crate::worker::Outcome;
 use chime_core::{Job, JobId, Timestamp};
 
-/// The jobs under way and the tasks that do them.
+/// Running jobs and their tasks.
 #[derive(Default)]
 pub struct Crew {
     pub tasks: JoinSet<Outcome>,
-    /// With when each began.
+    /// Each job with its start time.
     pub jobs: HashMap<Id, (Job, Timestamp)>,
     pub running: Running,
-    /// Jobs under way that the table does not know to be, with when it is to be told, soonest first.
+    /// Running jobs that are not yet marked in the table, with the time to mark them, soonest first.
     pub unmarked: VecDeque<(Timestamp, JobId)>,
-    /// When the daemon started to work.
+    /// Start time of the pool.
     pub started_at: Option<Timestamp>,
 }
 
 impl Crew {
-    /// The wall clock was set back.
+    /// Adjusts all times after the system clock was set back.
     pub fn set_back(&mut self, by: Duration) {
         self.running.forget_pace();
         self.started_at = self.started_at.map(|at| at.minus(by));
@@ -32,7 +32,7 @@ impl Crew {
         }
     }
 
-    /// Whether a process may have ended of this job before: such a one is marked before it starts.
+    /// Returns `true` if this job may have crashed an earlier process: it is then marked before it starts.
     pub fn is_suspect(&self, job: &Job) -> bool {
         job.attempts > 0 || Some(job.due_at) <= self.started_at
     }

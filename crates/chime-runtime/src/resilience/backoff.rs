@@ -1,25 +1,25 @@
-//! How long to wait before asking again.
+//! Delays before retries.
 
 use std::time::Duration;
 
 use crate::resilience::jitter;
 
-/// Retries of one call: a few, further and further apart.
+/// Limits and delays for the retries of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     pub max_retries: u32,
-    /// The first delay, before jitter. Doubles with every retry.
+    /// First delay, before jitter. Doubles with every retry.
     pub base: Duration,
-    /// No delay is longer, whatever the server asks for.
+    /// Upper limit of every delay, even if the server asks for a longer one.
     pub cap: Duration,
 }
 
 impl RetryPolicy {
-    /// How long to wait after a failure, or `None` when the retries are used up.
+    /// Returns the delay before the next attempt, or `None` when the retries are used up.
     ///
     /// `attempt` counts the retries already made. Without `retry_after` the delay is exponential, its upper half
-    /// jittered. With it the delay is never shorter than what the server asked for (unless `cap` is), and
-    /// `base` spreads the callers that were all told the same number.
+    /// jittered. With `retry_after` the delay is at least that long (up to `cap`), and `base` spreads callers that got
+    /// the same value.
     pub fn delay(&self, attempt: u32, retry_after: Option<Duration>, random: u64) -> Option<Duration> {
         if attempt >= self.max_retries {
             return None;
@@ -39,30 +39,29 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// A hiccup is over in no time.
+    /// Short, because most failures are over at once.
     const BASE: Duration = Duration::from_millis(250);
-    /// An outage is noticed to be over this soon.
+    /// Longest delay after an outage has ended.
     const CAP: Duration = Duration::from_secs(15);
 
-    /// Counts a failure and says how long to wait.
+    /// Counts a failure and returns the delay before the next attempt.
     pub fn failed(&mut self, random: u64) -> Duration {
         let delay = exponential(Self::BASE, Self::CAP, self.failures, random);
         self.failures = self.failures.saturating_add(1);
         delay
     }
 
-    /// The next failure is a first one again.
     pub fn succeeded(&mut self) {
         self.failures = 0;
     }
 
-    /// Failures since the last success.
+    /// Returns the number of failures since the last success.
     pub fn failures(&self) -> u32 {
         self.failures
     }
 }
 
-/// `base` doubled `doublings` times, at most `cap`; of that at least one half, and the rest by chance.
+/// Returns `base` doubled `doublings` times, at most `cap`: at least half of that, the rest jittered.
 fn exponential(base: Duration, cap: Duration, doublings: u32, random: u64) -> Duration {
     let full = 2_u32.checked_pow(doublings).and_then(|factor| base.checked_mul(factor)).map_or(cap, |d| d.min(cap));
     let half = full / 2;

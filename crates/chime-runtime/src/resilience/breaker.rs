@@ -1,4 +1,4 @@
-//! When to stop asking somebody who keeps failing, and when to try again.
+//! Circuit breakers: block calls to a service that keeps failing, then probe it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,36 +8,34 @@ use chime_core::Timestamp;
 
 /// Failures in a row that open a breaker.
 const THRESHOLD: usize = 5;
-/// They count together only when they lie this close: five failures in a week are five accidents.
+/// Longest time between failures that count together: five failures in a week do not open a breaker.
 const WINDOW: Duration = Duration::from_secs(120);
-/// How long an open breaker keeps everybody away before it lets one probe through.
+/// Time for which an open breaker blocks all calls before it admits one probe.
 const COOL_DOWN: Duration = Duration::from_secs(30);
-/// A probe that reports nothing for this long may have been lost, and another may go.
+/// Time after which a probe that reports no outcome counts as lost, and another is admitted.
 const PROBE_PATIENCE: Duration = Duration::from_secs(120);
 
-/// A circuit breaker: a value that changes with what is asked of it and reported to it.
+/// Circuit breaker as an immutable value: each transition returns the next state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Breaker {
-    /// All may pass. Holds the failures since the last success, oldest first.
+    /// Admits all calls. Holds the failures since the last success, oldest first.
     Closed { failures: Vec<Timestamp> },
-    /// Nobody may pass before `until`.
+    /// Blocks all calls before `until`.
     Open { until: Timestamp },
-    /// One probe is under way and decides.
+    /// Waits for the outcome of one probe.
     HalfOpen { probe_sent: Timestamp },
 }
 
-/// How a call ended, as far as the breaker cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Succeeded,
     Failed,
 }
 
-/// May the call be made?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Go,
-    /// Not now. Asking again makes sense after this long.
+    /// Call blocked; try again after this time.
     Wait(Duration),
 }
 
@@ -48,12 +46,14 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Asks to make a call. Whoever is told to go must [`settle`](Self::settle) how it ended.
+    /// Decides about a call. After [`Go`](Admission::Go) the caller must report the outcome with
+    /// [`settle`](Self::settle).
     #[must_use]
     pub fn admit(self, now: Timestamp) -> (Self, Admission) {
         match self {
             Self::Closed { .. } => (self, Admission::Go),
-            // Farther away than it ever was: the clock was set back, and nobody knows how long it has been.
+            // A longer wait than the cool-down means that the clock was set back: the real wait is unknown, so probe
+            // now.
             Self::Open { until } if now < until && until.since(now) <= COOL_DOWN => {
                 (self, Admission::Wait(until.since(now)))
             }
@@ -69,7 +69,7 @@ impl Breaker {
         }
     }
 
-    /// Takes in how a call ended. A success closes the breaker from any state: even a late one shows that it works.
+    /// Applies the outcome of a call. A success closes the breaker from any state, even a late one.
     #[must_use]
     pub fn settle(self, outcome: Outcome, now: Timestamp) -> Self {
         match (self, outcome) {
@@ -79,13 +79,13 @@ impl Breaker {
                 failures.push(now);
                 if failures.len() < THRESHOLD { Self::Closed { failures } } else { Self::opened(now) }
             }
-            // A call from before it opened: it tells nothing new, and must not keep the breaker open for longer.
+            // This call began before the breaker opened: it must not keep the breaker open for longer.
             (open @ Self::Open { .. }, Outcome::Failed) => open,
             (Self::HalfOpen { .. }, Outcome::Failed) => Self::opened(now),
         }
     }
 
-    /// Returns how long no call may be made, without making one.
+    /// Returns how long calls are blocked, without admitting one.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
         match self.clone().admit(now).1 {
             Admission::Go => None,
@@ -93,8 +93,8 @@ impl Breaker {
         }
     }
 
-    /// Leaves the duration of a call out of the time that failures count together in. A silent server fails one call at a
-    /// time, minutes apart, and these are failures in a row all the same.
+    /// Excludes the duration of a call from the time window in which failures count together. A server that does not
+    /// respond fails one call at a time, minutes apart; these are still failures in a row.
     #[must_use]
     pub fn without_time_of_call(self, took: Duration, now: Timestamp) -> Self {
         match self {
@@ -105,7 +105,7 @@ impl Breaker {
         }
     }
 
-    /// Takes back a [`Go`](Admission::Go) that was not used: the probe of a half-open breaker is free again.
+    /// Returns an unused [`Go`](Admission::Go): a half-open breaker can admit another probe.
     #[must_use]
     pub fn withdraw(self, now: Timestamp) -> Self {
         match self {
@@ -123,8 +123,7 @@ impl Breaker {
     }
 }
 
-/// A breaker for each of many, such as conversations. Holds those that have failed lately, and never more than
-/// its capacity.
+/// One breaker per key, such as a conversation. Holds only the keys that failed recently, at most `capacity`.
 #[derive(Debug)]
 pub struct Breakers<K> {
     kept: HashMap<K, Kept>,
@@ -142,26 +141,26 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
         Self { kept: HashMap::new(), capacity }
     }
 
-    /// As [`Breaker::admit`], for `key`.
+    /// Same as [`Breaker::admit`], for `key`.
     pub fn admit(&mut self, key: &K, now: Timestamp) -> Admission {
         let (breaker, admission) = self.take(key).admit(now);
         self.put(key, breaker, now);
         admission
     }
 
-    /// As [`Breaker::settle`], for `key`.
+    /// Same as [`Breaker::settle`], for `key`.
     pub fn settle(&mut self, key: &K, outcome: Outcome, now: Timestamp) {
         let breaker = self.take(key).settle(outcome, now);
         self.put(key, breaker, now);
     }
 
-    /// As [`Breaker::withdraw`], for `key`.
+    /// Same as [`Breaker::withdraw`], for `key`.
     pub fn withdraw(&mut self, key: &K, now: Timestamp) {
         let breaker = self.take(key).withdraw(now);
         self.put(key, breaker, now);
     }
 
-    /// How many are open or being probed.
+    /// Returns the number of breakers that are open or half-open.
     pub fn open_count(&self) -> usize {
         self.kept.values().filter(|kept| !kept.breaker.is_closed()).count()
     }
@@ -198,7 +197,7 @@ mod tests {
         Timestamp::from_secs(secs)
     }
 
-    /// A line of the script is a second and what happens then: `ask`, `ok` or `fail`.
+    /// Each line of a script is one second: `ask`, `ok` or `fail`.
     #[track_caller]
     fn check(script: &str, expected: Expect) {
         let mut breaker = Breaker::default();

@@ -1,16 +1,16 @@
-//! The one place of this room that waits.
+//! Time limit for a future.
 
 use std::future::Future;
 use std::time::Duration;
 
 use crate::clock::Clock;
 
-/// Runs `work`, but for no longer than `span` by `clock`. `None`: the time was up, and `work` was dropped.
+/// Runs `work` for at most `span` by `clock`. Returns `None` when the time is up; `work` is then dropped.
 pub async fn within<F: Future>(clock: &Clock, span: Duration, work: F) -> Option<F::Output> {
-    // Fixed before `work` begins: a clock that is moved while it runs counts.
+    // Computed before `work` starts, so that moving the clock while it runs counts.
     let until = clock.now().plus(span);
     tokio::select! {
-        biased; // Work that is done in the same instant is done.
+        biased; // Prefer the result if both are ready.
         output = work => Some(output),
         () = clock.sleep_until(until) => None,
     }

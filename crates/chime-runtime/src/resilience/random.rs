@@ -1,20 +1,20 @@
-//! Chance, as a value: whoever needs jitter is handed a number.
+//! Random numbers for jitter, passed around as plain values.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A number that differs from call to call and from process to process. Good for jitter, not for secrets.
+/// Returns a number that differs between calls and processes. Good for jitter, not for secrets.
 pub fn random() -> u64 {
-    // The standard library seeds each of these anew, which is all the randomness that jitter needs.
+    // The standard library seeds every `RandomState` differently, which is random enough for jitter.
     RandomState::new().hash_one(0_u8)
 }
 
-/// Spreads `seed` evenly over `0.0 <= x < 1.0`. Neighbouring seeds give unrelated results (splitmix64's finalizer).
+/// Maps `seed` evenly to `0.0 <= x < 1.0`. Consecutive seeds give unrelated results (splitmix64's finalizer).
 pub fn jitter(seed: u64) -> f64 {
     let mut x = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^= x >> 31;
-    // The upper 53 bits are what an f64 holds exactly.
+    // An f64 holds exactly 53 bits.
     (x >> 11) as f64 / (1_u64 << 53) as f64
 }
 

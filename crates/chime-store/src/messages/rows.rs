@@ -1,4 +1,4 @@
-//! The columns of a message, and a row of them as a message.
+//! Columns of a message row and their conversion.
 
 use rusqlite::{OptionalExtension, Params, Row};
 
@@ -28,7 +28,7 @@ pub(super) fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<
     rows.map(|row| row?).collect()
 }
 
-/// In the order of [`COLUMNS`].
+/// Converts a row with [`COLUMNS`], in that order.
 pub(super) fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
     let columns = Columns::of(raw);
     Ok(StoredMessage {
@@ -67,7 +67,7 @@ pub(super) fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
     })
 }
 
-/// Four columns, all empty for what carries nothing of others.
+/// Reads the four origin columns; returns `None` if all are empty.
 fn borrowed(columns: &Columns<'_>) -> Result<Option<Borrowed>> {
     let found = Borrowed {
         chat: columns.get::<Option<i64>>("origin_chat_id")?.map(ChatId),

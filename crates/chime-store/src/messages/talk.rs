@@ -1,4 +1,4 @@
-//! The talk of a conversation around a moment. Service messages are no talk.
+//! Messages of a conversation around a point in time, without service messages.
 
 use rusqlite::{Params, named_params};
 
@@ -8,7 +8,7 @@ use crate::marks::{Mark, Marking};
 use crate::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
-/// The talk of `:chat` in `:thread` before `:ts` and `:id`, the newest first.
+/// Builds the query for messages of `:chat` in `:thread` before `:ts` and `:id`, newest first.
 fn sql_before(columns: &str) -> String {
     format!(
         "SELECT {columns} FROM message
@@ -18,7 +18,7 @@ fn sql_before(columns: &str) -> String {
     )
 }
 
-/// The newest `limit` messages of the conversation from before `moment`, oldest first.
+/// Returns the newest `limit` messages of the conversation before `moment`, oldest first.
 pub fn before(
     conn: &Reader,
     conversation: Conversation,
@@ -28,7 +28,7 @@ pub fn before(
     Ok(before_marked(conn, conversation, moment, limit)?.0)
 }
 
-/// The same, with their marks.
+/// Same as [`before`], with the marks of the messages.
 pub fn before_marked(
     conn: &Reader,
     conversation: Conversation,
@@ -45,7 +45,7 @@ pub fn before_marked(
     Ok((found, marks))
 }
 
-/// The messages of the conversation that got their numbers after `seq`, in the order of these, with their marks.
+/// Returns the messages of the conversation with numbers above `seq`, by number, with their marks.
 pub fn since_marked(conn: &Reader, conversation: Conversation, seq: Seq) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
     let sql = format!(
         "SELECT {COLUMNS} FROM message
@@ -71,7 +71,7 @@ fn marked(conn: &Reader, sql: &str, params: impl Params) -> Result<(Vec<StoredMe
     Ok((found, marks))
 }
 
-/// The marks of what [`before`] gives for the same arguments.
+/// Returns only the marks of the messages that [`before`] returns for the same arguments.
 pub fn marks_before(
     conn: &Reader,
     conversation: Conversation,
@@ -92,7 +92,7 @@ pub fn marks_before(
     Ok(marks)
 }
 
-/// The messages of the conversation with these numbers, both included, oldest first.
+/// Returns the messages of the conversation with numbers in the inclusive range, by number.
 pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -107,7 +107,7 @@ pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)
     )
 }
 
-/// The messages of a chat, of all its threads, with these numbers, both included, in the order of the numbers.
+/// Returns the messages of a chat, in all forum topics, with numbers in the inclusive range, by number.
 pub fn in_range(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -161,7 +161,7 @@ pub fn after(
     )
 }
 
-/// The messages of the conversation from one moment to another, both included, oldest first.
+/// Returns the messages of the conversation in the inclusive time range, oldest first.
 pub fn within(
     conn: &Reader,
     conversation: Conversation,
@@ -183,7 +183,7 @@ pub fn within(
     )
 }
 
-/// When a member wrote in a chat up to `until`, commands too, newest first, at most `limit` times.
+/// Returns the times at which a member wrote in a chat up to `until`, commands included, newest first.
 pub fn moments_of(
     conn: &Reader,
     chat: ChatKey,
@@ -202,7 +202,7 @@ pub fn moments_of(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What may be read of a chat behind `after` in the order of our numbers, at most `limit`.
+/// Returns at most `limit` readable messages of a chat with numbers above `after`, by number.
 pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
     many(
         conn,
