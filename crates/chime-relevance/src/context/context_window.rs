@@ -20,7 +20,7 @@ pub struct ContextWindow {
     pub omitted: Vec<Omitted>,
     /// Every known message of the conversation that was left out, ascending.
     pub left_out: BTreeSet<Seq>,
-    /// Number from which on all messages were fetched; it is not known how many older ones are left out.
+    /// First message of the part that was fetched completely; the number of older ones left out is unknown.
     pub known_from: Option<Seq>,
     /// All candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
