@@ -1,34 +1,35 @@
-//! Ambiguity: whether two matters are about as likely, so that the answer has to say which one it takes.
+//! Detects two subjects that are about equally likely, so that the answer can say which one it is about.
 //!
-//! Guesses that share most of their messages are clustered into one matter; then the two likeliest matters are compared.
+//! Guesses that share most of their messages are clustered into one subject; then the two likeliest subjects are
+//! compared.
 
 use crate::context::index_set::IndexSet;
 use crate::context::select::expected_f1::{Guess, Taken, best_set};
 
-/// Two guesses are about one matter when the smaller has so much of its messages in common with the larger.
+/// Share of the smaller guess's messages that must be in the larger one for both to be one subject.
 const SAME: f32 = 0.5;
-/// A message that belongs to a guess with this probability is one of its messages.
+/// Minimum probability of a message that counts as part of a guess.
 const LIKELY: f32 = 0.5;
-/// Most matters that are told apart. Guesses beyond them are too unlikely to be the second one.
+/// Most subjects that are compared. Guesses beyond them are too unlikely to be the second one.
 const MATTERS: usize = 8;
-/// A second matter that is less likely than this is none.
+/// Minimum probability of a second subject.
 const LEAST: f32 = 0.25;
-/// Largest difference in probability at which both are open. On dense channels that is one in eleven bare tags and one in thirty
-/// with words; in a fourth of these the second was the one that was meant.
+/// Largest difference in probability at which both are reported. On dense channels this happens for one in eleven
+/// triggers without words and one in thirty with words; in a fourth of these cases the second subject was meant.
 const SMALL_MARGIN: f32 = 0.2;
 
-/// Two matters of which neither is much likelier.
+/// Two subjects, neither of which is much likelier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rivals {
-    /// How much likelier the first is, 0 to 1.
+    /// Difference of their probabilities, 0 to 1.
     pub margin: f32,
-    /// By their places, best first.
+    /// Messages of the likelier subject, best first.
     pub first: Vec<Taken>,
-    /// None of them is among the first.
+    /// Messages of the other subject, without those of the first.
     pub second: Vec<Taken>,
 }
 
-/// The matters that are open among `guesses`, whose weights sum to 1.
+/// Returns the two likeliest subjects among `guesses`, whose weights sum to 1, if both are about equally likely.
 pub fn of_guesses(guesses: &[Guess], most: usize) -> Option<Rivals> {
     let mass = |matter: &[usize]| matter.iter().map(|guess| guesses[*guess].weight).sum::<f32>();
     let mut matters = matters(guesses);
@@ -47,7 +48,7 @@ pub fn of_guesses(guesses: &[Guess], most: usize) -> Option<Rivals> {
     (!first.is_empty() && !second.is_empty()).then_some(Rivals { margin, first, second })
 }
 
-/// Guesses about the same matter together, the likeliest guess of each first.
+/// Groups guesses about the same subject, the likeliest guess of each group first.
 fn matters(guesses: &[Guess]) -> Vec<Vec<usize>> {
     let likely = |guess: &Guess| {
         let members = guess.members.iter().enumerate();
@@ -68,7 +69,7 @@ fn matters(guesses: &[Guess]) -> Vec<Vec<usize>> {
     matters
 }
 
-/// How much of the smaller set is in the larger one, 0 to 1.
+/// Returns the share of the smaller set that is in the larger one, 0 to 1.
 fn overlap(a: &IndexSet, b: &IndexSet) -> f32 {
     a.shared_with(b) as f32 / a.len().min(b.len()).max(1) as f32
 }
