@@ -32,9 +32,8 @@ pub struct Pick {
     pub is_pinned: bool,
 }
 
-/// Packs `picks` into `budget` tokens: first the anchor, then pinned messages, the focus and the surroundings, each
-/// part by descending score. Returns the entries in order of time, and the indices of the focus messages that did not
-/// fit.
+/// Packs `picks` into `budget` tokens: the anchor, pinned messages, the focus, then surroundings, each by descending
+/// score. Returns the entries in order of time, and the indices of the focus messages that did not fit.
 pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budget: usize) -> (Vec<Entry>, Vec<Index>) {
     picks.sort_by(|a, b| {
         b.reason
@@ -106,10 +105,8 @@ fn joined(parts: [&str; 3]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Shortens `text` to `max_tokens` by `estimate`, with a note in place of the middle, and returns its tokens. Cuts on
-/// graphemes.
-///
-/// The note is always there, so the result can exceed a `max_tokens` below the size of the note.
+/// Shortens `text` to `max_tokens` by `estimate`: replaces its middle with a note, and returns its tokens. The note
+/// alone can exceed a small `max_tokens`.
 fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (String, usize) {
     let tokens = estimate(text);
     if tokens <= max_tokens {

@@ -13,9 +13,8 @@ const OLDER: usize = 64;
 /// An index into [`CandidateSet::messages`].
 pub type Index = usize;
 
-/// Everything fetched that may enter the window: each message once, in order of time.
-///
-/// It excludes the trigger, other chats, and all that came after the trigger except its own album.
+/// Everything fetched that may enter the window: each message once, in order of time. Excludes the trigger, other
+/// chats, and all that came after the trigger except its own album.
 pub struct CandidateSet<'a> {
     pub trigger: &'a StoredMessage,
     pub messages: Vec<&'a StoredMessage>,
@@ -95,7 +94,6 @@ impl<'a> CandidateSet<'a> {
         (0..self.messages.len()).filter(move |place| shares_album(self.messages[*place], of))
     }
 
-    /// Returns the index of a message, if it is in the set.
     pub fn place_of(&self, stored: &StoredMessage) -> Option<Index> {
         self.place(address(stored))
     }

@@ -30,7 +30,6 @@ pub struct ContextWindow {
     pub further_back: Vec<Reranked>,
 }
 
-/// A message of the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub message: StoredMessage,

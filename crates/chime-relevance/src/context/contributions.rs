@@ -11,7 +11,7 @@ pub struct Feature {
     /// target's subject, `beyond.` for the score of a message from further back.
     pub name: String,
     pub value: f64,
-    /// Share of the score, in log odds above the mean of all candidates.
+    /// Part of the score, in log odds above the mean of all candidates.
     pub contribution: f64,
 }
 

@@ -39,11 +39,9 @@ const RAREST: usize = 12;
 /// A trigger as seen by the scorers.
 pub struct Tag<'a> {
     pub utterance: Utterance<'a>,
-    /// Members that it names.
     pub mentions: Vec<UserId>,
-    /// Probability, by the reply model, that it continues no conversation of the members: it starts something new, or
-    /// follows an exchange of other members with the bot. `links` holds the probability that it continues each
-    /// candidate.
+    /// Probability that it continues no conversation of the members: it starts something new, or follows an exchange of
+    /// others with the bot. `links` holds the probability that it continues each candidate.
     pub unlinked: f64,
     pub links: Vec<f64>,
     /// Number of its words that refer to the group: its people, their messages, their days.
@@ -99,7 +97,6 @@ pub fn explain(rows: &[Values], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
 
 pub type Values = [f64; FEATURES];
 
-/// Computes the features of each candidate.
 pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     let mut rows = pointing(tag, scene);
     if !tag.is_bare {

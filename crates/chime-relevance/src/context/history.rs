@@ -33,9 +33,8 @@ pub struct History {
 }
 
 impl History {
-    /// Returns the oldest message that was fetched, if older ones may exist; `None` if the history is complete. The
-    /// order is by number and not by time: an old message that is known only from a reply to it got its number with
-    /// that reply.
+    /// Returns the oldest message that was fetched; `None` if the history is complete. By number and not by time, since
+    /// an old message that is known only from a reply got its number with that reply.
     pub fn known_from(&self) -> Option<Seq> {
         self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
     }

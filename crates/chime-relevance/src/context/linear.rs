@@ -57,7 +57,7 @@ impl Term {
     }
 }
 
-/// The logistic function: a probability from log odds.
+/// Converts log odds to a probability with the logistic function.
 pub fn chance(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }

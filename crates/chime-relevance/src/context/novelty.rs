@@ -10,7 +10,6 @@ use crate::context::focus::Tag;
 use crate::context::linear::{Terms, chance};
 
 pub const FEATURES: usize = 4;
-/// Names of the features, in their order.
 pub const NAMES: [&str; FEATURES] = ["unlinked_log_odds", "has_words", "shared_stems", "group_words"];
 
 /// Logistic model of the probability that a trigger starts a new subject.
@@ -25,7 +24,6 @@ pub struct NoveltyModel {
 }
 
 impl NoveltyModel {
-    /// Returns the probability that a trigger starts a new subject.
     pub fn novelty(&self, tag: &Tag<'_>, candidates: &[Arc<MessageFeatures>]) -> f64 {
         chance(self.terms.score(&features(tag, candidates)))
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::context::seed::SeedRule;
 use crate::context::weights::Scorers;
 
-/// Limits, budget and weights of the picker.
 #[derive(Debug, Clone)]
 pub struct Params {
     /// Time-gap rule of the first design.

@@ -52,7 +52,6 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The picked candidates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Selection {
     /// Indices among the candidates, best first.
@@ -79,8 +78,7 @@ struct Candidates<'a> {
     sampled: Option<Arc<SampledStrands>>,
 }
 
-/// Picks the candidates of `pool` that the trigger of `history` is about. `seen` collects the contributions of each
-/// feature.
+/// Picks the candidates that the trigger of `history` is about. `seen` collects the contributions of each feature.
 pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
     let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
     let candidates = Candidates::of((&talk, pool.older), &history.evidence, &params.scorers.links);
@@ -105,8 +103,7 @@ impl<'a> Candidates<'a> {
             sampled: evidence.sampled.clone().filter(|sampled| sampled.is_of(messages)),
         }
     }
-    /// Computes the features of a trigger. If it has a word that is rare among the candidates, its common words do not
-    /// count.
+    /// Computes the features of a trigger. Its common words do not count if it has a rarer one.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
         let vector = known.map_or_else(Vec::new, |known| known.vector.clone());

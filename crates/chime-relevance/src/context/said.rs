@@ -27,9 +27,7 @@ const NEWS: Duration = Duration::from_secs(7 * 86_400);
 /// A range of messages to load for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedSpan {
-    /// All messages of a time span.
     Within(Span),
-    /// The newest messages.
     Newest,
 }
 
@@ -48,8 +46,7 @@ pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
     }
 }
 
-/// Returns the messages of `read`, oldest first, that the question wants; the most representative get the highest
-/// scores.
+/// Returns the messages of `read` that the question wants, oldest first; the most representative score highest.
 pub fn said(
     question: &Question,
     trigger: &StoredMessage,

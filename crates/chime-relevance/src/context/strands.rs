@@ -17,8 +17,7 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Builds the partitions from the sets of each forest. Each forest's sets hold all of `count` candidates, each
-    /// once.
+    /// Builds the partitions from each forest's sets, which together hold all of `count` candidates once.
     pub fn of<'a>(forests: impl IntoIterator<Item = &'a [IndexSet]>, count: usize) -> Self {
         let mut labels = Vec::new();
         for sets in forests {
@@ -163,8 +162,7 @@ pub struct Partitioned {
 }
 
 impl SampledStrands {
-    /// Returns `true` if they were sampled for these candidates. A trigger may have others: pictures of its own album
-    /// that came after it.
+    /// Returns `true` if sampled for these candidates. A trigger can have others: later pictures of its own album.
     pub fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
         candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
     }

@@ -17,7 +17,6 @@ use crate::context::replies::model::ReplyModel;
 pub struct Weights {
     /// Seconds of silence that end a segment, unless a reply bridges them.
     pub far: f64,
-    /// Scores a segment as a continuation of an earlier subject.
     pub segment_link: SegmentLink,
     pub novelty: NoveltyModel,
     /// Weights for a trigger with too few words, and for all others.
@@ -36,9 +35,7 @@ impl Weights {
 /// All fitted weights: the shipped ones, or others during fitting.
 #[derive(Debug, Clone)]
 pub struct Scorers {
-    /// Reply model.
     pub links: ReplyModel,
-    /// Weights of the picker.
     pub matters: Weights,
 }
 

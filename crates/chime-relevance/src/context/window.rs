@@ -67,8 +67,7 @@ pub fn get_smart_context_with(
     Focused::of(history, params).window(history, params, past, summarize)
 }
 
-/// The focus among the candidates, before the search for older messages. Computing it takes most of the time and no
-/// store access.
+/// The focus, before the search for older messages. It takes most of the time and no store access.
 pub struct Focused {
     picked: Picked,
     selection: Selection,
@@ -177,8 +176,7 @@ fn is_bare(history: &History) -> bool {
     })
 }
 
-/// Returns `true` if a picked message stays in the focus: it is not small talk, and it is likely enough if the picker
-/// is unreliable.
+/// Returns `true` if a picked message stays in the focus: no small talk, and likely if the picker is unreliable.
 fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
     let stored = pool.messages[place];
     let is_sure = score >= SURE_PICK
@@ -261,15 +259,13 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
     (picked, selection)
 }
 
-/// Returns the bot's answer that a trigger without words of its own continues: since then members wrote only to it or
-/// to the bot.
+/// Returns the bot's answer that a trigger without words continues: members since wrote only to it or to the bot.
 fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
     let is_known = |stem| {
         let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
         readings.any(|reading| reading.has_stem(stem))
     };
-    // One or two words may be an instruction ("shorter"), unless the conversation has them; more are a question of
-    // their own.
+    // One or two words may be an instruction ("shorter"), unless the conversation has them; more are a new question.
     let may_instruct = lexical::words(&history.ask).count() <= 2;
     let is_subject = |stem| !may_instruct || is_known(stem);
     let has_words = !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped());
@@ -283,7 +279,6 @@ fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) 
     (is_last_talk && !has_words).then(|| pool.conversation[answer])
 }
 
-/// Returns the part of the anchor that the member quoted.
 fn quoted(trigger: &StoredMessage) -> Option<String> {
     trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
 }
@@ -338,8 +333,7 @@ fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
     pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
 }
 
-/// Returns the nearest messages that were left out, oldest first, with the reason. Messages that did not fit take
-/// precedence over those never picked.
+/// Returns the nearest messages left out, oldest first, with reasons. Those that did not fit take precedence.
 fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));

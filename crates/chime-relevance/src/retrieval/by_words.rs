@@ -15,7 +15,6 @@ const READ: u32 = 120;
 /// Minimum value of a word that is searched for; lower ones occur everywhere.
 const TELLING: f64 = 0.1;
 
-/// A word to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word {
     pub text: String,
@@ -32,7 +31,6 @@ pub struct Met {
     pub words: usize,
 }
 
-/// A conversation that can be searched.
 pub trait Archive {
     type Error;
 
@@ -84,8 +82,7 @@ pub fn by_words<A: Archive>(
     Ok(messages.into_iter().zip(read).map(met).collect())
 }
 
-/// Returns how informative a word is that `held` of `all` messages hold: low if it occurs by chance in a conversation
-/// of usual length.
+/// Returns how informative a word in `held` of `all` messages is: low if most conversations hold it by chance.
 fn worth(all: f64, held: f64) -> f64 {
     /// Usual number of messages of a conversation.
     const TALK: f64 = 200.0;

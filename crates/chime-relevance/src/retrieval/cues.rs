@@ -13,7 +13,6 @@ struct File {
     planned: Vec<String>,
 }
 
-/// Cues in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cues {
     /// `true` if a choice was made.
@@ -31,7 +30,6 @@ struct Patterns {
     planned: Regex,
 }
 
-/// Finds the cues in `text`.
 pub fn cues(text: &str) -> Cues {
     // A file that does not parse would find nothing; a test rules that out.
     static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
@@ -52,8 +50,7 @@ pub fn cues(text: &str) -> Cues {
     }
 }
 
-/// Builds a pattern for any of the cues at the start of a word. A dot at the end of a cue stands for the end of the
-/// word.
+/// Builds a pattern for any cue at the start of a word. A dot at the end of a cue marks the end of the word.
 fn any_of(cues: &[String]) -> String {
     let one = |cue: &String| match cue.strip_suffix('.') {
         Some(whole) => format!("{} ", regex::escape(whole)),

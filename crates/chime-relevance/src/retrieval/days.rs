@@ -55,8 +55,7 @@ impl DayWords {
     }
 }
 
-/// Returns the days that `text` names as of `said_at`, as days since 1970, ascending. A weekday yields the last and the
-/// next one.
+/// Returns the days that `text` names, as days since 1970, ascending. A weekday yields the last and the next one.
 pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
     let today = said_at.secs().div_euclid(DAY_SECS);
     let weekday = (today + EPOCH_WEEKDAY).rem_euclid(7);

@@ -70,7 +70,6 @@ impl Features {
         ]
     }
 
-    /// Returns the weighted sum of the features.
     pub fn dot(&self, weights: &Self) -> f64 {
         self.values().iter().zip(weights.values()).map(|((_, value), (_, weight))| value * weight).sum()
     }
@@ -209,7 +208,6 @@ impl<'q> Prepared<'q> {
         if length > f32::EPSILON { f64::from(dot(&sum, &self.vector) / length) } else { 0.0 }
     }
 
-    /// Returns the highest cosine of a sentence of the passage.
     pub fn sentence_cosine(&self, passage: &Passage<'_>, lexicon: &Lexicon<'_>) -> f64 {
         if self.vector.is_empty() {
             return 0.0;

@@ -261,7 +261,6 @@ impl Table {
 static SHIPPED: LazyLock<Vec<Table>> =
     LazyLock::new(|| FILES.iter().filter_map(|file| Table::parse(file).ok()).collect());
 
-/// Returns the tables of all languages.
 pub fn all() -> impl Iterator<Item = &'static Table> {
     SHIPPED.iter()
 }

@@ -32,7 +32,7 @@ fn lower_into(word: &str, lower: &mut String) {
     }
 }
 
-/// A word of a [`Lexicon`].
+/// Number of a word in a [`Lexicon`].
 pub type WordId = u32;
 
 /// All distinct words met so far.
@@ -47,8 +47,7 @@ pub struct Lexicon<'e> {
 /// Words read by a [`Lexicon`], to be reused by another of the same language and embedding model.
 #[derive(Default)]
 pub struct WordsRead {
-    /// Short words keyed by their bytes, so that a lookup needs no second memory access: there are thousands of words,
-    /// most of them not in the processor's cache.
+    /// Short words keyed by their bytes: a lookup needs no second memory access, which would mostly miss the cache.
     short: HashMap<u128, Known>,
     long: HashMap<Box<str>, Known>,
     entries: Vec<Word>,
@@ -97,8 +96,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// Returns the packed trigrams of the word with boundary marks, ascending, without duplicates. Computed lazily,
-    /// since outlines already rule out most pairs.
+    /// Returns the distinct packed trigrams with boundary marks, ascending. Lazy, since outlines rule out most pairs.
     pub fn trigrams(&self) -> &[u64] {
         self.trigrams.get_or_init(|| {
             let mut packed: Vec<u64> = trigrams(&self.text).collect();

@@ -44,8 +44,7 @@ pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Op
 /// Silence that ends a session if no session is stored.
 pub const SESSION_SILENCE: Duration = Duration::from_secs(60 * 60);
 
-/// Returns the session number of each message from its time, oldest first: a session ends at a silence longer than
-/// `silence`.
+/// Returns the session number of each message by its time, oldest first. A silence over `silence` ends a session.
 pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
     let mut session = 0;
     let mut last = times.first().copied();

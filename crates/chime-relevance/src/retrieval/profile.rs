@@ -18,13 +18,11 @@ pub enum Profile {
     Vectors,
     /// .6 similarity, .25 tag overlap, .15 recency: the first design's blend.
     SeedBlend,
-    /// BM25 over stems.
     Bm25,
     /// Share of the question's stems that the message holds.
     Tags,
 }
 
-/// The fitted weights.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {

@@ -48,8 +48,7 @@ pub struct Ranked {
     pub features: Features,
 }
 
-/// Ranks all passages, best first; of equals the earlier one. `frequencies` are the chat's; without them they are
-/// counted in the passages.
+/// Ranks all passages, best first; of equals the earlier one. `frequencies` default to counts over the passages.
 pub fn rank(
     question: &Question,
     passages: &[Passage<'_>],
@@ -73,8 +72,7 @@ fn sort(ranked: &mut [Ranked]) {
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
 
-/// Number of candidates for which single sentences are embedded; the others rank too low to reach the top by one
-/// sentence.
+/// Candidates whose sentences are embedded; the others rank too low to reach the top by one sentence.
 const SENTENCES_READ: usize = 48;
 
 fn by_features(

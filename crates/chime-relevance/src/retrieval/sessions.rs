@@ -8,7 +8,6 @@ use crate::retrieval::rank::{Frequencies, Ranked};
 use crate::retrieval::similarity::Similarities;
 use chime_core::dot;
 
-/// A session to rank.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionText<'a> {
     /// Empty if there is no summary.
@@ -82,8 +81,7 @@ impl SummaryReader {
         Self { similar, total_idf: idf.iter().sum::<f64>().max(1e-6), idf, vector }
     }
 
-    /// Returns the share of the question, by idf, that `summary` covers, and the highest cosine of one of its
-    /// sentences.
+    /// Returns the share of the question, by idf, that `summary` covers, and its sentences' highest cosine.
     pub fn read(&mut self, summary: &str, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
         let said = lexicon.telling(summary);
         let hits = self.similar.best(&said, lexicon);

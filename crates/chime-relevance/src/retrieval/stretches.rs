@@ -114,8 +114,7 @@ impl SoughtWords {
         self.idfs.iter().sum::<f64>().max(1e-6)
     }
 
-    /// Returns the value of the words in the messages from `from` to before `before`. Repetitions of a word add less
-    /// and less.
+    /// Returns the value of the words in messages `from..before`. Repetitions of a word add less and less.
     fn worth(&self, from: u32, before: u32) -> f64 {
         let mut times = vec![0.0; self.idfs.len()];
         self.held.range(from..before).flat_map(|(_, words)| words).for_each(|word| times[*word] += 1.0);

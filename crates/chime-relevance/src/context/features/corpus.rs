@@ -9,7 +9,6 @@ use crate::context::features::token::{Quick, Token};
 /// Number of a stem in a [`Corpus`]; small, since segments hold very many.
 pub type StemId = u32;
 
-/// A message with its features.
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
     /// Unix seconds.
@@ -43,7 +42,6 @@ pub struct Corpus<'a> {
 }
 
 impl<'a> Corpus<'a> {
-    /// Builds the corpus of `utterances`, oldest first.
     pub fn new(utterances: Vec<Utterance<'a>>, slowness: f64) -> Self {
         let (mut people, mut numbers) = (Quick::default(), Quick::default());
         let (mut spoken, mut spread) = (Vec::new(), Vec::new());

@@ -77,7 +77,7 @@ impl MessageFeatures {
     }
 }
 
-/// Returns the token of a word that may be a name: long enough, and no English stop word, which nicknames often contain.
+/// Returns the token of a word that may be a name: long enough, and no English stop word, as occur in nicknames.
 fn name_token(word: &str) -> Option<Token> {
     let lower = word.to_lowercase();
     let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);

@@ -8,8 +8,8 @@ pub fn rhythm_of(quantile: f32) -> f32 {
     -(1.02 - quantile).ln()
 }
 
-/// Returns the slowness of a chat from the times of its messages in seconds: 0 at a mean gap of two minutes, 1 at 15
-/// minutes.
+/// Returns the slowness of a chat from message times in seconds: 0 at a mean gap of two minutes, 1 at a quarter of an
+/// hour.
 pub fn slowness(moments: impl Iterator<Item = f64> + Clone) -> f64 {
     /// Cap of a single gap in seconds, so that nights do not dominate.
     const GAP_CAP: f64 = 21_600.0;

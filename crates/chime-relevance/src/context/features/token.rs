@@ -15,7 +15,6 @@ pub fn token(word: &str) -> Token {
 /// Map with tokens or ids as keys. The scorer does thousands of lookups for each message, and the default hasher, which
 /// resists collision attacks, would take most of that time.
 pub type Quick<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
-/// Set counterpart of [`Quick`].
 pub type QuickSet<K> = HashSet<K, BuildHasherDefault<QuickHasher>>;
 
 /// Multiplicative hasher like the one in the Rust compiler.

@@ -17,8 +17,7 @@ pub struct Lesson {
     pub is_known: bool,
 }
 
-/// Makes the examples of one forest from its `segments`, oldest first. `truth` is the label of each message of the
-/// corpus.
+/// Makes the examples from one forest's `segments`, oldest first. `truth` is the label of each message.
 pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
     let mut matters: Vec<(Option<usize>, Matter)> = Vec::new();
     let mut lessons = Vec::new();

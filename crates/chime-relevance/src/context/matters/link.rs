@@ -88,7 +88,6 @@ impl SegmentLink {
     }
 }
 
-/// Computes the features of a segment and a subject.
 pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
     let start = segment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
@@ -116,8 +115,7 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
     Bond(row)
 }
 
-/// Returns the features of a segment with each earlier subject. Each bond comes with the number of the subject's
-/// messages.
+/// Returns the features of a segment with each earlier subject, which comes with its number of messages.
 pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
     let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
     bonds.iter().map(move |(bond, _)| {

@@ -24,7 +24,6 @@ pub struct Matter {
 }
 
 impl Matter {
-    /// Creates a subject of one segment.
     pub fn begun_by(segment: &Segment, corpus: &Corpus<'_>) -> Self {
         let (authors, stems) = (vec![0.0; corpus.spoken.len()], vec![0; corpus.spread.len()]);
         let mut matter = Self { first: segment.start(), authors, stems, ..Self::default() };

@@ -104,13 +104,11 @@ struct Target {
     weight: f64,
     /// Probability that each candidate belongs to the target's subject.
     members: Vec<f32>,
-    /// Factor that was applied to the weight: [`COMMON_ALONE`] if the candidate lacks the trigger's rarer words, else
-    /// 1.
+    /// Factor applied to the weight: [`COMMON_ALONE`] if it lacks the trigger's rarer words, else 1.
     share: f64,
 }
 
-/// Returns the likeliest targets with the members of their subjects by relatedness, refined by the passes `before` and
-/// the `last`.
+/// Returns the likeliest targets with the members of their subjects, refined by the passes `before` and the `last`.
 fn by_target(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
@@ -150,9 +148,8 @@ fn by_target(
     found.map(|((place, weight), members)| Target { weight: *weight, members, share: share(*place) }).collect()
 }
 
-/// Returns the probability that each candidate belongs to the right guess, without the factor [`COMMON_ALONE`]:
-/// surroundings may share common words alone. `left` are the factors that were applied to the weights of the first
-/// guesses.
+/// Returns the probability that each candidate belongs to the right guess. Undoes [`COMMON_ALONE`], since surroundings
+/// may share common words alone; `left` are the factors on the weights of the first guesses.
 fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut whole = guesses.to_vec();
     whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);

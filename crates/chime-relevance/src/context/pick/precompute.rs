@@ -47,7 +47,6 @@ impl Candidates<'_> {
         SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
     }
 
-    /// Samples reply forests of the candidates.
     pub(super) fn forests(&self) -> Vec<Forest> {
         let addresses = self.messages.iter().map(|stored| address(stored));
         forests(addresses.zip(self.antecedents().iter().map(Arc::as_ref)))

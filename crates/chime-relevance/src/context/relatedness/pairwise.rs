@@ -7,7 +7,6 @@ use crate::context::strands::{Consensus, Partitioned, Partitions};
 use chime_core::{add_share, dot};
 
 pub const FEATURES: usize = 11;
-/// Names of the features, in their order.
 pub const NAMES: [&str; FEATURES] = [
     "same_segment",
     "same_strand",
@@ -124,7 +123,6 @@ impl<'a> Pairwise<'a> {
         rarest
     }
 
-    /// Returns the number of candidates.
     pub fn count(&self) -> usize {
         self.corpus.utterances.len()
     }

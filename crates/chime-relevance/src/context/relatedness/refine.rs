@@ -12,7 +12,6 @@ use crate::context::relatedness::pairwise::Pairwise;
 /// Number of neighbor features, added to the pair features.
 const OF_NEIGHBORS: usize = 5;
 pub const FEATURES: usize = pairwise::FEATURES + OF_NEIGHBORS;
-/// Names of the features, in their order.
 pub const NAMES: [&str; FEATURES] = {
     let of_neighbors = ["odds_before", "segment_chance", "segment_odds", "common_neighbors", "mean_chance"];
     let mut names = [""; FEATURES];
@@ -49,8 +48,7 @@ pub struct Refinement {
 /// A candidate that the trigger may point at.
 struct Target {
     place: usize,
-    /// Pair features of all candidates with it, and their probability of sharing its subject by the pairwise
-    /// classifier.
+    /// Pair features of all candidates with it, and their probability of sharing its subject.
     rows: Vec<pairwise::Row>,
     first: Vec<f32>,
 }
@@ -93,8 +91,7 @@ impl Refinement {
         of_targets
     }
 
-    /// Returns for each target the features of the other refined candidates with it; empty if the target is not
-    /// refined.
+    /// Returns each target's features with the other refined candidates; empty if the target is not refined.
     pub fn rows(&self) -> Vec<Vec<(usize, Row)>> {
         let asked: Vec<usize> =
             self.targets.iter().filter_map(|target| self.places.binary_search(&target.place).ok()).collect();
@@ -188,8 +185,7 @@ impl Neighbors {
         }
     }
 
-    /// Returns the features of the candidate `other` with the candidate of matrix row `row`; `pair` are their pair
-    /// features.
+    /// Returns the features of candidate `other` with the one in matrix row `row`; `pair` are their pair features.
     fn row(&self, row: usize, other: usize, pair: &pairwise::Row) -> Row {
         let (mut values, one) = (widened(pair), self.asked[row]);
         let chance = self.segment_chances.row(row)[other].clamp(0.005, 0.995);

@@ -19,8 +19,7 @@ pub struct Antecedent {
     pub probability: f32,
 }
 
-/// Possible antecedents of a message, the likeliest first. The rest to 1 is the probability that it starts something
-/// new.
+/// Possible antecedents, the likeliest first. The rest to 1 is the probability of starting something new.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Antecedents(pub Vec<Antecedent>);
 
@@ -81,7 +80,6 @@ impl<'a> Past<'a> {
         Self { message, past, hearing: Hearing::of(past, message) }
     }
 
-    /// Returns the members that the message names.
     pub fn mentions(self) -> Vec<UserId> {
         self.hearing.message.mentions
     }

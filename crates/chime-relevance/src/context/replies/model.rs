@@ -24,7 +24,6 @@ struct Term {
     high: f32,
 }
 
-/// Most factors of a term.
 const FACTORS: usize = 3;
 /// Values of all factors: 1, each raw feature x, each 1 - x, and the hinges. There are 256, so that a `u8` index needs
 /// no bounds check.

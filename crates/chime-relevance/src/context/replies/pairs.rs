@@ -13,7 +13,6 @@ use crate::context::features::token::Quick;
 use crate::context::replies::similarity::Similarity;
 use chime_core::UserId;
 
-/// Number of raw features of a pair.
 pub const RAW: usize = 43;
 /// Names in the weights file, in the order of `Scene::features`; i is the message, j the earlier one.
 pub const RAW_NAMES: [&str; RAW] = [

@@ -48,9 +48,8 @@ const MATTER: u64 = 1;
 /// Bits of a hash that hold the number of its forest.
 const FOREST_BITS: u32 = 8;
 
-/// Generates stratified uniform numbers from 0 to 1 for a message, one for each forest: each falls into a different one
-/// of `FORESTS` equal parts. So the share of forests that draw an antecedent is close to its probability, and few
-/// forests suffice.
+/// Generates uniform numbers from 0 to 1 for a message, one per forest, stratified: one in each of `FORESTS` equal
+/// parts. So the share of forests that draw an antecedent is close to its probability, and few forests suffice.
 fn each_chance(((chat, message), draw): (Address, u64), mut each: impl FnMut(usize, f32)) {
     let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));

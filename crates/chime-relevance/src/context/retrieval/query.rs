@@ -17,7 +17,6 @@ const ASKED: f64 = 2.0;
 /// A candidate with its features and its score in the focus: 0 to 1, 0 if it was not picked.
 pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
 
-/// A query for messages older than the candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OlderQuery {
     /// Words to search for, by descending weight.

@@ -13,7 +13,6 @@ use chime_core::StoredMessage;
 /// Most messages that are accepted into the focus; subjects hardly ever have more.
 pub const ACCEPTED: usize = 8;
 pub const FEATURES: usize = 10;
-/// Names of the features, in their order.
 pub const NAMES: [&str; FEATURES] = [
     "words",
     "several_words",

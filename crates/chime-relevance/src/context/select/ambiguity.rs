@@ -25,7 +25,7 @@ pub struct Rivals {
     pub margin: f32,
     /// Messages of the likelier subject, best first.
     pub first: Vec<Taken>,
-    /// Messages of the other subject, without those of the first.
+    /// Messages of the other subject that are not in `first`.
     pub second: Vec<Taken>,
 }
 
@@ -84,7 +84,7 @@ mod tests {
         places
     }
 
-    /// Guesses by weight and places.
+    /// Each guess is a weight and the indices of its members.
     #[track_caller]
     fn check(guesses: &[(f32, &[usize])], expected: Option<(&[usize], &[usize])>) {
         const COUNT: usize = 8;

@@ -1,7 +1,6 @@
 //! Expected-F1 maximization: selects the messages with the highest expected F1 over all guesses, less the expected cost
 //! of their tokens. There is no threshold: a message is taken as long as it raises that sum.
 
-/// A selected candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
     pub place: usize,

@@ -128,8 +128,7 @@ impl Picked {
         self.0.is_empty()
     }
 
-    /// Drops the messages of the thread that `keeps` rejects by index and score. Messages with other reasons, such as
-    /// reply links, stay.
+    /// Drops messages of the thread that `keeps` rejects. Messages with other reasons, such as reply links, stay.
     pub fn retain(&mut self, keeps: impl Fn(Index, f64) -> bool) {
         self.0.retain(|place, (reason, score)| *reason != Reason::Strand || keeps(*place, *score));
     }
@@ -149,8 +148,7 @@ impl Picked {
         }
     }
 
-    /// Adds the rest of the conversation as surroundings. `likely` is the probability that each message belongs to the
-    /// focus.
+    /// Adds the rest of the conversation as surroundings. `likely` is each message's probability of being focus.
     pub fn add_surroundings(&mut self, pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) {
         for (score, place) in surroundings::ranked(pool, likely) {
             self.add(place, Reason::Nearby, score);
