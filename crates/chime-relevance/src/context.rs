@@ -1,40 +1,44 @@
-//! What is being talked about: from a trigger and the messages before it to the window that an answer is given.
+//! Chooses the messages that a trigger is about: from a trigger and the messages before it to the context window of an
+//! answer.
 //!
-//! *Owns*: which messages a trigger is about, and why each message is in or out of a prompt.
-//! *Never*: IO, a clock, SQL or a model outside its driver. The same history gives the same window, byte for byte.
-//! *Entry*: [`get_smart_context`] picks; `chime-memory` fetches.
+//! Start at [`get_smart_context`]. The code does no IO and reads no clock: `chime-memory` fetches the messages, and the
+//! same history always gives the same window, byte for byte.
 //!
 //! The steps, in the order in which a trigger takes them:
 //!
-//! 1. **Fetch** (`run`): the last 200 messages of the conversation, the ancestors of the tag and of the newest messages by reply
-//!    links, the messages around an old anchor, the sources of an earlier answer (`history`), and features that were computed when
-//!    each message came in (`run/cache`, `run/precomputed`, `run/warm`; `evidence`). `candidates` makes one set of them.
-//! 2. **Features** (`features`): stems with one idf over the candidates, embeddings centred on their mean (`meanings`), names, days
-//!    that are named, silences by their rank in this chat.
-//! 3. **Reply structure** (`replies`): a linear model with a softmax gives each message a distribution over antecedents, "starts
-//!    something new" among them; reply links are all but certain. Twelve reply forests are sampled. Their trees are *strands*; cut at
-//!    silences of two hours and behind answers of the bot they are *segments* (`strands`); segments about the same thing are linked
-//!    into *matters* (`matters`). The share of forests in which two candidates are in one segment is their consensus.
-//! 4. **Focus** (`focus`): the candidate that a tag points at, as a softmax over all of them: by position and reply structure for a
-//!    bare tag, by words, embeddings, names and days as well for one with a question. A reply points at its anchor.
-//! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates are about the same as each of those; two passes
-//!    of collective classification refine it. In a busy chat strands take its place.
-//! 6. **Novelty** (`novelty`): the probability that a tag starts something new; the higher it is, the more each token costs.
-//! 7. **Selection** (`select`): the set with the highest expected F1, less that cost, is the *focus* of the window; where two matters
-//!    are about as likely, the second is noted. `pick` runs 3 to 7.
-//! 8. **Further back** (`retrieval`): with the ask and the focus as a query, the engine of recall finds messages older than all
-//!    candidates, and a classifier reranks them.
-//!    For a question of its own (`open_question`) the whole conversation is searched for stretches that hold its words (`past`):
-//!    up to six tenths of the window, and in a conversation longer than the candidates the best of them is the focus.
-//! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency, and the last
-//!    three that members said.
-//! 10. **Budget** (`budget`): all of it is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but the first.
+//! 1. **Fetch** (`chime-memory`): the last 200 messages of the conversation, the ancestors of the trigger and of the
+//!    newest messages by reply links, the messages around an old anchor, the sources of an earlier answer (`history`),
+//!    and features that were computed when each message arrived (`evidence`). `candidates` merges them into one set.
+//! 2. **Features** (`features`): stems with one idf over the candidates, embeddings centred on their mean (`meanings`),
+//!    names, named days, silences by their rank in this chat.
+//! 3. **Reply structure** (`replies`): a linear model with a softmax gives each message a distribution over
+//!    antecedents, including "starts something new"; a reply link is nearly certain. Twelve reply forests are sampled.
+//!    Their trees are *threads*; threads cut at silences of two hours and after answers of the bot are *segments*
+//!    (`strands`); segments about the same thing are linked into *subjects* (`matters`). The consensus of two
+//!    candidates is the share of forests that put them in one segment.
+//! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger points at. A trigger without
+//!    words is scored by position and reply structure, a question also by words, embeddings, names and days. A reply
+//!    points at its anchor.
+//! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates share the subject of each such
+//!    target; two passes of collective classification refine the scores. In a busy chat, threads replace this step.
+//! 6. **Novelty** (`novelty`): the probability that the trigger starts a new subject; the higher it is, the more each
+//!    token costs.
+//! 7. **Selection** (`select`): the set with the highest expected F1, less that cost, is the *focus* of the window. If
+//!    two subjects are about equally likely, the second is recorded. `pick` runs steps 3 to 7.
+//! 8. **Further back** (`retrieval`): with the question and the focus as a query, the retrieval engine finds messages
+//!    older than all candidates, and a classifier reranks them. For a standalone question (`open_question`) the whole
+//!    conversation is searched for stretches that hold its words (`past`): they fill up to six tenths of the window,
+//!    and in a conversation longer than the candidates the best one is the focus.
+//! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency,
+//!    and the last three messages of members.
+//! 10. **Budget** (`budget`): everything is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but
+//!     the first.
 //!
-//! Where an ask names a time, a talk or a member and nothing else, the focus is not picked: it is what was said then or by them (`said`),
-//! the most telling of it (`central`).
-//! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline and a feature. `explain` picks once more and
-//! notes what each feature added (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows
-//! from `pick/training`.
+//! A question that names only a time, a conversation or a member skips the picker: its focus is what was said then or
+//! by that member (`said`), ranked by `central`. `seed` is the first design's rule (a time gap and an anchor), kept as
+//! a baseline and a feature. `explain` runs the picker again and records the contribution of each feature
+//! (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows from
+//! `pick/training`.
 
 pub mod budget;
 pub mod candidates;

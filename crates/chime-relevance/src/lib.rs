@@ -1,6 +1,7 @@
-//! Chooses messages: which recent ones a question is about ([`context`]), and which older ones answer it ([`retrieval`]).
+//! Selects messages: the recent ones that a question is about ([`context`]), and the older ones that answer it
+//! ([`retrieval`]).
 //!
-//! Everything here is a pure function of messages, features and time; `chime-memory` loads what it works on.
+//! All of it is pure functions of messages, features and time; `chime-memory` loads their input.
 
 pub mod context;
 pub mod retrieval;

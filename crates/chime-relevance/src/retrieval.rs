@@ -1,15 +1,10 @@
-//! Finds old messages and sessions for a question. The one retrieval engine: recall ranks a chat's memory with it, and the
-//! picker ranks candidates for a tag that asks something.
+//! Finds old messages and sessions for a question. Recall ranks a chat's memory with this engine, and the picker uses
+//! it to search a conversation.
 //!
-//! *Owns*: reading a question (words, names, dates, what kind of answer it wants), the features of a message for it, their
-//! weights, the named profiles, the score of a session.
-//! *Never*: fetches anything; knows what is done with what it finds.
-//! *Entry*: [`Question::read`], then [`rank()`] over [`Passage`]s: plain values, from a handful to a few thousand. Every score
-//! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
-//! their best messages and their summaries. [`by_words()`] looks through one conversation for words.
-//!
-//! In reading order: `languages`, `lexicon`, `dates`, `days`, `question`, `proposals`, `passage`, `similarity`, `features`,
-//! `profile`, `rank`, `baselines`, `sessions`, `by_words`.
+//! Start at [`Question::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
+//! absolute features, so scores of different chats and questions are comparable. [`rank_sessions`] ranks sessions by
+//! their best messages and their summaries, [`by_words()`] searches one conversation by words. Nothing here fetches
+//! data.
 
 pub mod baselines;
 pub mod by_words;

@@ -1,4 +1,4 @@
-//! Packs what was picked into the token budget. Long messages are shortened in the middle, never dropped silently.
+//! Packs the picked messages into the token budget. Long messages are shortened in the middle, with a note.
 
 use std::borrow::Cow;
 
@@ -9,31 +9,31 @@ use crate::context::context_window::Entry;
 use crate::context::params::Params;
 use chime_core::{Kind, Part, Reason, StoredMessage, clip, grouped};
 
-/// What the head of a line (number, author, time, arrow) costs the prompt, in tokens.
+/// Tokens that the head of a line (number, author, time, arrow) takes in the prompt.
 pub const LINE_TOKENS: usize = 12;
-/// A message that is not the anchor takes at most this part of the budget.
+/// Divisor of the budget that bounds a message other than the anchor.
 const LARGEST_SHARE: usize = 4;
-/// The anchor takes at most this part of the budget.
+/// Divisor of the budget that bounds the anchor.
 const ANCHOR_SHARE: usize = 2;
-/// The anchor is shown in at least this many tokens, whatever the budget.
+/// Minimum tokens for the anchor, whatever the budget.
 const ANCHOR_FLOOR: usize = 40;
-/// Below this many tokens a shortened message says too little to be worth its line.
+/// Fewest tokens to which a message is shortened; less would not be worth its line.
 const SHORTEST: usize = 40;
-/// Characters of a quote, a snapshot or the name of an origin.
+/// Most characters of a quote, a snapshot or the name of an origin.
 const ASIDE: usize = 200;
 
-/// A message that should be in the window.
+/// A message to pack into the window.
 #[derive(Debug, Clone, Copy)]
 pub struct Pick {
     pub place: Index,
     pub reason: Reason,
     pub score: f64,
-    /// It is packed before all others but the anchor.
+    /// `true` if it is packed before all others except the anchor.
     pub is_pinned: bool,
 }
 
-/// Packs `picks` into `budget` tokens: the anchor, what was just said, the focus, its surroundings; each part by descending
-/// score. Gives the entries in order of time, and the places of the focus that found no room.
+/// Packs `picks` into `budget` tokens: the anchor, pinned messages, the focus, then surroundings, each by descending
+/// score. Returns the entries in order of time, and the indices of the focus messages that did not fit.
 pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budget: usize) -> (Vec<Entry>, Vec<Index>) {
     picks.sort_by(|a, b| {
         b.reason
@@ -64,7 +64,7 @@ pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budg
     (taken.into_iter().map(|(_, entry)| entry).collect(), no_room)
 }
 
-/// The text of a message as it goes into `left` tokens, and how many it takes; none when there is no room for it.
+/// Returns the text of a message shortened to fit into `left` tokens, and its tokens; `None` if it does not fit.
 fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<(String, usize)> {
     let room = left.saturating_sub(LINE_TOKENS);
     if reason.is_anchor() {
@@ -72,7 +72,7 @@ fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<
         return Some(shorten(body, most, params.estimate));
     }
     let most = room.min((params.token_budget / LARGEST_SHARE).max(SHORTEST));
-    // Where it is worth shortening, whatever does not fit is shortened.
+    // From SHORTEST tokens on, a message that does not fit is shortened; below, it is left out.
     if most >= SHORTEST {
         return Some(shorten(body, most, params.estimate));
     }
@@ -80,15 +80,15 @@ fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<
     (tokens <= most).then(|| (body.to_owned(), tokens))
 }
 
-/// What a message says, with what Telegram shows around it: where it was forwarded from, which words of its parent it
-/// marks, and what it replies to when that has no row of its own.
+/// Renders a message with what Telegram shows around it: the origin of a forward, the quoted part of its parent, and
+/// the parent itself if that has no row of its own.
 fn body(stored: &StoredMessage) -> Cow<'_, str> {
     let message = &stored.message;
     let has_more = message.forward_origin.is_some() || message.quote.is_some() || message.snapshot.is_some();
     if message.kind == Kind::Text && !has_more {
         return Cow::Borrowed(&message.text);
     }
-    // Whoever forwards chooses whose words: a name is no place for marks of the prompt.
+    // The name of a forward's origin is untrusted, so it must not contain the brackets that mark notes in the prompt.
     let name = |origin: &String| origin.replace(['[', ']'], "").split_whitespace().collect::<Vec<_>>().join(" ");
     let forwarded =
         message.forward_origin.as_ref().map(|origin| format!("[forwarded from {}]", clip(&name(origin), ASIDE)));
@@ -101,14 +101,12 @@ fn body(stored: &StoredMessage) -> Cow<'_, str> {
     joined([forwarded.as_deref().unwrap_or_default(), aside.as_deref().unwrap_or_default(), &said]).into()
 }
 
-/// The parts that say anything, with a space between.
 fn joined(parts: [&str; 3]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// `text` in at most `max_tokens` by `estimate`, with a note where the middle was, and how many it takes. Cuts on graphemes.
-///
-/// The note itself is always there: below its own size `max_tokens` cannot be kept.
+/// Shortens `text` to `max_tokens` by `estimate`: replaces its middle with a note, and returns its tokens. The note
+/// alone can exceed a small `max_tokens`.
 fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (String, usize) {
     let tokens = estimate(text);
     if tokens <= max_tokens {
@@ -126,7 +124,7 @@ fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (Strin
     }
 }
 
-/// The first and the last of `graphemes`, `kept` in all. The beginning of a message says more than its end.
+/// Keeps `kept` graphemes in all. More of them come from the beginning, which says more than the end.
 fn without_middle(graphemes: &[&str], kept: usize) -> String {
     let head = kept * 3 / 5;
     let tail = kept - head;

@@ -1,4 +1,4 @@
-//! The messages that a window may be chosen from.
+//! The messages that a window is chosen from.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,23 @@ const OLDER: usize = 64;
 /// An index into [`CandidateSet::messages`].
 pub type Index = usize;
 
-/// Everything the driver fetched that may enter the window: each message once, in order of time.
-///
-/// Without the trigger, without other chats, and without what came after the trigger (its own album aside).
+/// Everything fetched that may enter the window: each message once, in order of time. Excludes the trigger, other
+/// chats, and all that came after the trigger except its own album.
 pub struct CandidateSet<'a> {
     pub trigger: &'a StoredMessage,
     pub messages: Vec<&'a StoredMessage>,
-    /// The part of the pool in the trigger's own conversation.
+    /// Indices of the messages in the trigger's own conversation.
     pub conversation: Vec<Index>,
-    /// The part of the conversation that is scored, oldest first, at most [`WINDOW`].
+    /// Indices of the messages that are scored, oldest first, at most [`WINDOW`].
     pub candidates: Vec<Index>,
-    /// How many candidates, the first ones, are from before the newest, which have no gaps. None unless the trigger is a reply,
-    /// so that all other triggers find their strands sampled ahead.
+    /// Number of leading candidates from before the newest, which have no gaps. 0 unless the trigger is a reply, so
+    /// that all other triggers can use threads sampled ahead.
     pub older: usize,
     by_address: BTreeMap<Address, Index>,
 }
 
 impl<'a> CandidateSet<'a> {
-    /// `found` comes from further back than the history.
+    /// Builds the set from the history and from `found`, messages further back.
     pub fn new(history: &'a History, found: &[&'a StoredMessage]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
@@ -62,32 +61,31 @@ impl<'a> CandidateSet<'a> {
         Self { trigger, messages, conversation, older: older.len(), candidates, by_address }
     }
 
-    /// The candidates' messages.
+    /// Returns the candidates' messages.
     pub fn talk(&self) -> Vec<&'a StoredMessage> {
         self.candidates.iter().map(|place| self.messages[*place]).collect()
     }
 
-    /// The message that the trigger replies to, if there is a row for it.
+    /// Returns the index of the message that the trigger replies to, if there is a row for it.
     pub fn anchor(&self) -> Option<Index> {
         self.place(parent_address(self.trigger)?)
     }
 
-    /// The message that the one at `place` replies to.
+    /// Returns the index of the message that the one at `place` replies to.
     pub fn parent(&self, place: Index) -> Option<Index> {
         self.place(parent_address(self.messages[place])?)
     }
 
-    /// When the message at `place` was sent.
     pub fn sent_at(&self, place: Index) -> Timestamp {
         self.messages[place].message.sent_at
     }
 
-    /// The other messages of the album at `place`.
+    /// Returns the other messages of the album at `place`.
     pub fn album_mates(&self, place: Index) -> Vec<Index> {
         self.same_album(self.messages[place]).filter(|mate| *mate != place).collect()
     }
 
-    /// The messages that were posted in one album with the trigger.
+    /// Returns the messages that were posted in one album with the trigger.
     pub fn trigger_mates(&self) -> Vec<Index> {
         self.same_album(self.trigger).collect()
     }
@@ -96,7 +94,6 @@ impl<'a> CandidateSet<'a> {
         (0..self.messages.len()).filter(move |place| shares_album(self.messages[*place], of))
     }
 
-    /// The place of a message, if it is here.
     pub fn place_of(&self, stored: &StoredMessage) -> Option<Index> {
         self.place(address(stored))
     }
@@ -106,7 +103,7 @@ impl<'a> CandidateSet<'a> {
     }
 }
 
-/// The messages of `older` that are nearest to the anchor, oldest first.
+/// Returns the messages of `older` that are nearest to the anchor, oldest first.
 fn nearest(older: &[Index], anchor: Index) -> Vec<Index> {
     let mut nearest = older.to_vec();
     nearest.sort_by_key(|place| (place.abs_diff(anchor), *place));
@@ -127,7 +124,7 @@ fn parent_address(stored: &StoredMessage) -> Option<Address> {
     Some((stored.message.chat, stored.message.reply_to?))
 }
 
-/// Order of time. Telegram's dates are whole seconds, so ids decide within one.
+/// Returns the sort key by time. Telegram's dates are whole seconds, so ids decide within one.
 fn order(stored: &StoredMessage) -> (Timestamp, MessageId, Seq) {
     (stored.message.sent_at, stored.message.id, stored.seq)
 }

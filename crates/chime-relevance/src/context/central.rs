@@ -1,4 +1,4 @@
-//! Ranks the messages of a time by how much of what was said they carry.
+//! Ranks the messages of a time span by how well they represent all that was said in it.
 
 use std::collections::HashMap;
 
@@ -10,28 +10,28 @@ use crate::retrieval::{Cues, cues};
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};
 
-/// What counts, set by hand on public archives and on written groups.
+/// Weights of the signals, set by hand on public archives and on hand-written groups.
 mod weight {
-    /// Cosine with the mean of the whole.
+    /// Cosine with the mean vector of all messages.
     pub const CENTRAL: f64 = 1.0;
-    /// Something was decided, taken on, or planned.
+    /// A decision, a task that somebody took, a plan.
     pub const SETTLED: f64 = 0.6;
     pub const TAKEN: f64 = 0.4;
     pub const PLANNED: f64 = 0.3;
-    /// A number, a date, a version.
+    /// A number, a date or a version.
     pub const NUMBER: f64 = 0.25;
-    /// Words that tell something, up to [`super::LONG`].
+    /// Content words, up to [`super::LONG`].
     pub const WORDS: f64 = 1.0;
     pub const QUESTION: f64 = -0.2;
-    /// Each reply to it, up to two.
+    /// Each reply to the message, up to two.
     pub const REPLY: f64 = 0.2;
 }
 
 const LONG: f64 = 16.0;
-/// Of two messages this alike the second says little more.
+/// Cosine from which on a message repeats a better one and is skipped.
 const SAME: f32 = 0.85;
 
-/// Returns at most `most` of the messages that are neither small talk nor questions to a bot, the most telling first.
+/// Returns at most `most` messages, the most representative first, without small talk and questions to a bot.
 pub fn central<'a>(messages: &[&'a StoredMessage], most: usize, evidence: &Evidence) -> Vec<&'a StoredMessage> {
     let is_talk = |stored: &&&StoredMessage| {
         !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
@@ -62,7 +62,7 @@ pub fn central<'a>(messages: &[&'a StoredMessage], most: usize, evidence: &Evide
     best.into_iter().map(|place| messages[place]).collect()
 }
 
-/// A message with all that is weighed of it but its likeness to the others.
+/// A message with all signals that do not depend on the others.
 struct Weighed {
     stems: Vec<Token>,
     vector: Vec<f32>,

@@ -1,47 +1,46 @@
-//! The result of picking: the messages that one answer is given, each with its reason.
+//! The result of picking: the messages for one answer, each with its reason.
 
 use std::collections::BTreeSet;
 
 use crate::context::retrieval::rerank::Reranked;
 use chime_core::{Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
-/// The messages that one answer is given, in order of time, each with the reason why it is there.
+/// The messages for one answer in order of time, each with the reason for its selection.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextWindow {
-    /// The message that the trigger replies to. Always among the entries.
+    /// Message that the trigger replies to. Always among the entries.
     pub anchor: Option<MessageId>,
-    /// The trigger replies to words that may not be read: their author opted out, or had them forgotten.
+    /// `true` if the anchor may not be read: its author opted out, or had it forgotten.
     pub anchor_withheld: bool,
-    /// The part of the anchor that the member marked.
+    /// The part of the anchor that the member quoted.
     pub quoted: Option<String>,
-    /// Never the trigger itself.
+    /// Never contains the trigger itself.
     pub entries: Vec<Entry>,
-    /// The nearest of the messages that were considered and left out, for people to read.
+    /// The nearest messages that were considered and left out, for display.
     pub omitted: Vec<Omitted>,
-    /// Every message of the conversation that is known and left out, ascending.
+    /// Every known message of the conversation that was left out, ascending.
     pub left_out: BTreeSet<Seq>,
-    /// Messages older than this one were not all fetched, so how many of them are left out is not known.
+    /// First message of the part that was fetched completely; the number of older ones left out is unknown.
     pub known_from: Option<Seq>,
-    /// Everything that was considered, the likeliest first.
+    /// All candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
     /// Where two matters are about as likely: which one is taken, and what belongs to the other.
     /// Messages found further back, the likeliest first, accepted or not.
     pub further_back: Vec<Reranked>,
 }
 
-/// A message of the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub message: StoredMessage,
     pub reason: Reason,
-    /// How likely it belongs there, 0 to 1.
+    /// Probability that it belongs there, 0 to 1.
     pub score: f64,
-    /// What the message says, perhaps shortened in the middle.
+    /// Text of the message, shortened in the middle if long.
     pub shown: String,
 }
 
 impl ContextWindow {
-    /// The messages that are picked as the matter of the trigger.
+    /// Returns the messages that form the subject of the trigger.
     pub fn focus(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.part() == Part::Focus)
     }

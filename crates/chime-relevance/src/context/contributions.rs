@@ -1,25 +1,23 @@
-//! What each feature added to a score: `chime explain` shows it.
+//! Contributions of single features to a score, for `chime explain`.
 
-/// The most features that are shown of a message.
+/// Most features shown for a message.
 const SHOWN: usize = 12;
-/// Contributions smaller than this, in log odds, are not shown.
+/// Smallest contribution that is shown, in log odds.
 const FAINT: f64 = 1e-3;
 
-/// A feature of a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feature {
-    /// `tag.` the score of being pointed at, `pair.` the score of belonging to the likeliest target's matter, `beyond.` the score
-    /// of a message from further back.
+    /// Name with a prefix: `tag.` for the score as the trigger's target, `pair.` for the score as part of the likeliest
+    /// target's subject, `beyond.` for the score of a message from further back.
     pub name: String,
     pub value: f64,
-    /// What it added to the score, in log odds above the mean of all candidates.
+    /// Part of the score, in log odds above the mean of all candidates.
     pub contribution: f64,
 }
 
-/// The features of each candidate.
 pub type ByCandidate = Vec<Vec<Feature>>;
 
-/// Adds the features of a `family` to those of each candidate, from their values and what these add to its score.
+/// Appends the features of a `family` for each candidate. `rows` holds their values and their parts of the score.
 pub fn add<const N: usize>(to: &mut ByCandidate, family: &str, names: &[&str; N], rows: &[([f64; N], [f64; N])]) {
     let mean = |at: usize| rows.iter().map(|(_, parts)| parts[at]).sum::<f64>() / rows.len().max(1) as f64;
     let means: [f64; N] = std::array::from_fn(mean);
@@ -33,7 +31,7 @@ pub fn add<const N: usize>(to: &mut ByCandidate, family: &str, names: &[&str; N]
     }
 }
 
-/// The features that are shown of a candidate, the weightiest first.
+/// Selects the features to show for a candidate, the largest contribution first.
 pub fn shown(mut features: Vec<Feature>) -> Vec<Feature> {
     features.retain(|feature| feature.contribution.abs() > FAINT);
     features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()).then(a.name.cmp(&b.name)));

@@ -1,4 +1,4 @@
-//! Features and reply distributions that were computed ahead of the trigger, by message.
+//! Features and reply distributions by message, computed ahead of the trigger.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::context::strands::SampledStrands;
 use chime_core::embed::Embedder;
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
-/// What was computed ahead of the trigger. All of it may be missing: then it is computed where it is needed, or done without.
+/// Results computed ahead of the trigger. All of them may be missing: then they are computed on demand or skipped.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     pub readings: Quick<Address, Arc<MessageFeatures>>,
-    /// Antecedents from the text alone: reply links are added where they are used.
+    /// Antecedents from the text alone; reply links are added on use.
     pub antecedents: Quick<Address, Arc<Antecedents>>,
-    /// Ids of the messages right before the oldest candidate, oldest first: replies may lead there.
+    /// Ids of the messages right before the oldest candidate, oldest first, since replies may lead there.
     pub earlier: Vec<MessageId>,
-    /// Sampled reply forests of the newest messages, as they stood when these were sampled.
+    /// Sampled reply forests of the newest messages at the time of sampling.
     pub sampled: Option<Arc<SampledStrands>>,
-    /// The model that made the vectors, where it is at hand.
+    /// Model that made the vectors, if it is loaded.
     pub embedder: Option<Arc<Embedder>>,
 }
 
 impl Evidence {
-    /// The vector of a text; none without a model, or where it does not know the text.
+    /// Returns the vector of a text; `None` without a model or if the model knows no word of the text.
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let embedder = self.embedder.as_ref()?;
         unless_it_panics(|| embedder.embed(text)).filter(|vector| !vector.is_empty())
     }
 
-    /// The features of a message; without a vector where none were computed ahead.
+    /// Returns the features of a message, without a vector if none were computed ahead.
     pub fn reading(&self, stored: &StoredMessage) -> Arc<MessageFeatures> {
         match self.readings.get(&address(stored)) {
             Some(reading) => Arc::clone(reading),
@@ -41,12 +41,12 @@ impl Evidence {
     }
 }
 
-/// The likeliest antecedents of the message at `place` among `readings` (oldest first), reply links left out.
+/// Returns the likeliest antecedents of the message at `place` among `readings` (oldest first), reply links ignored.
 pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
     Past::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
 }
 
-/// The same of every message of a conversation, oldest first.
+/// Returns the likeliest antecedents of every message of a conversation, which is ordered oldest first.
 pub fn antecedent_rows(
     conversation: &[StoredMessage],
     evidence: &Evidence,
@@ -57,8 +57,8 @@ pub fn antecedent_rows(
     conversation.iter().map(address).zip(rows).collect()
 }
 
-/// Fingerprints of messages, each with the up to [`WINDOW`] before it that it is scored against. The same fingerprint
-/// means the same antecedents. `marks` are those of the messages, oldest first; of the first `earlier` none is made.
+/// Returns a fingerprint for each message from index `earlier` on, over its own hash and the hashes of the up to
+/// [`WINDOW`] messages before it. Equal fingerprints mean equal antecedents. `marks` are the hashes, oldest first.
 pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {
     let fingerprint = |place: usize| {
         let past = marks[place.saturating_sub(WINDOW)..place].iter().fold(0, |all, mark| all ^ mark);

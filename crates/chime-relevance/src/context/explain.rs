@@ -1,4 +1,4 @@
-//! Why each candidate was picked or not. Off the path of answers: it picks once more and notes what each feature added.
+//! Explains why each candidate was picked or not. It runs the picker again, so answers do not use it.
 
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::{ByCandidate, Feature, shown};
@@ -7,13 +7,12 @@ use crate::context::params::Params;
 use crate::context::pick::pick;
 use chime_core::{MessageId, StoredMessage};
 
-/// A candidate with its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
     pub id: MessageId,
-    /// How likely it belongs to what the trigger is about, 0 to 1.
+    /// Probability that it belongs to the subject of the trigger, 0 to 1.
     pub probability: f64,
-    /// The weightiest first.
+    /// The largest contribution first.
     pub features: Vec<Feature>,
 }
 

@@ -1,5 +1,5 @@
-//! Features of messages: of one alone (`message`; its words in `lexical` and `token`, whom it names in `mentions`), of their times
-//! (`rhythm`), and statistics over all candidates (`corpus`).
+//! Features of messages: of a single message (`message`; its words in `lexical` and `token`, the members it names in
+//! `mentions`), of message times (`rhythm`), and statistics over all candidates (`corpus`).
 
 pub mod corpus;
 pub mod lexical;

@@ -1,6 +1,6 @@
-//! Which candidate a tag points at: a softmax over linear scores of the candidates.
+//! Scores the candidates as the target that a trigger points at: a softmax over linear scores.
 //!
-//! A tag without words points at a talk that is under way or was left open; one with words asks about its words.
+//! A trigger without words points at a conversation that is under way or unfinished; one with words is about its words.
 
 use crate::context::contributions::{self, ByCandidate};
 use crate::context::features::corpus::{Corpus, Utterance};
@@ -11,7 +11,7 @@ use crate::context::strands::{Consensus, Partitions};
 use chime_core::UserId;
 
 pub const FEATURES: usize = 18;
-/// In the order of their places. What is read off the tag's words begins at [`WORDS`].
+/// Names of the features, in their order. Features of the trigger's words begin at [`WORDS`].
 pub const NAMES: [&str; FEATURES] = [
     "reply_log_odds",
     "segment_reply_odds",
@@ -32,30 +32,30 @@ pub const NAMES: [&str; FEATURES] = [
     "sent_on_named_day",
     "tags_bot",
 ];
-/// Where the features of a tag's words begin: a bare tag has those before.
+/// Index of the first feature that depends on the trigger's words; a bare trigger has only those before it.
 pub const WORDS: usize = 10;
 const RAREST: usize = 12;
 
-/// What is known of a tag.
+/// A trigger as seen by the scorers.
 pub struct Tag<'a> {
     pub utterance: Utterance<'a>,
-    /// The members it names.
     pub mentions: Vec<UserId>,
-    /// How likely it goes on from no talk of the members by the reply model: it starts something new, or follows what the bot
-    /// was asked by others and answered. And how likely it goes on from each candidate.
+    /// Probability that it continues no conversation of the members: it starts something new, or follows an exchange of
+    /// others with the bot. `links` holds the probability that it continues each candidate.
     pub unlinked: f64,
     pub links: Vec<f64>,
-    /// Words of it that speak of the group: its people, what they said, their days.
+    /// Number of its words that refer to the group: its people, their messages, their days.
     pub ours: usize,
-    /// Places of the answer that it replies to and of that answer's sources; none where it replies to something else.
+    /// Indices of the answer that it replies to and of that answer's sources; empty if it replies to no answer of the
+    /// bot.
     pub rests_on: Vec<usize>,
     pub is_reply: bool,
     pub is_tag: bool,
-    /// It says too little to go by.
+    /// `true` if its words say too little to score by.
     pub is_bare: bool,
-    /// Words of it that are common here were left out beside a rarer one.
+    /// `true` if common words of it were dropped in favour of a rarer one.
     pub is_narrowed: bool,
-    /// How many of the newest candidates no long silence separates from it.
+    /// Number of the newest candidates that no long silence separates from it.
     pub cluster: usize,
 }
 
@@ -71,10 +71,10 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// How likely the tag points at each candidate; sums to 1.
+/// Returns the probability that the trigger points at each candidate; sums to 1.
 pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f64> {
     if !tag.rests_on.is_empty() {
-        // An answer is about what it rests on.
+        // A reply to an answer is about that answer and its sources.
         let share = 1.0 / tag.rests_on.len() as f64;
         return (0..rows.len()).map(|place| if tag.rests_on.contains(&place) { share } else { 0.0 }).collect();
     }
@@ -89,7 +89,7 @@ pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f
     scores.iter().map(|score| (score - highest).exp() / sum).collect()
 }
 
-/// Notes what each feature adds to the score of the tag's pointing at each candidate.
+/// Records the part of each feature in each candidate's score as the target.
 pub fn explain(rows: &[Values], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
     let rows: Vec<(Values, Values)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
     contributions::add(to, "tag", &NAMES, &rows);
@@ -97,7 +97,6 @@ pub fn explain(rows: &[Values], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
 
 pub type Values = [f64; FEATURES];
 
-/// The features of each candidate.
 pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     let mut rows = pointing(tag, scene);
     if !tag.is_bare {
@@ -106,15 +105,15 @@ pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     rows
 }
 
-/// Which candidates have none of a tag's words in their segment, where words were left out beside a rarer one: what is only
-/// common here does not outweigh that.
+/// Flags the candidates whose segment has no rare word of the trigger, if common words were dropped from it: a match of
+/// common words must not outweigh a rare one.
 pub fn lack_words(tag: &Tag<'_>, rows: &[Values]) -> Vec<bool> {
     let best = rows.iter().map(|values| values[RAREST]).fold(0.0, f64::max);
     let is_asked = tag.is_narrowed && !tag.is_bare && !tag.is_reply;
     rows.iter().map(|values| is_asked && values[RAREST] < best / 2.0).collect()
 }
 
-/// The features that do not depend on the tag's words.
+/// Computes the features that do not depend on the trigger's words.
 fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     let Scene { corpus, consensus, .. } = scene;
     let count = corpus.utterances.len();
@@ -125,7 +124,7 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
         let utterance = &corpus.utterances[place];
         let mut values = [0.0; FEATURES];
         values[..WORDS].copy_from_slice(&[
-            // How likely the tag replies to it, and to its whole segment, by the reply model.
+            // Log odds, by the reply model, that the trigger replies to the candidate and to its segment.
             (tag.links[place] + 0.003).ln(),
             (mass[place] + 0.01).ln(),
             minutes(tag.utterance.at - utterance.at),
@@ -142,8 +141,8 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     (0..count).map(row).collect()
 }
 
-/// The largest share of the forests in which a candidate is in one segment with an answer of the bot, itself or a later one,
-/// to one of `whom`.
+/// Returns the largest share of the forests in which a candidate is in one segment with an answer of the bot, itself or
+/// a later one, to an asker that `whom` accepts.
 fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: impl Fn(Option<UserId>) -> bool) -> f64 {
     let asker = |answer: &Utterance<'_>| answer.reply.map(|asked| corpus.utterances[asked].features.author);
     let is_such = |answer: &Utterance<'_>| answer.is_ours && whom(asker(answer));
@@ -151,10 +150,9 @@ fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: imp
     such.map(|(_, share)| share).fold(0.0, f64::max)
 }
 
-/// The features that depend on the tag's words.
+/// Computes the features that depend on the trigger's words.
 fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
     let Scene { corpus, consensus } = scene;
-    // Of the candidates, and of their whole segments.
     let meanings = Meanings::of(corpus);
     let of_segments = meanings.of_segments(consensus);
     let rarest = rarest_words(tag, scene);
@@ -175,7 +173,7 @@ fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
     }
 }
 
-/// Rarity of the rarest word of the tag that each candidate's segment has.
+/// Returns, for each candidate, the idf of the rarest word of the trigger in its segment.
 fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> Vec<f64> {
     let count = corpus.utterances.len();
     let mut rarest = vec![0.0_f64; count];
@@ -188,9 +186,9 @@ fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> V
     rarest
 }
 
-/// ln(1 + minutes), at most 7.
+/// Returns ln(1 + minutes), at most 7.
 pub fn minutes(seconds: f64) -> f64 {
-    /// Beyond this many seconds the result is 7; most pairs of a slow chat are further apart, so the logarithm is spared.
+    /// Seconds from which on the result is 7: skips the logarithm, since most pairs of a slow chat are further apart.
     const FURTHEST: f64 = 65_738.0;
     if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }
 }

@@ -1,8 +1,8 @@
-//! A set of candidates, as bits by their places.
+//! A set of candidates as a bitmap over their indices.
 
 use crate::context::features::rhythm::WINDOW;
 
-/// The candidates, and the trigger behind them.
+/// 64-bit words of the bitmap: one bit for each candidate and one for the trigger.
 const WORDS: usize = (WINDOW + 1).div_ceil(64);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,12 +31,12 @@ impl IndexSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// How many places are in both.
+    /// Returns the number of indices in both sets.
     pub fn shared_with(&self, other: &Self) -> usize {
         self.0.iter().zip(&other.0).map(|(own, other)| (own & other).count_ones() as usize).sum()
     }
 
-    /// Ascending.
+    /// Iterates over the indices, ascending.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(index, word)| {
             let mut rest = *word;

@@ -10,7 +10,7 @@ pub struct Terms<const N: usize> {
     pub terms: [Term; N],
 }
 
-/// The weight of a feature and its range.
+/// Weight of a feature and its range in training.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub struct Term {
     #[serde(rename = "w")]
@@ -21,7 +21,7 @@ pub struct Term {
     pub high: f64,
 }
 
-/// A score as it is written, its terms in the order of the features.
+/// A linear score as written in the weights file, its terms in the order of the features.
 #[derive(Deserialize)]
 struct Table {
     bias: f64,
@@ -31,7 +31,7 @@ struct Table {
 impl<const N: usize> TryFrom<Table> for Terms<N> {
     type Error = String;
 
-    /// The last features may lack terms: their weight is 0.
+    /// Converts the terms; missing terms at the end get weight 0.
     fn try_from(table: Table) -> Result<Self, String> {
         let mut terms = [Term::default(); N];
         let written = terms.get_mut(..table.terms.len()).ok_or_else(|| format!("more than {N} terms"))?;
@@ -45,7 +45,7 @@ impl<const N: usize> Terms<N> {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }
 
-    /// What each feature adds to the score, the bias left out.
+    /// Returns the part of each feature in the score, without the bias.
     pub fn parts(&self, values: &[f64; N]) -> [f64; N] {
         std::array::from_fn(|place| self.terms[place].weigh(values[place]))
     }
@@ -57,7 +57,7 @@ impl Term {
     }
 }
 
-/// The logistic function: a probability from log odds.
+/// Converts log odds to a probability with the logistic function.
 pub fn chance(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }

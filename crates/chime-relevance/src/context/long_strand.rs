@@ -1,37 +1,37 @@
-//! Long strands: which of their oldest messages a summary is to stand for.
+//! Selects the oldest messages of a long thread, which a summary replaces.
 
 use chime_core::Seq;
 
-/// A message of the trigger's strand, as it was selected and before it is fitted to the window.
+/// A selected message of the trigger's thread, before packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrandMessage {
     pub seq: Seq,
-    /// Of its text.
+    /// Tokens of its text.
     pub tokens: usize,
-    /// Written by a member.
+    /// `true` if a member wrote it.
     pub is_human: bool,
-    /// The message that the trigger replies to, which is always shown itself.
+    /// `true` if the trigger replies to it; such a message is always shown itself.
     pub is_anchor: bool,
 }
 
-/// How long a strand may be before a summary stands for its oldest part.
+/// Longest thread that is shown without a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrandLimits {
-    /// `MAX_CHAT_HISTORY`.
+    /// Most messages, from `MAX_CHAT_HISTORY`.
     pub messages: usize,
     pub tokens: usize,
 }
 
-/// Tokens of a strand beyond which a summary stands for its oldest part, however few messages it has.
+/// Most tokens of a thread without a summary, however few messages it has.
 pub const MAX_STRAND_TOKENS: usize = 6000;
-/// What the summary takes itself.
+/// Tokens reserved for the summary.
 const SUMMARY_TOKENS: usize = 180;
-/// Messages that make room for the summary and for the trigger.
+/// Messages reserved for the summary and the trigger.
 const ROOM: usize = 2;
-/// So many of the newest messages of members stay as they are.
+/// Number of the newest messages of members that are never summarised.
 const KEPT_HUMANS: usize = 2;
 
-/// The messages of `strand`, oldest first, that are beyond its limits; none of a short one.
+/// Returns the messages of `strand`, which is ordered oldest first, that exceed `limits`; empty for a short thread.
 pub fn oldest_part(strand: &[StrandMessage], limits: StrandLimits) -> Vec<Seq> {
     let tokens: usize = strand.iter().map(|one| one.tokens).sum();
     if strand.len() <= limits.messages && tokens <= limits.tokens {

@@ -1,6 +1,6 @@
-//! Topic segmentation and linking across silences. Each segment (`segment`) is compared with every matter before it (`matter`) by
-//! words, people and embeddings (`link`), and the matter that it continues is sampled (`assign`). `lessons` makes the examples that
-//! the weights are fitted on.
+//! Topic segmentation and linking across silences. Each segment (`segment`) is compared with every earlier subject
+//! (`matter`) by words, people and embeddings (`link`), and the subject that it continues is sampled (`assign`).
+//! `lessons` makes the training examples for the weights.
 
 pub mod assign;
 pub mod lessons;

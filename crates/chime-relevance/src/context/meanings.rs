@@ -1,4 +1,4 @@
-//! Embeddings of the candidates, centred on their mean: two messages of one chat are similar anyway.
+//! Embeddings of the candidates, centred on their mean, since all messages of one chat are similar.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::strands::Consensus;
@@ -6,16 +6,16 @@ use chime_core::{add_share, dot};
 
 #[derive(Debug)]
 pub struct Meanings {
-    /// The mean that was subtracted.
+    /// Mean that was subtracted.
     usual: Vec<f32>,
-    /// One for each candidate, behind each other; zeros where its vector is not known.
+    /// Vectors of all candidates, concatenated; zeros for a candidate without a vector.
     vectors: Vec<f32>,
     count: usize,
 }
 
 impl Meanings {
     pub fn of(corpus: &Corpus<'_>) -> Self {
-        /// So many zero vectors are counted in: the mean of few messages says little.
+        /// Zero vectors added to the mean, since the mean of few messages is unreliable.
         const SHRINK: f32 = 5.0;
         let vectors = || corpus.utterances.iter().map(|utterance| utterance.features.vector.as_slice());
         let known: Vec<&[f32]> = vectors().filter(|vector| !vector.is_empty()).collect();
@@ -38,14 +38,14 @@ impl Meanings {
         &self.vectors[place * self.usual.len()..][..self.usual.len()]
     }
 
-    /// A vector minus the mean; zeros for one that is not known.
+    /// Subtracts the mean from a vector; returns zeros for an empty one.
     pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
         let mut centred = vec![0.0; self.usual.len()];
         centre(&mut centred, vector, &self.usual);
         centred
     }
 
-    /// The vectors of each candidate's segment, summed with their share of the forests as weights.
+    /// Sums the vectors of each candidate's segment, weighted by their share of the forests.
     pub fn of_segments(&self, consensus: &Consensus) -> Self {
         let mut sums = self.zeros();
         for (place, sum) in sums.chunks_exact_mut(self.usual.len().max(1)).enumerate() {
@@ -54,7 +54,7 @@ impl Meanings {
         Self { usual: self.usual.clone(), vectors: sums, count: self.count }
     }
 
-    /// The cosine of each candidate with a centred vector.
+    /// Returns the cosine of each candidate with a centred vector.
     pub fn cosines(&self, centred: &[f32]) -> Vec<f64> {
         let length = |vector: &[f32]| f64::from(dot(vector, vector).sqrt()).max(1e-6);
         let own = length(centred);
@@ -63,7 +63,7 @@ impl Meanings {
     }
 }
 
-/// Puts a vector minus the mean in the place of zeros; one that is not known leaves them.
+/// Writes a vector minus the mean into `zeros`; an empty vector leaves them unchanged.
 fn centre(zeros: &mut [f32], vector: &[f32], usual: &[f32]) {
     if !vector.is_empty() {
         add_share(zeros, vector, 1.0);

@@ -1,25 +1,25 @@
-//! A question of its own, whose answer may stand anywhere in the conversation.
+//! A standalone question, whose answer may be anywhere in the conversation.
 
 use crate::retrieval::{Asked, Person, Question, Sought, Span};
 use chime_core::{Language, Seq, StoredMessage};
 
-/// Words of a question that are searched for. Each costs a look into the index.
+/// Most words of a question that are searched for. Each costs an index lookup.
 const WORDS: usize = 16;
 
-/// What a question is searched by.
+/// Search terms of a question.
 #[derive(Debug, Clone)]
 pub struct OpenQuestion {
     words: Vec<String>,
     names: Vec<String>,
-    /// Without the names of the bot and of members.
+    /// Text without the names of the bot and of members.
     text: String,
     spans: Vec<Span>,
-    /// The trigger.
+    /// Number of the trigger; only earlier messages are searched.
     before: Seq,
 }
 
 impl OpenQuestion {
-    /// Reads the question of a trigger; none where it replies to something or has no word to search for.
+    /// Builds the search for a trigger's question; `None` if the trigger is a reply or has no word to search for.
     pub fn of(trigger: &StoredMessage, question: Question) -> Option<Self> {
         let Question { mut words, names, bare: text, spans, .. } = question;
         words.retain(|word| !names.contains(word));
@@ -33,7 +33,8 @@ impl OpenQuestion {
     }
 }
 
-/// Reads the ask of `trigger`, which may name any of `people`. `utc_offset`: seconds that the chat's clock is ahead of UTC.
+/// Parses the question of `trigger`, which may name any of `people`. `utc_offset` is the chat's offset from UTC in
+/// seconds.
 pub fn read(
     (trigger, ask): (&StoredMessage, &str),
     (language, utc_offset): (Language, i32),

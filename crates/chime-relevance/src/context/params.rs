@@ -1,31 +1,29 @@
-//! How far to look and how much to take.
+//! Limits, budget and weights of the picker.
 
 use std::sync::Arc;
 
 use crate::context::seed::SeedRule;
 use crate::context::weights::Scorers;
 
-/// How far to look and how much to take.
 #[derive(Debug, Clone)]
 pub struct Params {
-    /// The first design's rule.
+    /// Time-gap rule of the first design.
     pub seed: SeedRule,
-    /// Reply links that are followed from a member of the window.
+    /// Most reply links that are followed from a message of the window.
     pub chain_depth: usize,
     /// Tokens of the whole window, counted by `estimate`.
     pub token_budget: usize,
-    /// How many tokens a text takes.
+    /// Estimates the tokens of a text.
     pub estimate: fn(&str) -> usize,
-    /// Most messages of a focus, those that reply links lead to not counted.
+    /// Most messages of a focus, without those that reply links add.
     pub focus_limit: usize,
-    /// The fitted weights.
     pub scorers: Arc<Scorers>,
 }
 
 impl Params {
-    /// Reply links that are followed.
+    /// Default of `chain_depth`.
     pub const CHAIN_DEPTH: usize = 20;
-    /// Messages on either side of an old anchor that are candidates with it.
+    /// Messages on either side of an old anchor that become candidates with it.
     pub const ANCHOR_BESIDE: usize = 20;
 
     pub fn new(estimate: fn(&str) -> usize) -> Self {

@@ -1,11 +1,11 @@
-//! What lies further back than the messages that were fetched, as the driver finds it.
+//! Access to messages older than the fetched ones, implemented by the caller.
 
 use crate::context::open_question::OpenQuestion;
 use crate::context::retrieval::query::OlderQuery;
 use crate::context::retrieval::rerank::Reranked;
 use crate::retrieval::Stretch;
 
-/// Looks into the past of a conversation.
+/// Search in the past of a conversation.
 pub trait Past {
     /// Returns messages older than the candidates that may be about the same as the focus, the likeliest first.
     fn older(&self, query: &OlderQuery) -> Vec<Reranked>;
@@ -14,7 +14,6 @@ pub trait Past {
     fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch>;
 }
 
-/// A conversation without a past.
 impl Past for () {
     fn older(&self, _: &OlderQuery) -> Vec<Reranked> {
         Vec::new()

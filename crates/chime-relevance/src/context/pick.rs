@@ -1,8 +1,8 @@
-//! From a trigger and its candidates to the focus: the candidates that the trigger points at, each with the matter that comes
-//! with it (`guess`), and the set with the highest expected F1 over these guesses.
+//! Picks the focus among the candidates of a trigger: guesses which candidates it points at, each with its subject
+//! (`guess`), and the set with the highest expected F1 over these guesses.
 //!
-//! The members of a matter come from the relatedness of pairs in a slow chat, and from the strands of sampled reply forests in
-//! a busy one; between the two, from both, weighted by the chat's slowness.
+//! The members of a subject come from the relatedness of pairs, or in a busy chat from the threads of sampled reply
+//! forests. For a trigger that does not tag the bot, both are blended by the chat's slowness.
 
 mod guess;
 pub mod precompute;
@@ -29,17 +29,17 @@ use crate::context::strands::SampledStrands;
 use chime_core::trigger::Languages;
 use chime_core::{MessageId, Role, StoredMessage, UserId};
 
-/// A trigger as the scorer reads it.
+/// A trigger as input of the scorers.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub message: &'a StoredMessage,
-    /// Its words without the bot's name.
+    /// Text of the trigger without the bot's name.
     pub text: &'a str,
-    /// Whether it tags the bot. A tag with words asks about its words; another message goes on with the talk.
+    /// `true` if it tags the bot; `false` if it only continues the conversation.
     pub is_tag: bool,
-    /// The rule that finds the newest run of messages without a long silence.
+    /// Rule that finds the newest run of messages without a long silence.
     pub seed: SeedRule,
-    /// The sources of the answer that it replies to.
+    /// Sources of the answer that it replies to.
     pub sources: Option<&'a Sources>,
 }
 
@@ -51,33 +51,31 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The candidates that a trigger is about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Selection {
-    /// Places among the candidates, best first.
+    /// Indices among the candidates, best first.
     pub taken: Vec<Taken>,
-    /// How likely each candidate belongs to what the trigger is about, 0 to 1.
+    /// Probability that each candidate belongs to the subject of the trigger, 0 to 1.
     pub marginals: Vec<f32>,
 }
 
-/// The candidates made ready to be scored, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).
+/// The candidates with their features, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).
 struct Candidates<'a> {
-    /// Oldest first. Everything else is by the places of these.
+    /// Oldest first. All other indices refer to this list.
     messages: &'a [&'a StoredMessage],
     features: Vec<Arc<MessageFeatures>>,
-    /// How many of them come from further back than the rest, which is unbroken.
+    /// Number of leading messages from further back. The rest has no gaps.
     older: usize,
     evidence: &'a Evidence,
     links: &'a ReplyModel,
-    /// How many messages back the parent of each is, and its place if it is a candidate.
+    /// Distance in messages from each message to its parent, and in `replies` the parent's index if it is a candidate.
     parents: Vec<Option<usize>>,
     replies: Vec<Option<usize>>,
-    /// Their reply forests, if these were sampled before.
+    /// Reply forests of these candidates, if sampled ahead.
     sampled: Option<Arc<SampledStrands>>,
 }
 
-/// Selects what the trigger of `history` is about among the candidates of `pool`. `seen` takes what each feature of each
-/// candidate added.
+/// Picks the candidates that the trigger of `history` is about. `seen` collects the contributions of each feature.
 pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
     let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
     let candidates = Candidates::of((&talk, pool.older), &history.evidence, &params.scorers.links);
@@ -102,7 +100,7 @@ impl<'a> Candidates<'a> {
             sampled: evidence.sampled.clone().filter(|sampled| sampled.is_of(messages)),
         }
     }
-    /// Reads a trigger. Of its words those count that tell something among the candidates.
+    /// Computes the features of a trigger. Its common words do not count if it has a rarer one.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
         let vector = known.map_or_else(Vec::new, |known| known.vector.clone());
@@ -115,7 +113,7 @@ impl<'a> Candidates<'a> {
         trigger
     }
 
-    /// What is known of a trigger among the candidates; `trigger` is what was read off it.
+    /// Builds the scorers' view of a trigger from its features.
     fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> Tag<'b> {
         let message = asking.message;
         let is_bare = says_little(asking.text, |stem| self.features.iter().any(|it| it.has_stem(stem)));
@@ -140,7 +138,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Whether a candidate is what somebody else than `asker` asked the bot, or was answered.
+    /// Returns `true` if a candidate is a question of a member other than `asker` to the bot, or the answer to one.
     fn is_exchange_with_others(&self, place: usize, asker: UserId) -> bool {
         let is_other = |asked: usize| self.features[asked].author != asker;
         match self.messages[place].message.role {
@@ -150,14 +148,14 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// An answer of the bot and what it rests on, as far as they are candidates.
+    /// Returns the indices of an answer of the bot and of its sources, as far as they are candidates.
     fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
         let Some(Sources { of, used }) = sources else { return Vec::new() };
         let is_of = |stored: &StoredMessage| stored.message.id == *of || used.iter().any(|(seq, _)| *seq == stored.seq);
         (0..self.messages.len()).filter(|place| is_of(self.messages[*place])).collect()
     }
 
-    /// The candidates made ready to be compared. How slow the chat is shows also in how long a trigger comes `after` them.
+    /// Builds the corpus. `after` is the time of the trigger, which counts towards the chat's slowness.
     pub(in crate::context) fn corpus(&self, after: Option<f64>) -> Corpus<'_> {
         let candidates = self.messages.iter().zip(&self.features).zip(&self.replies);
         let utterances: Vec<Utterance<'_>> =
@@ -166,7 +164,7 @@ impl<'a> Candidates<'a> {
         Corpus::new(utterances, slowness)
     }
 
-    /// How likely the trigger goes on from each candidate.
+    /// Returns the probability that the trigger continues each candidate.
     fn linked(&self, links: &Antecedents) -> Vec<f64> {
         let mut linked = vec![0.0; self.messages.len()];
         for link in &links.0 {
@@ -183,7 +181,7 @@ fn utterance<'a>(stored: &StoredMessage, features: &'a MessageFeatures, reply: O
     Utterance { at: message.sent_at.secs() as f64, is_ours: message.role == Role::Assistant, reply, features }
 }
 
-/// How far back a message is among `past`, 1 being the last.
+/// Returns the distance of a message from the end of `past`; 1 is the last message.
 fn distance_of(id: Option<MessageId>, past: &[MessageId]) -> Option<usize> {
     let id = id?;
     past.iter().rev().position(|other| *other == id).map(|back| back + 1)

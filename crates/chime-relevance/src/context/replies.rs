@@ -1,9 +1,9 @@
 //! The reply model: antecedent scoring, as in conversation disentanglement.
 //!
-//! *Owns*: the features of a message and one before it (`pairs`, `similarity`), the linear model over them (`model`), the
-//! distribution over antecedents (`antecedents`), and reply forests sampled from it (`sample`).
-//! *Never*: IO; anything but a message and the window before it, so that a distribution can be cached.
-//! *Entry*: [`antecedents::Past::antecedents`].
+//! `pairs` and `similarity` compute the features of a message and an earlier one, `model` is the linear model over
+//! them, `antecedents` the distribution over antecedents, and `sample` draws reply forests from it. A distribution
+//! depends only on a message and the window before it, so it can be cached. Start at
+//! [`antecedents::Past::antecedents`].
 
 pub mod antecedents;
 pub mod model;

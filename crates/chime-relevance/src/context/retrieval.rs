@@ -1,8 +1,8 @@
-//! Retrieval of messages older than all candidates, for matters that began before them.
+//! Retrieval of messages older than all candidates, for subjects that began before them.
 //!
-//! In a group of five hundred messages a day the last two hundred are one afternoon. The ask and the picked messages make a query
-//! (`query`), the engine of recall finds messages that hold its words, and `rerank` scores them. Those that are clearly about the
-//! same join the focus; the others are surroundings, where there is room.
+//! In a group with 500 messages a day, the last 200 cover one afternoon. The question and the picked messages form a
+//! query (`query`), the retrieval engine finds messages with its words, and `rerank` scores them. Messages that clearly
+//! share the subject join the focus; the others become surroundings if the budget allows.
 
 pub mod query;
 pub mod rerank;

@@ -1,6 +1,7 @@
-//! The focus of an ask that names a time, a talk or a member and nothing else ("what was decided on monday?", "what happened at the
-//! last meeting?", "what did Zoe say?"): the messages that carry what was said then, or by them. The picker has nothing to go by
-//! there, since who or what is named is as a rule what is talked about.
+//! The focus of a question that names only a time, a conversation or a member ("what was decided on monday?", "what
+//! happened at the last meeting?", "what did Zoe say?"): the most representative messages of that time or member. The
+//! picker cannot help there: it treats a name or a day in a question as its subject, not as the author or the time of
+//! the messages.
 
 use std::time::Duration;
 
@@ -9,31 +10,30 @@ use crate::context::evidence::Evidence;
 use crate::retrieval::{Question, SESSION_SILENCE, Span};
 use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 
-/// How likely the best of the messages is meant; the others less, by their rank.
+/// Score of the best message, and the step by which each further one scores less.
 const SCORE: f64 = 0.9;
 const STEP: f64 = 0.005;
-/// Messages of a time that are marked at most: more tell no more.
+/// Most messages of a time span in the focus; more add nothing.
 const MOST: usize = 60;
-/// Of a member alone, what they said last.
+/// Number of newest messages, if the question names a member and no time.
 const NEWEST_OF_MEMBERS: usize = 12;
-/// A talk has at least so many messages: fewer are a remark.
+/// Minimum messages of a conversation; fewer are only a remark.
 const TALK: usize = 8;
-/// Whoever asks for news was away for so long at least; whoever was not, or for longer than the second, is told of some days.
+/// Absence after which "news" means everything since the asker's last message. Outside these bounds it means the last
+/// [`NEWS`].
 const AWAY: (Duration, Duration) = (Duration::from_secs(6 * 3600), Duration::from_secs(30 * 86_400));
 const NEWS: Duration = Duration::from_secs(7 * 86_400);
 
-/// The messages that are read for an ask.
+/// A range of messages to load for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedSpan {
-    /// All that were sent in a time.
     Within(Span),
-    /// The newest.
     Newest,
 }
 
-/// Returns which messages have to be read for a question that asks for all that was said; none where it asks for something else.
+/// Returns the messages to load for a question that asks for all that was said; empty for any other question.
 pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
-    // "^ what I asked" is about what was asked, which the picker finds.
+    // "^ what I asked" means a question that the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
     let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
     if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
@@ -46,7 +46,7 @@ pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
     }
 }
 
-/// Returns the messages of `read`, oldest first, that the question wants, the most telling with the highest scores.
+/// Returns the messages of `read` that the question wants, oldest first; the most representative score highest.
 pub fn said(
     question: &Question,
     trigger: &StoredMessage,
@@ -77,8 +77,8 @@ pub fn said(
     (!said.is_empty()).then_some(said)
 }
 
-/// Whether a member said it at a time that the question names, and one whom it names; where it names no time or nobody, at any
-/// or by any.
+/// Returns `true` if a member wrote the message within a named time span and the author is named. If the question names
+/// no time, any time matches; if it names nobody, any member.
 fn is_wanted(question: &Question, message: &Message) -> bool {
     let is_within = |span: &Span| (span.from..span.to).contains(&message.sent_at);
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
@@ -86,7 +86,7 @@ fn is_wanted(question: &Question, message: &Message) -> bool {
     message.role == Role::User && is_then && is_by
 }
 
-/// The newest run of messages without a long silence that is long enough to be a talk.
+/// Returns the newest run of messages without a long silence that is long enough to be a conversation.
 fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
     let mut talks: Vec<Vec<&StoredMessage>> = Vec::new();
     for stored in read.iter().filter(|stored| stored.message.role == Role::User) {
@@ -101,7 +101,7 @@ fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
     newest.map_or_else(Vec::new, |place| talks.swap_remove(place))
 }
 
-/// Returns the messages since the asker was last here; for whoever never left, those of the last days.
+/// Returns the messages since the asker's last message, or of the last days if the asker was not away.
 fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let now = trigger.message.sent_at;
     let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;

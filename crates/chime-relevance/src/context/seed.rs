@@ -1,17 +1,16 @@
-//! The first design's rule: a conversation is the run of messages before the trigger with no long silence in it, and the
-//! message that the trigger replies to. A baseline for figures, and a feature of candidates.
+//! The first design's rule: a conversation is the run of messages before the trigger without a long silence, and the
+//! message that the trigger replies to. It serves as a baseline for measurements and as a feature of candidates.
 
 use std::time::Duration;
 
 use crate::context::history::History;
 use chime_core::{StoredMessage, Timestamp};
 
-/// The rule with its two settings.
 #[derive(Debug, Clone, Copy)]
 pub struct SeedRule {
-    /// The most messages of a cluster.
+    /// Most messages of a cluster.
     pub lookback_limit: usize,
-    /// The longest silence inside a cluster. A silence of exactly this length does not cut.
+    /// Longest silence inside a cluster. A silence of exactly this length does not cut.
     pub time_threshold: Duration,
 }
 
@@ -22,7 +21,7 @@ impl Default for SeedRule {
 }
 
 impl SeedRule {
-    /// The run of messages before the moment `from` without a silence longer than the threshold; newest first, as they come.
+    /// Returns the run of messages before `from` without a silence longer than the threshold, newest first.
     pub fn cluster<'a>(
         &self,
         newest_first: impl Iterator<Item = &'a StoredMessage>,
@@ -37,7 +36,7 @@ impl SeedRule {
         })
     }
 
-    /// The messages that the rule selects: the cluster, newest first, and the message that is replied to.
+    /// Returns the cluster, newest first, and the message that is replied to.
     pub fn select<'a>(&self, history: &'a History) -> Vec<&'a StoredMessage> {
         let mut selected: Vec<&StoredMessage> =
             self.cluster(history.recent.iter().rev(), history.trigger.message.sent_at).collect();
@@ -64,7 +63,7 @@ mod tests {
         assert_eq!(ids, expected);
     }
 
-    /// Seed scenario A with bridging off: C alone is near enough to D.
+    /// Seed scenario A with bridging off: C alone is close enough to D.
     #[test]
     fn scenario_a_of_the_seed() {
         for ask in ["@bot", "@bot thoughts?"] {

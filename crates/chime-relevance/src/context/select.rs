@@ -1,4 +1,4 @@
-//! Which messages to take: the set with the highest expected F1 (`expected_f1`), and whether a second matter is as likely
-//! (`ambiguity`).
+//! Selects the focus: the set with the highest expected F1 (`expected_f1`), and a second subject if it is about as
+//! likely (`ambiguity`).
 
 pub mod expected_f1;

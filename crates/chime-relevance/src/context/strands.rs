@@ -1,4 +1,4 @@
-//! Strands, segments and matters of the sampled forests as partitions of the candidates, and their consensus.
+//! Threads, segments and subjects of the sampled forests as partitions of the candidates, and their consensus.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use chime_core::StoredMessage;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitions {
     count: usize,
-    /// The number of each candidate's set, forest after forest: there are fewer sets than a byte can tell apart, since there
-    /// are no more than candidates.
+    /// Set number of each candidate, forest after forest. A byte is enough, since there are no more sets than
+    /// candidates.
     labels: Vec<u8>,
 }
 
 impl Partitions {
-    /// `forests` are the sets of each; together they hold all of `count` candidates, each once.
+    /// Builds the partitions from each forest's sets, which together hold all of `count` candidates once.
     pub fn of<'a>(forests: impl IntoIterator<Item = &'a [IndexSet]>, count: usize) -> Self {
         let mut labels = Vec::new();
         for sets in forests {
@@ -30,7 +30,7 @@ impl Partitions {
         Self { count, labels }
     }
 
-    /// For each candidate the number of forests in which it is in one set with `one`.
+    /// Returns, for each candidate, the number of forests in which it is in one set with `one`.
     pub fn times_with(&self, one: usize) -> Vec<u8> {
         let mut times = vec![0; self.count];
         for labels in self.forests() {
@@ -40,10 +40,10 @@ impl Partitions {
         times
     }
 
-    /// The sets that hold a candidate with a link; `links` has a probability for each candidate. Each set comes with its share of
-    /// all links (these sum to 1) and its members as 0 or 1 for each candidate.
+    /// Returns the sets that hold a candidate with a link. `links` has a probability for each candidate. Each set comes
+    /// with its share of all links (these sum to 1) and its members as 0 or 1 for each candidate.
     pub fn led_to(&self, links: &[f64]) -> Vec<(f32, Vec<f32>)> {
-        /// Links weaker than this lead nowhere.
+        /// Minimum probability of a link that counts.
         const WEAK: f64 = 0.002;
         let mut sets: BTreeMap<IndexSet, f64> = BTreeMap::new();
         for labels in self.forests() {
@@ -61,7 +61,7 @@ impl Partitions {
         sets.iter().map(|(set, weight)| ((weight / all) as f32, members(set))).collect()
     }
 
-    /// The share of one forest: one by their number.
+    /// Returns the share of one forest: one divided by their number.
     pub fn share(&self) -> f64 {
         1.0 / self.forests().count().max(1) as f64
     }
@@ -71,11 +71,11 @@ impl Partitions {
     }
 }
 
-/// The consensus matrix: for any two candidates the share of the forests in which they are in one segment. Sparse, since in a
-/// slow chat hardly any two are.
+/// Consensus matrix: for any two candidates the share of the forests in which they are in one segment. Sparse, since in
+/// a slow chat most entries are zero.
 #[derive(Debug)]
 pub struct Consensus {
-    /// For each candidate its row without the zeros: place and share, ascending, itself included.
+    /// Row of each candidate without the zeros: index and share, ascending, itself included.
     near: Vec<Vec<(usize, f64)>>,
 }
 
@@ -89,18 +89,18 @@ impl Consensus {
         Self { near: (0..segments.count).map(near).collect() }
     }
 
-    /// The entry of two candidates; 1 for a candidate with itself.
+    /// Returns the entry of two candidates; 1 for a candidate with itself.
     pub fn share(&self, one: usize, other: usize) -> f64 {
         let near = &self.near[one];
         near.binary_search_by_key(&other, |(place, _)| *place).map_or(0.0, |found| near[found].1)
     }
 
-    /// The row of `one` without the zeros: place and share, ascending, itself included.
+    /// Returns the row of `one` without the zeros: index and share, ascending, itself included.
     pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
         self.near[one].iter().copied()
     }
 
-    /// The product of the matrix with a sparse vector, given as places and values.
+    /// Returns the product of the matrix with a sparse vector, given as indices and values.
     pub fn gathered(&self, what: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut gathered = vec![0.0; self.near.len()];
         for (place, value) in what {
@@ -111,14 +111,15 @@ impl Consensus {
         gathered
     }
 
-    /// The mean size of each candidate's segment, in messages: the row sums.
+    /// Returns the mean size of each candidate's segment, in messages: the row sums.
     pub fn sizes(&self) -> Vec<f64> {
         self.near.iter().map(|near| near.iter().map(|(_, share)| share).sum()).collect()
     }
 }
 
-/// The strands of a forest, the trees of its `antecedents`, in the order of their first messages. With `far`, segments: strands cut
-/// at silences of more than so many seconds and behind answers of the bot, unless a reply link bridges them.
+/// Returns the threads of a forest, the trees of its `antecedents`, in the order of their first messages. With `far`,
+/// returns segments: threads cut at silences of more than `far` seconds and after answers of the bot, unless a reply
+/// link bridges them.
 pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<f64>) -> Vec<IndexSet> {
     let mut segments: Vec<IndexSet> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
@@ -142,27 +143,26 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
     segments
 }
 
-/// The partitions of a conversation's candidates: 12 KB for two hundred.
+/// The partitions of a conversation's candidates: 12 KB for 200 of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampledStrands {
-    /// The candidates, oldest first: places below count from the first of them.
+    /// Candidates, oldest first; the indices of the partitions refer to this list.
     pub candidates: Vec<Address>,
     pub partitioned: Partitioned,
 }
 
-/// The three partitions of each forest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitioned {
-    /// The trees of the forest.
+    /// Trees of the forest.
     pub strands: Partitions,
-    /// Strands, cut at long silences and behind answers of the bot.
+    /// Threads cut at long silences and after answers of the bot.
     pub segments: Partitions,
-    /// Segments that take up each other.
+    /// Segments linked into one subject across silences.
     pub matters: Partitions,
 }
 
 impl SampledStrands {
-    /// Whether these are its candidates. A tag may have others: pictures of its own album that came after it.
+    /// Returns `true` if sampled for these candidates. A trigger can have others: later pictures of its own album.
     pub fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
         candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
     }

@@ -1,4 +1,4 @@
-//! Chats as text in, windows as text out, by the picker that ships.
+//! End-to-end tests of the picker with its shipped weights: chats as text in, windows as text out.
 
 mod scenarios;
 
@@ -17,7 +17,7 @@ fn estimate(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
-/// The last line of `chat` is the trigger, the others came before it.
+/// Parses a chat. The last line of `chat` is the trigger.
 fn history(chat: &str) -> History {
     let mut recent = transcript(chat);
     let trigger = recent.pop().expect("a trigger");
@@ -28,7 +28,7 @@ fn ids(window: &ContextWindow) -> Vec<i64> {
     window.entries.iter().map(|entry| entry.message.message.id.0).collect()
 }
 
-/// The focus with its reasons, `3 strand`.
+/// Returns the focus with its reasons, such as `3 strand`.
 fn focus(window: &ContextWindow) -> Vec<String> {
     window.focus().map(|entry| format!("{} {}", entry.message.message.id, entry.reason.as_str())).collect()
 }
@@ -38,7 +38,7 @@ fn check(chat: &str, expected: &[&str]) {
     assert_eq!(focus(&get_smart_context(&history(chat), &Params::new(estimate))), expected);
 }
 
-/// Whether each message of the focus is there for a link to the trigger.
+/// Checks which messages are in the window for `reason`.
 #[track_caller]
 fn check_with(params: &Params, chat: &str, reason: Reason, expected: &[i64]) {
     let window = get_smart_context(&history(chat), params);
@@ -46,7 +46,7 @@ fn check_with(params: &Params, chat: &str, reason: Reason, expected: &[i64]) {
     assert_eq!(linked.map(|entry| entry.message.message.id.0).collect::<Vec<_>>(), expected);
 }
 
-/// Seed scenario A with bridging on: all belong together.
+/// Seed scenario A with bridging on: all messages belong together.
 #[test]
 fn scenario_a_of_the_seed_crosses_the_gap() {
     for ask in ["@bot", "@bot thoughts?"] {
@@ -94,7 +94,7 @@ fn the_anchor_is_in_even_as_a_snapshot_and_a_marked_part_is_kept() {
     assert_eq!(focus(&window), ["1 quoted"]);
 }
 
-/// A question, its answers, and something else between.
+/// A question, its answers, and an unrelated message between them.
 const CHAIN: &str = "
     -30d 10:00 ann#1 the first
     -20d 10:00 bob#2>1 the second
@@ -234,7 +234,7 @@ fn a_chat_of_thousands_keeps_the_budget_and_the_newest() {
     assert!(ids(&window).ends_with(&[1437, 1438, 1439]), "{:?}", ids(&window));
 }
 
-/// A chat of up to 40 messages in two threads, with replies to anywhere, albums, bursts and silences.
+/// Generates chats of up to 40 messages in two forum topics, with replies to any message, albums, bursts and silences.
 fn any_history() -> impl Strategy<Value = History> {
     let message = (0_u64..90, 0_usize..3, prop::option::of(0_usize..40), 0..6_usize, 0_usize..600);
     prop::collection::vec(message, 1..40).prop_map(|lines| {
@@ -267,7 +267,7 @@ fn any_params() -> impl Strategy<Value = Params> {
     })
 }
 
-/// What holds for the window of any history.
+/// Checks the invariants of the window of any history.
 fn keeps_its_promises(history: &History, params: &Params) -> Result<ContextWindow, TestCaseError> {
     let window = get_smart_context(history, params);
     let trigger = &history.trigger;
@@ -295,7 +295,7 @@ fn keeps_its_promises(history: &History, params: &Params) -> Result<ContextWindo
     Ok(window)
 }
 
-/// All messages of a history, the trigger among them.
+/// Changes all messages of a history, the trigger included.
 fn each_message(history: &mut History, change: impl FnMut(&mut StoredMessage)) {
     let History { recent, linked, trigger, .. } = history;
     recent.iter_mut().chain(linked).chain([trigger]).for_each(change);
@@ -308,7 +308,7 @@ proptest! {
         keeps_its_promises(&history, &params)?;
     }
 
-    /// Messages may come late, and be numbered late.
+    /// Messages may arrive late, and get late numbers.
     #[test]
     fn the_order_of_arrival_does_not_matter(history in any_history(), params in any_params()) {
         let mut late = history.clone();
@@ -317,7 +317,7 @@ proptest! {
         prop_assert_eq!(get_smart_context(&late, &params), get_smart_context(&history, &params));
     }
 
-    /// Of two versions of a message only the newer counts, wherever it comes from.
+    /// Of two versions of a message only the newer counts, whichever list holds it.
     #[test]
     fn an_edit_is_read_as_if_it_had_been_said_so(history in any_history(), place in 0_usize..40, params in any_params()) {
         let mut edited = history.clone();
@@ -336,7 +336,7 @@ proptest! {
         prop_assert_eq!(read(&window), read(&said_so));
     }
 
-    /// Ids are Telegram's: they may be large, have gaps, and mean nothing but an order within a second.
+    /// Ids are Telegram's: they may be large, have gaps, and mean only an order within a second.
     #[test]
     fn what_links_lead_to_does_not_depend_on_the_ids(
         history in any_history(),
@@ -349,7 +349,7 @@ proptest! {
             stored.message.id = new(stored.message.id);
             stored.message.reply_to = stored.message.reply_to.map(new);
         });
-        // Where there is room, all that links lead to is in.
+        // With a large budget, everything that reply links lead to is in the window.
         let params = Params { token_budget: 100_000, ..params };
         let window = keeps_its_promises(&renumbered, &params)?;
         let linked = |window: &ContextWindow| {
@@ -361,7 +361,7 @@ proptest! {
     }
 }
 
-/// Of `count` messages, a minute apart; every seventh replies to one of the ten before it.
+/// Builds `count` messages, a minute apart; every seventh is a reply.
 fn long_history(count: u32) -> History {
     let mut chat = transcript("10:00 ann#1 who waters the plants?\n10:01 bob#2 I do\n10:02 cat#3 @bot and the cat?");
     let templates = std::mem::take(&mut chat);
@@ -379,7 +379,7 @@ fn long_history(count: u32) -> History {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
-    /// From a chat without a message before the tag to one of thousands.
+    /// From a chat without messages before the trigger to one of thousands.
     #[test]
     fn chats_of_any_length_keep_the_promises(count in prop_oneof![Just(0_u32), 1_u32..8, 190_u32..210, 1_000_u32..3_000]) {
         let window = keeps_its_promises(&long_history(count), &Params::new(estimate))?;

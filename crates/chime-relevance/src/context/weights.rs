@@ -11,34 +11,31 @@ use crate::context::novelty::NoveltyModel;
 use crate::context::relatedness::{pairwise, refine};
 use crate::context::replies::model::ReplyModel;
 
-/// Fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`; the figures that are published of them were
-/// measured on chats that they had not seen. `far`, the threshold of the novelty and the price of a token were set, not fitted.
+/// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`. Published figures were measured
+/// on held-out chats. `far`, the novelty threshold and the price of a token were set by hand.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Weights {
     /// Seconds of silence that end a segment, unless a reply bridges them.
     pub far: f64,
-    /// Scores a segment as a continuation of an earlier matter.
     pub segment_link: SegmentLink,
     pub novelty: NoveltyModel,
-    /// For a tag whose words say too little to go by, and for all others.
+    /// Weights for a trigger with too few words, and for all others.
     pub focus_bare: Terms<{ focus::FEATURES }>,
     pub focus_text: Terms<{ focus::FEATURES }>,
     pub pairwise: Terms<{ pairwise::FEATURES }>,
-    /// One for each refining pass.
+    /// Weights of each refining pass.
     pub refine: Vec<Terms<{ refine::FEATURES }>>,
 }
 
 impl Weights {
-    /// The shipped weights as they are written.
+    /// The shipped weights as JSON.
     pub const WRITTEN: &str = include_str!("weights.json");
 }
 
-/// All fitted weights: those that ship, or others while weights are being fitted.
+/// All fitted weights: the shipped ones, or others during fitting.
 #[derive(Debug, Clone)]
 pub struct Scorers {
-    /// Which message replies to which.
     pub links: ReplyModel,
-    /// What a tag is about.
     pub matters: Weights,
 }
 
@@ -51,7 +48,7 @@ impl Scorers {
         Arc::clone(&SHIPPED)
     }
 
-    /// From the two files as they are written.
+    /// Parses the weights from the contents of the two files.
     pub fn read(links: &str, matters: &str) -> serde_json::Result<Self> {
         Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
     }

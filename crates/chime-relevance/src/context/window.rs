@@ -1,4 +1,4 @@
-//! Makes the window: anchor, its sources, focus, older messages, surroundings, budget.
+//! Builds the context window: anchor, its sources, focus, older messages, surroundings, budget.
 
 mod picked;
 mod surroundings;
@@ -25,36 +25,36 @@ use chime_core::{MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
-/// A trigger starts nothing new where an older message is found that is at least this likely.
+/// Minimum probability of an older message that shows that the trigger starts nothing new.
 const FOUND: f64 = 0.15;
-/// Factor on the probability of an older message among the surroundings: without it fewer of those are shown.
+/// Factor on the probability of an older message among the surroundings; without it too few of them are shown.
 const FAR: f64 = 1.3;
-/// And their bound: below what counts as [`SURE`].
+/// Upper bound of that probability, below [`SURE`].
 const UNSURE: f64 = 0.49;
-/// Share of the budget for what was said at any time about the words of a question.
+/// Share of the budget for stretches that hold the words of a question.
 const STRETCHES_SHARE: f64 = 0.6;
 /// Score of the messages of the best stretch, and the factor for each further one.
 const STRETCH_SCORE: f64 = 0.95;
 const STRETCH_DECAY: f64 = 0.97;
-/// A stretch that fits a question so well is about what it asks.
+/// Minimum score of a stretch that is about the question.
 const ABOUT: f64 = 0.9;
-/// Stretches in which a picked message stays in the focus although the picker is unsure.
+/// Number of best stretches in which a picked message stays in the focus although the picker is unsure.
 const NARROWED_TO: usize = 2;
-/// Messages behind the anchor of a reply that stay in the focus although the picker is unsure.
+/// Number of messages after the anchor of a reply that stay in the focus although the picker is unsure.
 const BEHIND_ANCHOR: usize = 3;
-/// Probability from which on a picked message is in the focus of a reply, or of a question in a long conversation.
+/// Minimum probability of a picked message in the focus of a reply, or of a question in a long conversation.
 const SURE_PICK: f64 = 0.5;
-/// Tokens of surroundings for a trigger that starts something new.
+/// Most tokens of surroundings for a trigger that starts a new subject.
 const NEW_MATTER_TOKENS: usize = 400;
 
-/// Picks the messages that a trigger is about, as far as the token budget goes: the message it replies to always, what the
-/// answer it goes on with rests on, and what is likely about the same.
+/// Picks the messages that a trigger is about, within the token budget: the message it replies to, the sources of the
+/// answer that it continues, and messages that are likely about the same subject.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     get_smart_context_with(history, params, &(), |_| None)
 }
 
-/// The same with what is found in the `past`, where the history does not reach back to the beginning. A part of the strand
-/// for which `summarize` knows a summary is left out.
+/// Like [`get_smart_context`], but searches the `past` if the history is incomplete. Messages for which `summarize`
+/// returns a summary are left out.
 pub fn get_smart_context_with(
     history: &History,
     params: &Params,
@@ -64,7 +64,7 @@ pub fn get_smart_context_with(
     Focused::of(history, params).window(history, params, past, summarize)
 }
 
-/// The focus among the candidates, before older messages are looked for. It takes most of the time and nothing from the store.
+/// The focus, before the search for older messages. It takes most of the time and no store access.
 pub struct Focused {
     picked: Picked,
     selection: Selection,
@@ -76,7 +76,7 @@ impl Focused {
         Self { picked, selection }
     }
 
-    /// The window around the focus, with what is found in the `past`.
+    /// Builds the window around the focus, with older messages from the `past`.
     pub fn window(
         self,
         history: &History,
@@ -108,7 +108,6 @@ impl Focused {
         let is_new = picked.is_empty() && nearby().all(|one| one.probability < FOUND);
         let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
         let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
-        // The summary is in the window too.
         let budget = budget.saturating_sub(summarized.tokens);
         picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= ABOUT);
         picked.add_surroundings(&pool, &likely);
@@ -128,12 +127,12 @@ impl Focused {
     }
 }
 
-/// Where the words of a question were spoken about at any time, as far as its share of the budget goes.
+/// The stretches that hold the words of a question, as far as their share of the budget goes.
 #[derive(Default)]
 struct Stretches {
-    /// Best first, each with the score of its messages.
+    /// Best first, each with the score for its messages.
     shown: Vec<(Stretch, f64)>,
-    /// How well the best fits the question.
+    /// Score of the best stretch.
     best: f64,
 }
 
@@ -155,7 +154,7 @@ impl Stretches {
         stretches
     }
 
-    /// Whether the focus is narrowed by them: in a conversation that is longer than what the picker sees.
+    /// Returns `true` if the focus is limited to the stretches: in a conversation longer than the candidates.
     fn narrow(&self, history: &History) -> bool {
         !self.shown.is_empty() && history.known_from().is_some()
     }
@@ -165,23 +164,23 @@ impl Stretches {
     }
 }
 
-/// Whether the ask has no word that the conversation knows.
+/// Returns `true` if the question has at most five words and none of them occurs in the conversation.
 fn is_bare(history: &History) -> bool {
     says_little(&history.ask, |stem| {
         history.recent.iter().any(|stored| history.evidence.reading(stored).has_stem(stem))
     })
 }
 
-/// Whether a picked message stays in the focus: it says something, and where the picker is no good judge it is sure of it.
+/// Returns `true` if a picked message stays in the focus: no small talk, and likely if the picker is unreliable.
 fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
     let stored = pool.messages[place];
     let is_sure = score >= SURE_PICK
         || match history.trigger.message.reply_to {
-            // What stands right behind a message answers it, as a rule.
+            // The messages right after a message usually answer it.
             Some(_) => pool.anchor().is_some_and(|anchor| (anchor..=anchor + BEHIND_ANCHOR).contains(&place)),
             None => !stretches.narrow(history) || stretches.hold(stored.seq),
         };
-    // "Agreed" says something of what it replies to, and "I do" of the question right before it.
+    // "Agreed" is small talk, but carries information as a reply to the anchor or right after a question.
     let answers_anchor =
         stored.message.reply_to.is_some() && stored.message.reply_to == history.trigger.message.reply_to;
     let is_question = |before: Index| history.evidence.reading(pool.messages[before]).is_question;
@@ -189,14 +188,14 @@ fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, plac
     is_sure && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
 }
 
-/// All messages from further back, each once.
+/// Returns all messages from further back, each once.
 fn further<'a>(found: &'a [Reranked], stretches: &'a Stretches) -> Vec<&'a StoredMessage> {
     let mut seen = BTreeSet::new();
     let of_stretches = stretches.shown.iter().flat_map(|(stretch, _)| &stretch.messages);
     found.iter().map(|one| &one.message).chain(of_stretches).filter(|stored| seen.insert(stored.seq)).collect()
 }
 
-/// The picked messages, and those that surely belong to the strand although the focus has no room for them.
+/// Returns the picked messages and those that likely belong to the thread although they were not picked.
 fn whole_strand(
     pool: &CandidateSet<'_>,
     picked: &Picked,
@@ -217,7 +216,7 @@ fn whole_strand(
     places.map(message).collect()
 }
 
-/// The picks without those that a summary stands for. The anchor and what was just said stay.
+/// Returns the picks without those that a summary replaces. The anchor and the pinned messages stay.
 fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
     let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
     let mut picks = picked.into_picks(pool);
@@ -225,7 +224,7 @@ fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized
     picks
 }
 
-/// The picks of the focus with their reasons, and the selection that they come from.
+/// Picks the focus with reasons, and returns the selection behind it.
 fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked, Selection) {
     let mut picked = Picked::default();
     let anchor = pool.anchor();
@@ -255,13 +254,13 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
     (picked, selection)
 }
 
-/// The answer of the bot that a tag without words of its own goes on with: nothing was said since but to it, or to the bot.
+/// Returns the bot's answer that a trigger without words continues: members since wrote only to it or to the bot.
 fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
     let is_known = |stem| {
         let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
         readings.any(|reading| reading.has_stem(stem))
     };
-    // One or two words may be an instruction ("shorter"), unless the talk has them; more are a question of their own.
+    // One or two words may be an instruction ("shorter"), unless the conversation has them; more are a new question.
     let may_instruct = lexical::words(&history.ask).count() <= 2;
     let is_subject = |stem| !may_instruct || is_known(stem);
     let has_words = !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped());
@@ -275,12 +274,11 @@ fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) 
     (is_last_talk && !has_words).then(|| pool.conversation[answer])
 }
 
-/// The part of the anchor that the member marked.
 fn quoted(trigger: &StoredMessage) -> Option<String> {
     trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
 }
 
-/// The query for older messages; none where the history reaches back to the beginning of the talk.
+/// Builds the query for older messages; `None` if the history is complete.
 fn older_query(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<OlderQuery> {
     let before = history.known_from().filter(|_| history.given.is_none())?;
     let shares: BTreeMap<Index, f64> = picked.shares().collect();
@@ -303,8 +301,7 @@ fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
     pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
 }
 
-/// The nearest messages that were left out, with the reason in words, oldest first: those that found no room before those that
-/// were never picked.
+/// Returns the nearest messages left out, oldest first, with reasons. Those that did not fit take precedence.
 fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));

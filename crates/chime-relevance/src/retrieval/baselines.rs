@@ -1,4 +1,4 @@
-//! The rankings that ours is compared with.
+//! Baseline rankings for comparison.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::retrieval::question::Question;
 use crate::retrieval::rank::{Frequencies, Ranked};
 use chime_core::dot;
 
-/// Okapi BM25's constants: long and short messages of a chat differ little in what they are worth.
+/// Okapi BM25's constants, with little normalisation by length: long and short messages are worth about the same.
 const K1: f64 = 0.9;
 const B: f64 = 0.1;
-/// Steps of the blend's recency: days, and what is worth less beyond them.
+/// Age limits in days of the blend's recency, and its value for each step.
 const RECENT_DAYS: (f64, f64) = (28.0, 180.0);
 const RECENCY: (f64, f64, f64) = (1.0, 0.6, 0.3);
 const DAY_MS: f64 = 86_400_000.0;
@@ -71,7 +71,7 @@ fn counts(passage: &Passage<'_>, lexicon: &mut Lexicon<'_>) -> HashMap<Box<str>,
     counts
 }
 
-/// The blend's recency after so many days.
+/// Returns the blend's recency for an age in days.
 pub fn recency(days: f64) -> f64 {
     match days {
         days if days <= RECENT_DAYS.0 => RECENCY.0,

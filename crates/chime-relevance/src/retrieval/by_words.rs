@@ -1,4 +1,4 @@
-//! Search in one conversation by words alone: the messages that hold most of them, and the messages around these.
+//! Searches one conversation by words alone: the messages that hold most of them, and the messages around these.
 
 use std::collections::HashMap;
 
@@ -10,45 +10,43 @@ use crate::retrieval::question::Question;
 use crate::retrieval::stretches::Sought;
 use chime_core::{Language, MessageId, Role, Seq, StoredMessage};
 
-/// Messages that are read at most.
+/// Most messages that are read.
 const READ: u32 = 120;
-/// What is worth less is said all the time.
+/// Minimum value of a word that is searched for; lower ones occur everywhere.
 const TELLING: f64 = 0.1;
 
-/// A word that is looked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word {
     pub text: String,
-    /// What it counts against the others.
+    /// Weight relative to the other words.
     pub weight: f64,
 }
 
-/// A message that words led to.
+/// A message that the search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Met {
     pub message: StoredMessage,
     pub features: Features,
-    /// How many of the words it says itself.
+    /// Number of the words that occur in the message itself.
     pub words: usize,
 }
 
-/// A conversation that is looked through.
 pub trait Archive {
     type Error;
 
-    /// How many messages it has.
+    /// Returns the number of its messages.
     fn count(&self) -> Result<f64, Self::Error>;
-    /// The newest messages before one that hold a stem, and how many hold it at any time.
+    /// Returns the newest messages before `before` that hold a stem, and the number of all messages that hold it.
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// The same of messages that name somebody, or that somebody of this name wrote.
+    /// Returns the same for messages that name a person of this name or were written by one.
     fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// The messages whose vectors are nearest to that of what is sought, as far as there are vectors.
+    /// Returns the messages whose vectors are nearest to `vector`, if there are vectors.
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
-    /// Messages by their numbers, both ends included, oldest first.
+    /// Returns the messages of a range of numbers, both ends included, oldest first.
     fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
 }
 
-/// Messages from before one, oldest first, that say some of `words` or stand beside one that does.
+/// Returns messages before `before`, oldest first, that hold some of `words`, and their neighbours.
 pub fn by_words<A: Archive>(
     archive: &A,
     (language, words): (Language, &[Word]),
@@ -84,9 +82,9 @@ pub fn by_words<A: Archive>(
     Ok(messages.into_iter().zip(read).map(met).collect())
 }
 
-/// How much it tells that a word was said which so many of all messages hold: it is met by accident as often as a talk is long.
+/// Returns how informative a word in `held` of `all` messages is: low if most conversations hold it by chance.
 fn worth(all: f64, held: f64) -> f64 {
-    /// Messages of a talk.
+    /// Usual number of messages of a conversation.
     const TALK: f64 = 200.0;
     (all / (TALK * held.max(0.5))).ln_1p()
 }
@@ -118,7 +116,6 @@ pub(super) mod tests {
     use chime_core::embed::Embedder;
     use chime_core::testkit::transcript;
 
-    /// A chat of these messages.
     pub struct Said(pub Vec<StoredMessage>);
 
     impl Archive for Said {

@@ -1,4 +1,4 @@
-//! Phrases that mark decisions, tasks and plans. They are in `cues.toml`.
+//! Phrases that mark decisions, tasks and plans. They are listed in `cues.toml`.
 
 use std::sync::LazyLock;
 
@@ -13,27 +13,25 @@ struct File {
     planned: Vec<String>,
 }
 
-/// What a text says beside its matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cues {
-    /// A choice was made.
+    /// `true` if a choice was made.
     pub settled: bool,
-    /// Somebody will do it.
+    /// `true` if somebody took on a task.
     pub taken: bool,
-    /// A plan, a rule or a date that others go by.
+    /// `true` if there is a plan, a rule or a date.
     pub planned: bool,
 }
 
-/// A search for all words of each list at once.
+/// One regular expression for each list.
 struct Patterns {
     settled: Regex,
     taken: Regex,
     planned: Regex,
 }
 
-/// Cues in `text`.
 pub fn cues(text: &str) -> Cues {
-    // A file that does not parse would find nothing, which a test rules out.
+    // A file that does not parse would find nothing; a test rules that out.
     static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         let file: File = toml::from_str(include_str!("cues.toml")).unwrap_or_default();
         let pattern = |list: &[String]| Regex::new(&any_of(list)).ok();
@@ -52,7 +50,7 @@ pub fn cues(text: &str) -> Cues {
     }
 }
 
-/// Any of the cues where a word begins. A dot at the end of a cue stands for the end of the word.
+/// Builds a pattern for any cue at the start of a word. A dot at the end of a cue marks the end of the word.
 fn any_of(cues: &[String]) -> String {
     let one = |cue: &String| match cue.strip_suffix('.') {
         Some(whole) => format!("{} ", regex::escape(whole)),
@@ -61,7 +59,7 @@ fn any_of(cues: &[String]) -> String {
     format!(" (?:{})", cues.iter().map(one).collect::<Vec<_>>().join("|"))
 }
 
-/// Words apart by one space, with one before the first and after the last.
+/// Lower-cases a text and joins its words with single spaces, with one space at both ends.
 fn padded(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
     let words: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Spans of time that a question names: "in May 2023", "on saturday", "last week", "three weeks ago".
+//! Parses the time spans in a question: "in May 2023", "on saturday", "last week", "three weeks ago".
 
 use chrono::{Datelike, Days, Months, NaiveDate};
 
@@ -7,15 +7,15 @@ use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
 
-/// From the first moment to the one after the last.
+/// Half-open time span: `to` is the first moment after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     pub from: Timestamp,
     pub to: Timestamp,
 }
 
-/// The spans that `words` name, as of `now` in a place that is `utc_offset` seconds ahead of UTC. What lies in the future is
-/// read as the last one of its kind: nothing was said there yet.
+/// Returns the spans that `words` name, as of `now`, where the local time is `utc_offset` seconds ahead of UTC. A date
+/// in the future is taken as the last past one of its kind, since messages are from the past.
 pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<Span> {
     let Some(today) = day_of(now, utc_offset) else { return Vec::new() };
     let mut found = Vec::new();
@@ -71,13 +71,13 @@ impl DateReader<'_> {
         }
     }
 
-    /// "since monday", "since the 3rd", "pazartesiden beri".
+    /// Matches "since monday", "since the 3rd", "pazartesiden beri".
     fn is_since(&self, place: usize, end: usize) -> bool {
         let is_at = |at: usize| self.table.since.at(self.words, at).is_some();
         place.checked_sub(1).is_some_and(is_at) || place.checked_sub(2).is_some_and(is_at) || is_at(end)
     }
 
-    /// "the last three days", "the past week".
+    /// Parses "the last three days", "the past week".
     fn past(&mut self, place: usize) -> Option<usize> {
         let length = self.table.last.at(self.words, place)?;
         let counted = self.count_at(place + length);
@@ -97,7 +97,7 @@ impl DateReader<'_> {
         word.parse().ok().or_else(|| self.table.counts.get(word).copied())
     }
 
-    /// "12.03." or "12.03.2024": day, month, year.
+    /// Parses "12.03." or "12.03.2024": day, month, year.
     fn numeric_date(&mut self, place: usize) -> Option<usize> {
         let mut parts = self.words[place].split('.').map(str::parse::<u32>);
         let (Some(Ok(day)), Some(Ok(month))) = (parts.next(), parts.next()) else { return None };
@@ -113,7 +113,7 @@ impl DateReader<'_> {
         Some(1)
     }
 
-    /// "3 June 2023", "the 3rd of June", "June 3", "3. juuni".
+    /// Parses "3 June 2023", "the 3rd of June", "June 3", "3. juuni".
     fn day_and_month(&mut self, place: usize) -> Option<usize> {
         if let Some(day) = self.day_number(place) {
             let skip = usize::from(matches!(self.words.get(place + 1).map(String::as_str), Some("of" | "de" | "di")));
@@ -129,7 +129,7 @@ impl DateReader<'_> {
         Some(2 + used)
     }
 
-    /// "in May 2023", "in May": the last one.
+    /// Parses "in May 2023", or "in May" as the last one.
     fn month_alone(&mut self, place: usize) -> Option<usize> {
         let month = self.month_at(place)?;
         let (year, used) = self.year_after(place + 1);
@@ -146,7 +146,7 @@ impl DateReader<'_> {
         Some(1 + used)
     }
 
-    /// "last summer", "summer 2023".
+    /// Parses "last summer", "summer 2023".
     fn season(&mut self, place: usize) -> Option<usize> {
         let season = (1..).zip(&self.table.seasons).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
         let (year, used) = self.year_after(place + 1);
@@ -164,7 +164,7 @@ impl DateReader<'_> {
         Some(1 + used)
     }
 
-    /// "three weeks ago", "vor drei Wochen".
+    /// Parses "three weeks ago", "vor drei Wochen".
     fn long_ago(&mut self, place: usize) -> Option<usize> {
         let count = self.count_at(place)?;
         let units = &self.table.units;
@@ -212,7 +212,7 @@ impl DateReader<'_> {
         Some(length)
     }
 
-    /// The last such day before today: of the days to come nothing was said yet.
+    /// Parses a weekday as the last such day before today, since messages are from the past.
     fn weekday(&mut self, place: usize) -> Option<usize> {
         let number = (0..).zip(&self.table.weekdays).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
         if self.table.ambiguous.at(self.words, place).is_some() {
@@ -239,7 +239,7 @@ impl DateReader<'_> {
         (1..).zip(&self.table.months).find_map(|(number, month)| month.at(self.words, place).map(|_| number))
     }
 
-    /// "3", "3rd", "3-го": a day of a month.
+    /// Parses a day of a month: "3", "3rd", "3-го".
     fn day_number(&self, place: usize) -> Option<u32> {
         let word = self.words.get(place)?;
         let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
@@ -248,7 +248,7 @@ impl DateReader<'_> {
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 
-    /// A year at `place`, or after a preposition there, and how many words it takes.
+    /// Returns a year at `place`, or after a preposition there, and the number of words used.
     fn year_after(&self, place: usize) -> (Option<i32>, usize) {
         let year = |at: usize| {
             let word = self.words.get(at)?;
@@ -261,7 +261,7 @@ impl DateReader<'_> {
         }
     }
 
-    /// Without a year: this year's and the last one's.
+    /// Adds a day; without a year, the one of this year and of the last.
     fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
         let this = self.today.year();
         let years = match year.and_then(|year| year.try_into().ok()) {

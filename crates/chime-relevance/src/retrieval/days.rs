@@ -1,5 +1,5 @@
-//! Days that a text names by a word: "saturday", "tomorrow", "gestern". A message says "tomorrow" and a question days later
-//! "on friday", and both mean the same day.
+//! Parses words that name a day: "saturday", "tomorrow", "gestern". So a message with "tomorrow" matches a question
+//! days later with "on friday".
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,22 +9,21 @@ use crate::retrieval::lexicon::words;
 use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
-/// 1 January 1970 was a Thursday: days until then since a Monday.
+/// Weekday of 1 January 1970, a Thursday, counted from Monday as 0.
 const EPOCH_WEEKDAY: i64 = 3;
 
-/// A day as a word names it.
+/// A day named by a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
-    /// Monday is 0.
     Weekday(i64),
-    /// Days from the one on which it is said.
+    /// Days from the day of the message.
     Relative(i64),
 }
 
-/// The words for days of all languages.
+/// Words for days in all languages.
 struct DayWords {
     whole: HashMap<&'static str, Named>,
-    /// Those whose ending is open.
+    /// Words that match with any ending.
     open: Vec<(&'static str, Named)>,
 }
 
@@ -56,7 +55,7 @@ impl DayWords {
     }
 }
 
-/// The days that `text` names as of when it was said, as days since 1970, ascending. A weekday names the last and the next.
+/// Returns the days that `text` names, as days since 1970, ascending. A weekday yields the last and the next one.
 pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
     let today = said_at.secs().div_euclid(DAY_SECS);
     let weekday = (today + EPOCH_WEEKDAY).rem_euclid(7);
@@ -80,7 +79,7 @@ pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
 mod tests {
     use super::*;
 
-    /// As of Wednesday, 15 May 2024, 12:00 UTC: days from then.
+    /// As of Wednesday, 15 May 2024, 12:00 UTC; the results are days from then.
     #[track_caller]
     fn check(text: &str, expected: &[i32]) {
         let now = Timestamp::from_secs(1_715_774_400);

@@ -1,4 +1,4 @@
-//! The features of a message for a question. None depends on the other candidates.
+//! Features of a message for a question. None depends on the other candidates.
 
 use crate::retrieval::dates::Span;
 use crate::retrieval::lexicon::Lexicon;
@@ -9,40 +9,40 @@ use chime_core::dot;
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a message for a question; with the same names, what each of it weighs.
+/// Feature values of a message for a question; the same struct also holds their weights.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Features {
-    /// How much of the question, by idf, the message and its neighbours say: word by word, the best of them.
+    /// Share of the question, by idf, that the message and its neighbours cover: the best match for each word.
     pub window_coverage: f64,
-    /// How much the message and everything within five messages say.
+    /// Share that the message and all within five messages cover.
     pub wide_coverage: f64,
-    /// How much the message says with what it replies to and what replies to it.
+    /// Share that the message, its parent and its replies cover.
     pub linked_coverage: f64,
-    /// How much the message says alone.
+    /// Share that the message covers alone.
     pub own_coverage: f64,
-    /// How much the question right before it says, where that is one.
+    /// Share that the message right before it covers, if that is a question.
     pub question_before: f64,
-    /// Cosine of the question with the message and half of each neighbour.
+    /// Cosine of the question with the message plus half of each neighbour.
     pub window_cosine: f64,
-    /// Cosine of the question with the mean of everything within four messages.
+    /// Cosine of the question with the mean of all within four messages.
     pub wide_cosine: f64,
-    /// The best cosine of a sentence.
+    /// Highest cosine of a single sentence.
     pub sentence_cosine: f64,
-    /// Written by somebody whom the question names.
+    /// 1 if the question names its author.
     pub named_author: f64,
     pub is_question: f64,
-    /// The question asks when, and a time is named.
+    /// 1 if the question asks when, and the message names a time.
     pub time_answer: f64,
-    /// The question asks how many, and a number is named.
+    /// 1 if the question asks how many, and the message names a number.
     pub number_answer: f64,
-    /// Sent in or near a time that the question names.
+    /// Closeness to a time that the question names, 0 to 1.
     pub date: f64,
-    /// Written by the bot.
+    /// 1 if the bot wrote it.
     pub is_own: f64,
-    /// A member's call to the bot.
+    /// 1 if it is a member's message to a bot.
     pub calls_bot: f64,
-    /// How much it holds: 0 for nothing, 1 for ten telling words and more.
+    /// Amount of content: 0 for none, 1 for ten content words or more.
     pub length: f64,
 }
 
@@ -70,41 +70,40 @@ impl Features {
         ]
     }
 
-    /// The sum of the features, each times what it weighs.
     pub fn dot(&self, weights: &Self) -> f64 {
         self.values().iter().zip(weights.values()).map(|((_, value), (_, weight))| value * weight).sum()
     }
 }
 
-/// How much a neighbour two places away counts against one beside.
+/// Factor on the matches of a neighbour two messages away.
 const SECOND_NEIGHBOR: f32 = 0.8;
-/// How much of a neighbour's vector is added.
+/// Factor on the vector of a neighbour.
 const NEIGHBOR_VECTOR: f32 = 0.5;
-/// Messages on either side that wide coverage takes in, and a wide cosine.
+/// Messages on either side for the wide coverage and the wide cosine.
 const WIDE_COVERAGE: usize = 5;
 const WIDE_COSINE: usize = 4;
-/// Share of the question's words that the model must know for its vector to count.
+/// Share of the question's words that the model must know for the question's vector to be used.
 const MIN_KNOWN_WORDS: f64 = 0.5;
-/// Telling words of a long message.
+/// Content words of a long message.
 const LONG: f64 = 10.0;
 const DAY_SECS: f64 = 86_400.0;
-/// A time of at most so many days is a date; a longer one is vague.
+/// Longest span in days that counts as a date; a longer one is vague.
 const DATE_DAYS: f64 = 3.0;
-/// How fast closeness to a date, and to a vague time, fades after it. Before it, three times as fast: what is told later is
-/// told of the past.
+/// Decay in days after a date and after a vague time. The decay before it is three times as fast, since most
+/// messages about a day are sent after it.
 const FADES_DAYS: (f64, f64) = (7.0, 14.0);
 const FADES_BEFORE: f64 = 3.0;
 
-/// A question ready to be compared.
+/// A question ready to be compared with passages.
 pub(super) struct Prepared<'q> {
     question: &'q Question,
     idf: Vec<f64>,
     total_idf: f64,
-    /// Empty where the model knows too little of the question.
+    /// Empty if the model knows too few of the question's words.
     pub vector: Vec<f32>,
-    /// Best similarity of each question word to a word of each passage.
+    /// For each passage, the similarity of each question word to its best match there.
     hits: Vec<Vec<f32>>,
-    /// The passages that reply to each.
+    /// Passages that reply to each passage.
     replies: Vec<Vec<usize>>,
 }
 
@@ -121,7 +120,7 @@ impl<'q> Prepared<'q> {
             let known = ids.iter().filter(|id| !lexicon.vector(**id).is_empty()).count();
             ids.is_empty() || known as f64 >= MIN_KNOWN_WORDS * ids.len() as f64
         };
-        // What is looked for by the forms of words alone needs no vectors.
+        // A search by word forms alone needs no vectors.
         let embedder = lexicon.embedder().filter(|_| !question.is_literal && is_known());
         let embedded = embedder.map(|embedder| embedder.embed(&question.bare));
         let mut similar = Similarities::new(ids, !question.is_literal);
@@ -136,7 +135,7 @@ impl<'q> Prepared<'q> {
         Self { question, total_idf, idf, vector: embedded.unwrap_or_default(), hits, replies }
     }
 
-    /// How many words of the question a passage says itself, in one form or another.
+    /// Returns the number of question words that occur in a passage itself, in any form.
     pub fn words_said(&self, place: usize) -> usize {
         self.hits[place].iter().filter(|hit| **hit >= 1.0).count()
     }
@@ -145,7 +144,7 @@ impl<'q> Prepared<'q> {
         hits.zip(&self.idf).map(|(hit, idf)| f64::from(hit) * idf).sum::<f64>() / self.total_idf
     }
 
-    /// All features of the passage at `place` but [`Features::sentence_cosine`], which takes longer.
+    /// Computes all features of the passage at `place` except [`Features::sentence_cosine`], which takes longer.
     pub fn features(&self, passages: &[Passage<'_>], readings: &[Reading], place: usize) -> Features {
         let (passage, reading, question) = (&passages[place], &readings[place], self.question);
         let flag = |holds: bool| f64::from(u8::from(holds));
@@ -185,7 +184,7 @@ impl<'q> Prepared<'q> {
         self.coverage(best.into_iter())
     }
 
-    /// What some passages say together.
+    /// Returns the coverage of some passages together.
     fn coverage_of(&self, places: impl Iterator<Item = usize>) -> f64 {
         let mut best = vec![0.0_f32; self.idf.len()];
         for hits in places.filter_map(|place| self.hits.get(place)) {
@@ -194,7 +193,7 @@ impl<'q> Prepared<'q> {
         self.coverage(best.into_iter())
     }
 
-    /// Cosine of the question with a passage and, each at a share, its neighbours.
+    /// Returns the cosine of the question with a passage and its neighbours, each neighbour weighted by `share`.
     fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, (reach, share): (usize, f32)) -> f64 {
         if self.vector.is_empty() {
             return 0.0;
@@ -209,7 +208,6 @@ impl<'q> Prepared<'q> {
         if length > f32::EPSILON { f64::from(dot(&sum, &self.vector) / length) } else { 0.0 }
     }
 
-    /// The best cosine of a sentence of the passage.
     pub fn sentence_cosine(&self, passage: &Passage<'_>, lexicon: &Lexicon<'_>) -> f64 {
         if self.vector.is_empty() {
             return 0.0;
@@ -225,14 +223,14 @@ impl<'q> Prepared<'q> {
     }
 }
 
-/// The up to `reach` neighbours of a passage on either side.
+/// Returns up to `reach` neighbours of a passage on either side.
 fn beside<'a>(passages: &'a [Passage<'_>], place: usize, reach: usize) -> impl Iterator<Item = usize> + 'a {
     let before = std::iter::successors(passages[place].before, |at| passages.get(*at)?.before).take(reach);
     let after = std::iter::successors(passages[place].after, |at| passages.get(*at)?.after).take(reach);
     before.chain(after)
 }
 
-/// The sentences of a text: they end with a mark and a blank.
+/// Splits a text into sentences, which end with a punctuation mark and white space.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -247,7 +245,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// 1 inside the span, less the further away.
+/// Returns 1 inside the span, and less with the distance from it.
 fn closeness(span: &Span, passage: &Passage<'_>) -> f64 {
     let days = |millis: i64| millis as f64 / 1000.0 / DAY_SECS;
     let (from, to, at) = (span.from.millis(), span.to.millis(), passage.sent_at.millis());

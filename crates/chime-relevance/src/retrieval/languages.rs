@@ -1,5 +1,5 @@
-//! What the engine knows of languages beside their stop words: words for dates and numbers. A data file each; a language is added by
-//! adding a file and a line here.
+//! Words for dates, numbers and kinds of questions in each language, in one data file per language. To add a language,
+//! add a file and a line in `FILES`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ const FILES: [&str; 12] = [
 ];
 
 rows! {
-    /// The file's form. What the lists mean is explained in `languages/en.toml`.
+    /// Contents of a file. `languages/en.toml` explains the lists.
     struct File {
         language: String,
         short: String,
@@ -63,7 +63,7 @@ rows! {
     }
 }
 
-/// One language.
+/// Phrases of one language.
 #[derive(Debug)]
 pub struct Table {
     /// ISO 639-3.
@@ -74,9 +74,9 @@ pub struct Table {
     pub asks_number: Phrases,
     pub asks_oneself: Phrases,
     pub asks_talk: Phrases,
-    /// Kinds of talk: a meeting, a call.
+    /// Kinds of conversation: a meeting, a call.
     pub talks: Phrases,
-    /// The last, the previous.
+    /// Words for "the last" or "the previous".
     pub last: Phrases,
     pub since: Phrases,
     pub asks_news: Phrases,
@@ -97,7 +97,7 @@ pub struct Table {
     pub ago: Phrases,
 }
 
-/// Days and spans that are named from today on.
+/// Days and spans relative to today.
 #[derive(Debug)]
 pub struct Relative {
     pub today: Phrases,
@@ -127,12 +127,12 @@ pub struct Units {
     pub year: Phrases,
 }
 
-/// Runs of words that mean the same; a word may leave its ending open.
+/// Word sequences with the same meaning. A word can match with any ending.
 #[derive(Debug, Default)]
 pub struct Phrases {
-    /// By their first word.
+    /// Phrases whose first word is fixed, by that word.
     closed: HashMap<String, Vec<Vec<Pattern>>>,
-    /// Those whose first word is open.
+    /// Phrases whose first word matches with any ending.
     open: Vec<Vec<Pattern>>,
 }
 
@@ -171,7 +171,7 @@ impl Phrases {
         }
     }
 
-    /// How many words from `place` on are one of these phrases, the longest; none when they are not.
+    /// Returns the number of words of the longest phrase that matches at `place`, if any.
     pub fn at(&self, words: &[String], place: usize) -> Option<usize> {
         let first = words.get(place)?;
         let closed = self.closed.get(first.as_str()).into_iter().flatten();
@@ -185,7 +185,7 @@ impl Phrases {
             .max()
     }
 
-    /// Those of one word, each with whether its ending is open.
+    /// Returns the phrases of one word, each with `true` if it matches with any ending.
     pub fn single_words(&self) -> impl Iterator<Item = (&str, bool)> {
         let all = self.closed.values().flatten().chain(&self.open).filter(|patterns| patterns.len() == 1);
         all.flatten().map(|pattern| (pattern.text.as_str(), pattern.is_open))
@@ -241,7 +241,7 @@ impl Table {
         })
     }
 
-    /// How many words from `place` on name a time, or part of one: the longest; none when they do not.
+    /// Returns the number of words of the longest time expression, or part of one, at `place`, if any.
     pub fn time_at(&self, words: &[String], place: usize) -> Option<usize> {
         let Units { day, week, month, year } = &self.units;
         let phrases = [&self.time, &self.ago, &self.month_marks, &self.season_marks, day, week, month, year]
@@ -257,21 +257,20 @@ impl Table {
     }
 }
 
-/// The tables inside the binary. A file that does not parse is left out, which a test rules out.
+/// The embedded tables. A file that does not parse is skipped; a test rules that out.
 static SHIPPED: LazyLock<Vec<Table>> =
     LazyLock::new(|| FILES.iter().filter_map(|file| Table::parse(file).ok()).collect());
 
-/// The tables of all languages.
 pub fn all() -> impl Iterator<Item = &'static Table> {
     SHIPPED.iter()
 }
 
-/// The two-letter code of a language that has a table.
+/// Returns the two-letter code of a language that has a table.
 pub fn short_code(language: Language) -> Option<&'static str> {
     SHIPPED.iter().find(|table| table.code == language.code()).map(|table| table.short.as_str())
 }
 
-/// The languages that count for one question in one chat.
+/// The languages for one question in one chat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tables {
     of_chat: Option<&'static Table>,
@@ -279,12 +278,12 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The chat's language, and the one that the question has most function words of.
+    /// Selects the chat's language, and the one with most function words in the question.
     pub fn of(chat: Language, question: &str) -> Self {
         let likely = Languages::shipped().likely_codes(question);
         let of_chat = SHIPPED.iter().find(|table| table.code == chat.code());
         let is_likely = |table: &&Table| likely.contains(&table.short.as_str());
-        // Where nothing speaks for a language, it is the chat's.
+        // If the question fits all languages or the chat's own, the chat's language is enough.
         let is_known = likely.len() < SHIPPED.len() && !of_chat.is_some_and(|table| is_likely(&table));
         Self { of_chat, of_question: SHIPPED.iter().filter(|_| is_known).find(is_likely) }
     }
@@ -293,12 +292,12 @@ impl Tables {
         self.of_chat.into_iter().chain(self.of_question)
     }
 
-    /// That of the question where it is known, else that of the chat.
+    /// Returns the question's language if it is known, else the chat's.
     pub fn of_question(self) -> Option<&'static Table> {
         self.of_question.or(self.of_chat)
     }
 
-    /// Whether a word says nothing about what a text is about.
+    /// Returns `true` if a word is a stop word of these languages.
     pub fn is_stop_word(self, word: &str) -> bool {
         Languages::shipped().is_stop_word_of(word, self.iter().map(|table| &table.short))
     }

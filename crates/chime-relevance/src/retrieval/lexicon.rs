@@ -1,4 +1,4 @@
-//! The words of a search: each distinct word once, with its stem and, once they are asked for, its trigrams and its vector.
+//! Interns the words of a search: each distinct word once, with its stem and, on demand, its trigrams and its vector.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer};
 
-/// The words of a text in order, lower-case.
+/// Returns the words of a text in order, in lower case.
 pub fn words(text: &str) -> Vec<String> {
     text.unicode_words().map(lower).collect()
 }
@@ -27,42 +27,41 @@ fn lower_into(word: &str, lower: &mut String) {
         lower.push_str(word);
         lower.make_ascii_lowercase();
     } else {
-        // A last sigma depends on its place, which only the whole word tells.
+        // The lower case of a final sigma depends on its position, so the whole word is converted at once.
         lower.push_str(&word.to_lowercase().replace('’', "'"));
     }
 }
 
-/// A word of a [`Lexicon`].
+/// Number of a word in a [`Lexicon`].
 pub type WordId = u32;
 
-/// Every word that was met, once.
+/// All distinct words met so far.
 pub struct Lexicon<'e> {
     stemmer: WordStemmer,
-    /// Of the language, where its stop words are known.
+    /// Two-letter code of the language, if its stop words are known.
     code: Option<&'static str>,
     embedder: Option<&'e Embedder>,
     read: WordsRead,
 }
 
-/// What a [`Lexicon`] read of words, to be gone on with by another of the same language and embedding model.
+/// Words read by a [`Lexicon`], to be reused by another of the same language and embedding model.
 #[derive(Default)]
 pub struct WordsRead {
-    /// Short words by their bytes: to find one nothing else is looked at. There are thousands of them, most not in the
-    /// processor's cache.
+    /// Short words keyed by their bytes: a lookup needs no second memory access, which would mostly miss the cache.
     short: HashMap<u128, Known>,
     long: HashMap<Box<str>, Known>,
     entries: Vec<Word>,
-    /// Of each entry, close together for the same reason.
+    /// One for each entry, adjacent in memory for the same reason.
     outlines: Vec<Outline>,
-    /// How many of them have a vector.
+    /// Number of entries with a vector.
     pub(super) embedded: Cell<usize>,
 }
 
-/// What is told of a word without looking at it.
+/// Facts about a word that need no access to its entry.
 #[derive(Clone, Copy)]
 struct Known {
     id: WordId,
-    /// No function word.
+    /// `true` if it is a content word, not a stop word.
     is_telling: bool,
 }
 
@@ -80,7 +79,7 @@ impl WordsRead {
     }
 }
 
-/// The bytes of a short word with their number; none for a longer one.
+/// Packs a word of at most 15 bytes and its length into a number; `None` for a longer one.
 fn packed(word: &str) -> Option<u128> {
     let mut bytes = [0; 16];
     bytes[15] = u8::try_from(word.len()).ok().filter(|length| *length < 16)?;
@@ -97,7 +96,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// Of the word between two marks, packed, ascending, each once. Most words are unlike by their outlines already.
+    /// Returns the distinct packed trigrams with boundary marks, ascending. Lazy, since outlines rule out most pairs.
     pub fn trigrams(&self) -> &[u64] {
         self.trigrams.get_or_init(|| {
             let mut packed: Vec<u64> = trigrams(&self.text).collect();
@@ -108,14 +107,14 @@ impl Word {
     }
 }
 
-/// What tells of most pairs of words that they are unlike, in a few steps.
+/// Summary of a word that rules out the similarity of most pairs at little cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline {
-    /// The first bytes of the stem.
+    /// First bytes of the stem.
     stem: u64,
-    /// A bit for each trigram, the same one for several now and then.
+    /// Bitmap of trigram hashes; several trigrams may share a bit.
     trigrams: u64,
-    /// How many trigrams there are, one that is met twice counted twice.
+    /// Number of trigrams, duplicates included.
     count: u32,
 }
 
@@ -131,15 +130,15 @@ impl Outline {
         Self { stem: u64::from_le_bytes(first), trigrams: bits, count }
     }
 
-    /// Whether the stems begin alike.
+    /// Returns `true` if the first bytes of the stems are equal.
     pub fn may_share_stem(self, other: Self) -> bool {
         self.stem == other.stem
     }
 
-    /// The share of trigrams in common is at most this.
+    /// Returns an upper bound of the share of trigrams in common.
     pub fn most_in_common(self, other: Self) -> f64 {
         let (bits, of_other) = (self.trigrams.count_ones(), other.trigrams.count_ones());
-        // A trigram in common has its bit in both. Those that share a bit with another count too.
+        // A shared trigram sets its bit in both. Trigrams that share a bit with another are counted as shared.
         let unseen = (self.count - bits).min(other.count - of_other);
         let shared = (self.trigrams & other.trigrams).count_ones() + unseen;
         2.0 * f64::from(shared) / f64::from((bits + of_other).max(1))
@@ -147,21 +146,21 @@ impl Outline {
 }
 
 impl<'e> Lexicon<'e> {
-    /// Without an embedding model words have no vectors.
+    /// Creates an empty lexicon. Without an embedding model words have no vectors.
     pub fn new(language: Language, embedder: Option<&'e Embedder>) -> Self {
         Self::resume(language, embedder, WordsRead::default())
     }
 
-    /// Goes on with words that were read before.
+    /// Continues with words that were read before.
     pub fn resume(language: Language, embedder: Option<&'e Embedder>, read: WordsRead) -> Self {
         Self { stemmer: WordStemmer::new(language), code: short_code(language), embedder, read }
     }
 
-    /// What was read, to be kept: of many more than `most` words, and of many more than `most_vectors` with a vector, the ones
-    /// that were met first, since common ones are.
+    /// Returns the words for reuse. If there are many more than `most`, or many more than `most_vectors` with a vector,
+    /// only the first ones are retained, since common words come first.
     pub fn into_read(self, most: usize, most_vectors: usize) -> WordsRead {
         let mut read = self.read;
-        // All of them are looked at where some go, so that it is not done for a few.
+        // Truncating visits all words, so it is not done for a small excess.
         let are_many = |count: usize, most: usize| count > most + most / 4;
         if are_many(read.entries.len(), most) {
             read.truncate(most);
@@ -178,7 +177,7 @@ impl<'e> Lexicon<'e> {
         self.embedder
     }
 
-    /// The words of a text that tell something, in order.
+    /// Returns the content words of a text, in order.
     pub fn telling(&mut self, text: &str) -> Vec<WordId> {
         let mut lower = String::new();
         let mut telling = Vec::with_capacity(text.len() / 6);
@@ -192,7 +191,7 @@ impl<'e> Lexicon<'e> {
         telling
     }
 
-    /// Its number; new words are added.
+    /// Returns the number of a word; adds a new one.
     pub fn id(&mut self, word: &str) -> WordId {
         self.known(word).id
     }
@@ -229,7 +228,7 @@ impl<'e> Lexicon<'e> {
         self.read.outlines[id as usize]
     }
 
-    /// Of unit length; empty where the embedding model does not know the word.
+    /// Returns the vector of a word, of unit length; empty if the embedding model does not know it.
     pub fn vector(&self, id: WordId) -> &[f32] {
         let word = self.word(id);
         let Some(embedder) = self.embedder.filter(|_| word.is_telling) else { return &[] };
@@ -239,16 +238,15 @@ impl<'e> Lexicon<'e> {
         })
     }
 
-    /// How many words were met.
     pub fn count(&self) -> usize {
         self.read.entries.len()
     }
 }
 
-/// Bits of a character in a packed trigram: three of 21 bits fit.
+/// Bits of a character in a packed trigram: three of 21 bits fit into a `u64`.
 const CHAR_BITS: u32 = 21;
 
-/// The trigrams of a word between two marks, packed, in order.
+/// Returns the packed trigrams of a word with boundary marks, in order.
 fn trigrams(word: &str) -> impl Iterator<Item = u64> {
     let mut marked =
         std::iter::once('^').chain(word.chars()).chain(std::iter::once('$')).map(|c| u64::from(u32::from(c)));

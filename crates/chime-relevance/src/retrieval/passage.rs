@@ -1,4 +1,4 @@
-//! A message as the engine is given it, and as the engine reads it.
+//! Messages as input of the engine, and the properties it derives from them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,26 +10,25 @@ use crate::retrieval::question::Question;
 use chime_core::trigger::calls_bot;
 use chime_core::{Seq, ThreadId, Timestamp, UserId};
 
-/// A message that may answer, or that stands beside one that may.
+/// A message that may answer a question, or a neighbour of one.
 #[derive(Debug, Clone, Copy)]
 pub struct Passage<'a> {
     pub author: UserId,
     pub sent_at: Timestamp,
     pub text: &'a str,
-    /// Of the text alone, of unit length; empty where there is none.
+    /// Vector of the text alone, of unit length; empty if there is none.
     pub vector: &'a [f32],
-    /// Written by the bot itself.
+    /// `true` if the bot wrote it.
     pub is_own: bool,
-    /// The message before it in its session or strand, as an index into the passages.
+    /// Index of the message before it in its session or thread.
     pub before: Option<usize>,
-    /// The message after it.
     pub after: Option<usize>,
-    /// The message that it replies to.
+    /// Index of the message that it replies to.
     pub replies_to: Option<usize>,
 }
 
-/// Sets what stands before and after each of `passages`, oldest first, from the thread and the number of each: the next one of
-/// the thread, where it is near and there is no long silence between.
+/// Sets the neighbours of each of `passages`, oldest first, from the forum topic and the number of each: the next
+/// message of the topic, if it is near and no long silence lies between.
 pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Option<ThreadId>, Seq)>) {
     let mut last_of: BTreeMap<Option<ThreadId>, (usize, Seq)> = BTreeMap::new();
     for (place, (thread, seq)) in places.enumerate() {
@@ -42,10 +41,10 @@ pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Op
     }
 }
 
-/// Silence that ends a session where none is stored.
+/// Silence that ends a session if no session is stored.
 pub const SESSION_SILENCE: Duration = Duration::from_secs(60 * 60);
 
-/// Numbers of the sessions of messages sent at `times`, oldest first: they end where it is silent for longer than `silence`.
+/// Returns the session number of each message by its time, oldest first. A silence over `silence` ends a session.
 pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
     let mut session = 0;
     let mut last = times.first().copied();
@@ -58,20 +57,20 @@ pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
         .collect()
 }
 
-/// What is read off a passage.
+/// Properties derived from a passage.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// What tells something, each once.
+    /// Content words, each once.
     pub words: Vec<WordId>,
     pub is_question: bool,
-    /// It calls a bot: a question to it, or a command.
+    /// `true` if it is a question or a command to a bot.
     pub calls_bot: bool,
     pub names_time: bool,
     pub names_number: bool,
 }
 
 impl Reading {
-    /// Times and numbers are looked for where the question asks for them.
+    /// Derives the properties. Times and numbers are detected only if the question asks for them.
     pub fn of(passage: &Passage<'_>, question: &Question, lexicon: &mut Lexicon<'_>) -> Self {
         let mut ids = lexicon.telling(passage.text);
         ids.sort_unstable();
@@ -118,7 +117,7 @@ fn names_time(said: &[String], text: &str, tables: Tables) -> bool {
     named || said.iter().enumerate().any(counted) || has_clock_time(text)
 }
 
-/// "18:30".
+/// Returns `true` if the text has a clock time such as "18:30".
 fn has_clock_time(text: &str) -> bool {
     text.as_bytes()
         .windows(4)

@@ -1,4 +1,4 @@
-//! How features become a score: the fitted weights, and the named profiles that they are compared with.
+//! Weights that turn features into a score: the fitted ones, and named profiles for comparison.
 
 use std::sync::LazyLock;
 
@@ -6,25 +6,23 @@ use serde::Deserialize;
 
 use crate::retrieval::features::Features;
 
-/// Who ranks.
+/// Ranking method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// The weighted sum of all features: what the daemon runs.
+    /// Weighted sum of all features, the production ranking.
     #[default]
     Fitted,
-    /// The same without any vector.
+    /// The fitted weights without any vectors.
     Lexical,
     /// Cosines alone.
     Vectors,
     /// .6 similarity, .25 tag overlap, .15 recency: the first design's blend.
     SeedBlend,
-    /// BM25 over stems.
     Bm25,
-    /// Share of the question's stems.
+    /// Share of the question's stems that the message holds.
     Tags,
 }
 
-/// The fitted numbers of this room.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
@@ -32,7 +30,7 @@ pub struct Weights {
     pub session: SessionWeights,
 }
 
-/// What a session's parts weigh.
+/// Weights of the parts of a session's score.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionWeights {
@@ -42,7 +40,7 @@ pub struct SessionWeights {
     pub summary_cosine: f64,
 }
 
-/// Empty when the file is not of the right form, which a test rules out.
+/// Zero weights if the file does not parse; a test rules that out.
 static SHIPPED: LazyLock<Weights> = LazyLock::new(|| {
     serde_json::from_str(include_str!("weights.json"))
         .unwrap_or(Weights { message: Features::default(), session: SessionWeights::default() })
@@ -53,7 +51,7 @@ impl Weights {
         &SHIPPED
     }
 
-    /// What a message's features weigh under `profile`; none where it does not rank by them.
+    /// Returns the weights of a message's features under `profile`; `None` if the profile does not use them.
     pub fn of_message(&self, profile: Profile) -> Option<Features> {
         match profile {
             Profile::Fitted => Some(self.message),

@@ -1,5 +1,5 @@
-//! Which of a chat's messages are worth reading for a question, by the posting lists of its words and by what other legs say
-//! of them. No text is read for it.
+//! Proposes messages of a chat that are worth reading for a question, from the posting lists of its words and the
+//! scores of other retrievers. It reads no text.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,18 +12,17 @@ pub struct WordPostings {
     pub seqs: Vec<Seq>,
 }
 
-/// A message that is proposed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proposal {
     pub seq: Seq,
     pub score: f64,
-    /// Share of the question, by idf, that it says itself.
+    /// Share of the question, by idf, that the message itself covers.
     pub own: f64,
 }
 
-/// Words of a question that are told apart; no question has more that tell something.
+/// Most words of a question that count: one bit each. No question has more content words.
 const MOST_WORDS: usize = 64;
-/// Messages on either side whose words count, and what they weigh: like the features of the same reach.
+/// Reach on either side within which words count, and the weights of each reach, like the features of the same reach.
 const NEAR: u32 = 2;
 const WIDE: u32 = 5;
 const OF_NEAR: f64 = 0.3;
@@ -31,11 +30,11 @@ const OF_WIDE: f64 = 1.0;
 const OF_OWN: f64 = 0.85;
 /// Messages on either side of a proposal that are read with it.
 pub const AROUND: u32 = 5;
-/// Of the best proposals all that bears on them is read; of the others what stands next to them.
+/// Number of best proposals that are read with [`AROUND`] neighbours; the others are read with [`NEXT`].
 const BEST: usize = 12;
 const NEXT: u32 = 2;
 
-/// Proposes messages, best first; of equals the later one. `others` is what other legs add to the score of a message.
+/// Proposes messages, best first; of equals the later one. `others` is the score of a message from other retrievers.
 pub fn proposals(words: &[WordPostings], others: &HashMap<Seq, f64>) -> Vec<Proposal> {
     let words = &words[..words.len().min(MOST_WORDS)];
     let total = words.iter().map(|word| word.idf).sum::<f64>().max(1e-6);
@@ -64,7 +63,7 @@ pub fn proposals(words: &[WordPostings], others: &HashMap<Seq, f64>) -> Vec<Prop
     proposals
 }
 
-/// Every message of a list, once, in order, with the words that it holds: a bit each.
+/// Returns every listed message once, in order, with a bitmap of the words that it holds.
 fn said<'a>(words: &[WordPostings], others: impl Iterator<Item = &'a Seq>) -> Vec<(u32, u64)> {
     let of_words = words.iter().enumerate().flat_map(|(bit, word)| word.seqs.iter().map(move |seq| (seq.0, 1 << bit)));
     let mut all: Vec<(u32, u64)> = of_words.chain(others.map(|seq| (seq.0, 0))).collect();
@@ -77,8 +76,8 @@ fn said<'a>(words: &[WordPostings], others: impl Iterator<Item = &'a Seq>) -> Ve
     all
 }
 
-/// Numbers of what is read around `proposals`, best first, as ranges that do not touch, until there are `most` messages; nothing
-/// from `before` on.
+/// Returns the numbers of the messages to read around `proposals`, best first, as ranges that do not touch, until there
+/// are `most` messages. All ranges end before `before`.
 pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> Vec<(Seq, Seq)> {
     let (mut ranges, mut read): (BTreeMap<u32, u32>, u32) = (BTreeMap::new(), 0);
     for (place, seq) in proposals.filter(|seq| *seq < before).enumerate() {
@@ -87,7 +86,7 @@ pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> V
         }
         let reach = if place < BEST { AROUND } else { NEXT };
         let (mut from, mut to) = (seq.0.saturating_sub(reach), seq.0.saturating_add(reach).min(before.0 - 1));
-        // Swallows the ranges that it meets.
+        // Merges the ranges that it touches.
         while let Some((known_from, known_to)) = ranges.range(..=to + 1).next_back().map(|(from, to)| (*from, *to)) {
             if known_to + 1 < from {
                 break;

@@ -1,11 +1,11 @@
-//! A question as the engine reads it.
+//! Parses a question: its words, names and dates, and the kind of answer it asks for.
 
 use crate::retrieval::dates::{Span, spans_named};
 use crate::retrieval::languages::Tables;
 use crate::retrieval::lexicon::words;
 use chime_core::{Language, Timestamp, UserId};
 
-/// A member whom a question may name.
+/// A member that a question may name.
 #[derive(Debug, Clone, Copy)]
 pub struct Person<'a> {
     pub id: UserId,
@@ -13,58 +13,58 @@ pub struct Person<'a> {
     pub username: Option<&'a str>,
 }
 
-/// What is known about a question beside its words.
+/// Circumstances of a question.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub language: Language,
     pub now: Timestamp,
-    /// Seconds that the chat's clock is ahead of UTC.
+    /// Offset of the chat's time zone from UTC, in seconds.
     pub utc_offset: i32,
     pub by: Option<UserId>,
-    /// Who wrote in the chat.
+    /// Members who wrote in the chat.
     pub people: &'a [Person<'a>],
 }
 
-/// What a question asks for.
+/// A parsed question.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub tables: Tables,
     pub language: Language,
-    /// What tells something, each once: no function words; names of members last.
+    /// Content words, each once; names of members last.
     pub words: Vec<String>,
-    /// The question without the names of members: what is embedded.
+    /// Text without the names of members, for the embedding.
     pub bare: String,
-    /// The words by which it names members, each once.
+    /// Words that name members, each once.
     pub names: Vec<String>,
-    /// The members it names, and the asker where it asks about what they said themselves.
+    /// Members that it names, and the asker if it asks about their own messages.
     pub named: Vec<UserId>,
     pub spans: Vec<Span>,
     pub asks_when: bool,
     pub asks_number: bool,
-    /// It asks what a member said, or what was said at a time, and names nothing else.
+    /// `true` if it asks what a member said, or what was said at a time, and names nothing else.
     pub asks_talk: bool,
-    /// It names the last talk of its kind ("the last meeting") and no time.
+    /// `true` if it names the last conversation of a kind ("the last meeting") and no time.
     pub last_talk: bool,
-    /// It asks for whatever was said lately.
+    /// `true` if it asks for recent news.
     pub asks_news: bool,
-    /// Words of another form count, and none that only mean the same.
+    /// `true` if words match in any form, but not by meaning.
     pub is_literal: bool,
 }
 
-/// Whether a text asks for a number or a time.
+/// Returns `true` if a text asks for a number or a time.
 pub fn asks_number_or_time(text: &str) -> bool {
     let said = words(text);
     let tables = Tables::of(Language::DEFAULT, text);
     tables.iter().any(|table| table.asks_number.any_in(&said) || table.asks_when.any_in(&said))
 }
 
-/// A name in another case form ends otherwise; shorter names must be met whole.
+/// Minimum length of a name that matches in inflected forms; shorter names match only exactly.
 const MIN_INFLECTED_CHARS: usize = 4;
-/// Characters that an ending may have.
+/// Most characters of an inflectional ending.
 const MAX_ENDING_CHARS: usize = 3;
 
 impl Question {
-    /// Of words that were picked elsewhere. It asks for nothing else.
+    /// Builds a literal question from words that were selected elsewhere.
     pub fn of_words(words: Vec<String>, language: Language) -> Self {
         Self {
             tables: Tables::of(language, ""),
@@ -83,7 +83,7 @@ impl Question {
         }
     }
 
-    /// Reads `text`, which is without the bot's own name.
+    /// Parses `text`, which does not contain the bot's own name.
     pub fn read(text: &str, asked: &Asked<'_>) -> Self {
         let tables = Tables::of(asked.language, text);
         let said = words(text);
@@ -143,7 +143,7 @@ impl Question {
     }
 }
 
-/// Whether a talk is named that was the last of its kind: "the last meeting".
+/// Returns `true` if the question names a conversation as the last of its kind: "the last meeting".
 fn names_last_talk(said: &[String], tables: Tables) -> bool {
     let Some(table) = tables.of_question() else { return false };
     let is_last = |place: usize| table.last.at(said, place).is_some();
@@ -153,15 +153,15 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
         .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
 }
 
-/// Returns whether there is a word of talking among `said`, and beside such words only names, times, function words and, if
-/// `may_name_talk`, kinds of talk.
+/// Returns `true` if `said` has a word for talking and otherwise only names, times, function words and, if
+/// `may_name_talk`, kinds of conversation.
 fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name: impl Fn(&str) -> bool) -> bool {
     let Some(table) = tables.of_question() else { return false };
     // "When was the meeting on Monday?" asks for one fact.
     if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
         return false;
     }
-    // "qu'est", "cos'ha": what stands before an apostrophe is a function word.
+    // "qu'est", "cos'ha": the part before an apostrophe is a function word.
     let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
     let said: Vec<String> =
         said.iter().map(|word| if tables.is_stop_word(word) { word.clone() } else { behind(word) }).collect();
@@ -170,7 +170,8 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     while let Some(word) = said.get(place) {
         let talk = table.asks_news.at(&said, place).or_else(|| table.asks_talk.at(&said, place));
         asks |= talk.is_some();
-        // "What did Ann say about the game?" asks for the game, and "what happened in the game on friday?" for all of it.
+        // "What did Ann say about the game?" asks about the game, but "what happened in the game on friday?" asks for
+        // all of it.
         let talks = Some(&table.talks).filter(|_| may_name_talk);
         let when = || {
             [Some(&table.last), Some(&table.since), talks].into_iter().flatten().find_map(|one| one.at(&said, place))
@@ -184,7 +185,7 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     asks
 }
 
-/// Whether `word` is `name`, or one of its forms: "Annas", "Катей".
+/// Returns `true` if `word` is `name` or one of its inflected forms: "Annas", "Катей".
 fn is_form_of(word: &str, name: &str) -> bool {
     if word == name {
         return true;
@@ -194,7 +195,7 @@ fn is_form_of(word: &str, name: &str) -> bool {
     if word == name || name_chars < MIN_INFLECTED_CHARS || word_chars < MIN_INFLECTED_CHARS {
         return word == name;
     }
-    // The last letter may give way to the ending.
+    // The ending may replace the last letter.
     let shared = word.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
     shared + 1 >= name_chars && word_chars <= shared + MAX_ENDING_CHARS
 }

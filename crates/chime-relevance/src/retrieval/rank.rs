@@ -1,4 +1,4 @@
-//! Ranking messages for a question.
+//! Ranks messages for a question.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::retrieval::passage::{Passage, Reading};
 use crate::retrieval::profile::{Profile, Weights};
 use crate::retrieval::question::Question;
 
-/// In how many messages of a chat each stem occurs.
+/// Number of messages of a chat in which each stem occurs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Frequencies {
     pub messages: f64,
@@ -17,7 +17,7 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    /// Unknown words count as the rarest: a message that lacks them is a weak one.
+    /// Returns the idf of a stem. Unknown stems count as the rarest, so that a message without them scores low.
     pub fn idf(&self, stem: &str) -> f64 {
         let holding = self.holding.get(stem).copied().unwrap_or(0.0);
         (1.0 + (self.messages - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
@@ -40,17 +40,15 @@ impl Frequencies {
     }
 }
 
-/// A passage with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// Its place among the passages.
+    /// Index among the passages.
     pub index: usize,
     pub score: f64,
     pub features: Features,
 }
 
-/// Ranks all passages, best first; of equals the earlier one. `frequencies` are those of the chat; without them they are
-/// counted in the passages.
+/// Ranks all passages, best first; of equals the earlier one. `frequencies` default to counts over the passages.
 pub fn rank(
     question: &Question,
     passages: &[Passage<'_>],
@@ -74,7 +72,7 @@ fn sort(ranked: &mut [Ranked]) {
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
 
-/// Candidates whose sentences are read: the others are too far behind for one sentence to bring them to the top.
+/// Candidates whose sentences are embedded; the others rank too low to reach the top by one sentence.
 const SENTENCES_READ: usize = 48;
 
 fn by_features(

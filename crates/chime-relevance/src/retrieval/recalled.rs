@@ -3,12 +3,12 @@
 use crate::retrieval::features::Features;
 use chime_core::{Bullet, LegScores, SessionId, StoredMessage, Timestamp};
 
-/// The best of a chat's past for a question.
+/// Best messages and sessions of a chat's past for a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recalled {
     /// Best first.
     pub messages: Vec<RecalledMessage>,
-    /// What the summaries of the best sessions say of it, best first.
+    /// Matching parts of session summaries, best first.
     pub sessions: Vec<RecalledSession>,
 }
 
@@ -18,28 +18,27 @@ impl Recalled {
     }
 }
 
-/// A message that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledMessage {
     pub message: StoredMessage,
-    /// What the forum topic is called that it stands in, where that is another than the question's.
+    /// Name of the message's forum topic, if it is not the question's.
     pub topic: Option<String>,
     pub score: f64,
-    /// What the score is the weighted sum of.
+    /// Features that the score is the weighted sum of.
     pub features: Features,
-    /// Who proposed it.
+    /// Scores of the retrievers that proposed it.
     pub legs: LegScores,
 }
 
-/// The part of a session's summary that bears on the question.
+/// The part of a session's summary that matches the question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledSession {
     pub id: SessionId,
     pub started_at: Timestamp,
     pub topic: Option<String>,
-    /// With the present names of members, in the order of the summary.
+    /// With the current names of members, in the order of the summary.
     pub bullets: Vec<Bullet>,
-    /// Messages that these bullets rest on, oldest first.
+    /// Messages that the bullets are based on, oldest first.
     pub grounds: Vec<StoredMessage>,
     pub score: f64,
     pub legs: LegScores,

@@ -1,4 +1,4 @@
-//! Ranking sessions: by their best messages, and by what their summaries say.
+//! Ranks sessions by their best messages and by their summaries.
 
 use crate::retrieval::features::sentences;
 use crate::retrieval::lexicon::{Lexicon, WordId};
@@ -8,29 +8,27 @@ use crate::retrieval::rank::{Frequencies, Ranked};
 use crate::retrieval::similarity::Similarities;
 use chime_core::dot;
 
-/// A session to rank.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionText<'a> {
-    /// Empty where there is none.
+    /// Empty if there is no summary.
     pub summary: &'a str,
 }
 
-/// A session with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SessionScore {
-    /// Its place among the sessions.
+    /// Index among the sessions.
     pub index: usize,
     pub score: f64,
-    /// How much of the question its summary says, by idf.
+    /// Share of the question, by idf, that its summary covers.
     pub summary_coverage: f64,
-    /// The best cosine of a sentence of its summary.
+    /// Highest cosine of a sentence of its summary.
     pub summary_cosine: f64,
 }
 
-/// Messages of a session that count.
+/// Number of best messages that count for a session.
 const BEST: usize = 3;
 
-/// Ranks sessions, best first. `ranked` are messages, best first, and `session_of` tells the session of each.
+/// Ranks sessions, best first. `ranked` are messages, best first, and `session_of` returns the session of each.
 pub fn rank_sessions(
     question: &Question,
     (ranked, session_of): (&[Ranked], impl Fn(usize) -> Option<usize>),
@@ -39,7 +37,7 @@ pub fn rank_sessions(
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<SessionScore> {
     let weights = Weights::shipped().session;
-    // What a session lacks counts as the worst that was found.
+    // A missing message counts as the worst one that was found.
     let least = ranked.last().map_or(0.0, |one| one.score);
     let mut best = vec![[least; BEST]; sessions.len()];
     let mut count = vec![0; sessions.len()];
@@ -83,7 +81,7 @@ impl SummaryReader {
         Self { similar, total_idf: idf.iter().sum::<f64>().max(1e-6), idf, vector }
     }
 
-    /// How much of the question `summary` says, by idf, and the best cosine of one of its sentences.
+    /// Returns the share of the question, by idf, that `summary` covers, and its sentences' highest cosine.
     pub fn read(&mut self, summary: &str, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
         let said = lexicon.telling(summary);
         let hits = self.similar.best(&said, lexicon);

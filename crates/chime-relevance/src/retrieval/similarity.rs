@@ -1,31 +1,31 @@
-//! Similarity of two words by their letters and, where there are vectors, by meaning: from 0 to 1.
+//! Similarity of two words by their letters and, if they have vectors, by meaning: from 0 to 1.
 
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use chime_core::dot;
 
-/// Words whose trigrams overlap less are unlike. Above it they are misspelt or inflected forms.
+/// Minimum trigram overlap of similar words. Above it they are misspelt or inflected forms.
 const MIN_DICE: f64 = 0.45;
 
-/// The words of a question against every word of a lexicon, each worked out when it is first asked for.
+/// Similarities of the words of a question with every word of a lexicon, each row computed on first use.
 pub(super) struct Similarities {
     of: Vec<WordId>,
     by_meaning: bool,
-    /// Where the row of a word begins, by its number.
+    /// Start of each word's row, by its number.
     places: Vec<u32>,
-    /// The similarities of a word to those of the question, one row after the other.
+    /// Similarities of a word with each word of the question, row after row.
     rows: Vec<f32>,
 }
 
-/// No row yet.
+/// Marks a row that is not computed yet.
 const NOWHERE: u32 = u32::MAX;
 
 impl Similarities {
-    /// By meaning too, or by the forms of words alone.
+    /// `by_meaning` also compares vectors; otherwise only the forms of words count.
     pub fn new(of: Vec<WordId>, by_meaning: bool) -> Self {
         Self { of, by_meaning, places: Vec::new(), rows: Vec::new() }
     }
 
-    /// For each word of the question how similar the most similar of `words` is.
+    /// Returns, for each word of the question, its highest similarity to any of `words`.
     pub fn best(&mut self, words: &[WordId], lexicon: &Lexicon<'_>) -> Vec<f32> {
         let mut best = vec![0.0_f32; self.of.len()];
         for word in words {
@@ -49,7 +49,7 @@ impl Similarities {
     }
 }
 
-/// 1 for the same stem; otherwise by meaning where the model knows both, or by their letters.
+/// Returns 1 for the same stem; otherwise the higher of the similarities by meaning and by letters.
 fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: bool) -> f32 {
     let (a, b) = (|| lexicon.word(one), || lexicon.word(other));
     let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
@@ -62,10 +62,10 @@ fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: boo
     meaning.max(by_letters).clamp(0.0, 1.0)
 }
 
-/// Share of trigrams in common. Both ascend.
+/// Returns the Dice coefficient of the trigrams. Both lists ascend.
 fn dice(a: &[u64], b: &[u64]) -> f64 {
     let all = a.len() + b.len();
-    // Too unlike in length to reach the least.
+    // The lengths differ too much to reach the minimum.
     if 2.0 * a.len().min(b.len()) as f64 / (all as f64) < MIN_DICE {
         return 0.0;
     }

@@ -1,5 +1,5 @@
-//! Finds the stretches of a conversation in which something was spoken about: runs of neighboring messages that together hold its
-//! words. In a chat the question stands in one message, its subject in the next, and the answer three further on.
+//! Finds the stretches of a conversation that discuss a question: runs of neighboring messages that together hold its
+//! words. In a chat the question is often in one message, its subject in the next, and the answer three messages later.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,29 @@ use crate::retrieval::passage::SESSION_SILENCE;
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{Role, Seq, StoredMessage, dot};
 
-/// Messages of a stretch, and how many of them stand before the one that a word or a vector led to.
+/// Number of messages of a stretch, and how many of them precede the one that matched.
 const LENGTH: u32 = 10;
 const LEAD: u32 = 2;
-/// Stretches that are read, best first by their words alone.
+/// Most stretches that are read, best first by their words alone.
 const READ: usize = 30;
-/// Messages with the nearest vectors around which stretches are tried too.
+/// Number of messages with the nearest vectors that also start a stretch.
 pub const NEAREST: usize = 20;
-/// Weight of the cosine of the question and the stretch beside the share of the words, and of a time that the question names.
+/// Weight of the cosine of the question and the stretch, and bonus for a time that the question names. The word share
+/// weighs 1.
 const COSINE: f64 = 1.6;
 const THEN: f64 = 0.6;
 
-/// A question as it is searched for.
+/// Search terms of a question.
 #[derive(Debug, Clone, Copy)]
 pub struct Sought<'a> {
-    /// SoughtWords that tell something.
+    /// Content words.
     pub words: &'a [String],
-    /// SoughtWords that name members.
+    /// Words that name members.
     pub names: &'a [String],
-    /// The text that is embedded.
+    /// Text to embed.
     pub text: &'a str,
     pub spans: &'a [Span],
-    /// Only messages before this one are searched.
+    /// Number of the first message that is not searched.
     pub before: Seq,
 }
 
@@ -39,14 +40,14 @@ pub struct Sought<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stretch {
     pub messages: Vec<StoredMessage>,
-    /// The first and the last message that hold a word of what is sought; none where vectors alone led here.
+    /// First and last message that matched; `None` if only vectors led here.
     pub words_in: Option<(Seq, Seq)>,
-    /// The share of the words that it holds, by idf, from 0 to 2, and what else speaks for it: about 0.5 for what only shares a
-    /// word by accident, above 1 for what is about the same.
+    /// Share of the words by idf, from 0 to 2, plus the bonuses: about 0.5 if the stretch only shares a word by chance,
+    /// above 1 if it is about the same subject.
     pub score: f64,
 }
 
-/// Returns the stretches of `archive` that fit what is `sought`, best first. They do not overlap.
+/// Returns the stretches of `archive` that fit `sought`, best first. They do not overlap.
 pub fn stretches<A: Archive>(
     archive: &A,
     sought: &Sought<'_>,
@@ -84,9 +85,9 @@ pub fn stretches<A: Archive>(
     Ok(found)
 }
 
-/// The words that are sought, and who holds them.
+/// Search terms with the messages that hold them.
 struct SoughtWords {
-    /// By message the words that it holds, as indices; of messages that only vectors led to none.
+    /// Indices of the words in each message, by its number; empty for a message that only vectors led to.
     held: BTreeMap<u32, Vec<usize>>,
     idfs: Vec<f64>,
 }
@@ -113,15 +114,14 @@ impl SoughtWords {
         self.idfs.iter().sum::<f64>().max(1e-6)
     }
 
-    /// Returns what the words are worth that messages hold from one number to before another. A word that is said again tells more, but
-    /// ever less.
+    /// Returns the value of the words in messages `from..before`. Repetitions of a word add less and less.
     fn worth(&self, from: u32, before: u32) -> f64 {
         let mut times = vec![0.0; self.idfs.len()];
         self.held.range(from..before).flat_map(|(_, words)| words).for_each(|word| times[*word] += 1.0);
         times.iter().zip(&self.idfs).map(|(times, idf)| idf * 2.0 * times / (times + 1.0)).sum()
     }
 
-    /// The messages around which most words are, best first and the newest of equals.
+    /// Returns the messages with the most words around them, best first and the newest of equals.
     fn best(&self) -> Vec<u32> {
         let around = |begun: u32| self.worth(begun.saturating_sub(LEAD), begun.saturating_add(LENGTH - LEAD));
         let mut ranked: Vec<(f64, u32)> = self.held.keys().map(|begun| (around(*begun), *begun)).collect();
@@ -136,7 +136,7 @@ impl SoughtWords {
     }
 }
 
-/// The messages, cut where it is silent for long.
+/// Splits the messages at long silences.
 fn unbroken(messages: Vec<StoredMessage>) -> Vec<Vec<StoredMessage>> {
     let mut parts: Vec<Vec<StoredMessage>> = Vec::new();
     for stored in messages {

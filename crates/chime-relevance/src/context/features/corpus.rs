@@ -1,4 +1,4 @@
-//! The candidates with people and stems as small numbers, so that counts are arrays.
+//! The candidates with authors and stems as small numbers, so that counts are arrays.
 
 use std::hash::Hash;
 
@@ -6,15 +6,14 @@ use crate::context::features::lexical::rarity;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
 
-/// A stem by its number in a [`Corpus`]: segments hold very many.
+/// Number of a stem in a [`Corpus`]; small, since segments hold very many.
 pub type StemId = u32;
 
-/// A message with its features.
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
     /// Unix seconds.
     pub at: f64,
-    /// Whether the bot itself said it.
+    /// `true` if the bot wrote it.
     pub is_ours: bool,
     /// Index of the candidate that it replies to.
     pub reply: Option<usize>,
@@ -31,19 +30,18 @@ pub struct Corpus<'a> {
     pub numbers: Quick<Token, StemId>,
     /// The stems of each utterance, by number.
     pub stems: Vec<Vec<StemId>>,
-    /// Utterances that hold each stem.
+    /// Number of utterances that hold each stem.
     pub spread: Vec<u16>,
     pub idf: Vec<f64>,
-    /// Utterances of each author.
+    /// Number of utterances of each author.
     pub spoken: Vec<u16>,
-    /// Utterances of the bot before each utterance.
+    /// Number of the bot's utterances before each utterance.
     pub answers: Vec<usize>,
-    /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
+    /// From 0 in a busy chat to 1 in one with a quarter of an hour between messages on average.
     pub slowness: f64,
 }
 
 impl<'a> Corpus<'a> {
-    /// `utterances` are the candidates, oldest first.
     pub fn new(utterances: Vec<Utterance<'a>>, slowness: f64) -> Self {
         let (mut people, mut numbers) = (Quick::default(), Quick::default());
         let (mut spoken, mut spread) = (Vec::new(), Vec::new());
@@ -59,7 +57,7 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// The number of what is met, from 0, by when it was met first; `counts` has how often each was met.
+/// Returns the number of `met`, assigned from 0 in order of first occurrence, and increments its count in `counts`.
 fn counted<K: Eq + Hash>(numbers: &mut Quick<K, u32>, met: K, counts: &mut Vec<u16>) -> u32 {
     let number = *numbers.entry(met).or_insert(counts.len() as u32);
     if number as usize == counts.len() {

@@ -1,4 +1,4 @@
-//! Words and their stems, in any language that is written with spaces, and how rare they are.
+//! Words, stems and their rarity, in any language written with spaces.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,33 +9,33 @@ use crate::context::features::token::{Quick, Token, token};
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer};
 
-/// A stem is the beginning of a word: four letters meet their other forms in all the languages tried.
+/// Characters of a stem outside ASCII: four match the inflected forms of a word in all the languages tried.
 const STEM_CHARS: usize = 4;
-/// Of a word in plain letters English endings are taken off first, so that more of it can be kept: "pickles" is no form of "pick".
+/// Characters of an ASCII stem. English endings are removed first, so more can stay: "pickles" is no form of "pick".
 const PLAIN_STEM_CHARS: usize = 6;
-/// A word of an ask counts as common where so many times as many messages hold it as hold the rarest.
+/// Ratio at which a word of a question is common: this many times as many messages hold it as hold the rarest word.
 const COMMON: usize = 3;
-/// Parts of words shorter than this say too little.
+/// Minimum length of one part of a joined word.
 const MIN_PART_CHARS: usize = 3;
-/// Words joined by a dot, hyphen or apostrophe count whole as well, from this length on.
+/// Length from which on words joined by a dot, hyphen or apostrophe also count as a whole.
 const MIN_JOINED_CHARS: usize = 5;
-/// Characters of a text whose words count.
+/// Characters of a text whose words count; the rest is ignored.
 const WITHIN: usize = 1500;
 
 #[expect(clippy::expect_used, reason = "a constant pattern, used by tests")]
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:[.\-'’]\w+)*").expect("a constant pattern"));
 
-/// The words of a text: dots, hyphens, apostrophes and underscores join.
+/// Splits a text into words. Dots, hyphens, apostrophes and underscores join.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     WORD.find_iter(text).map(|word| word.as_str())
 }
 
-/// What is joined in a word by anything but an underscore.
+/// Splits a word at its joining characters, except underscores.
 pub fn parts(word: &str) -> impl Iterator<Item = &str> {
     word.split(['.', '-', '\'', '’'])
 }
 
-/// The stems of a text as numbers, ascending, each once.
+/// Returns the distinct stems of a text as hashes, ascending.
 pub fn stems(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     each_word(text, |stem, _| found.push(token(stem)));
@@ -44,17 +44,17 @@ pub fn stems(text: &str) -> Vec<Token> {
     found
 }
 
-/// The idf of a word that `holding` of `messages` hold, smoothed.
+/// Returns the smoothed idf of a word that occurs in `holding` of `messages`.
 pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
 
-/// What a word counts that was met so many times, or is expected so many times: sublinear above one.
+/// Damps a count, or an expected count: logarithmic above one.
 pub fn damped(times: f64) -> f64 {
     if times <= 1.0 { times } else { 1.0 + times.ln() }
 }
 
-/// In how many of `texts`, each its stems, each of the stems `of` is.
+/// Counts for each stem in `of` the `texts` that hold it. Each text is a list of its stems.
 pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = &'a Vec<Token>>) -> Quick<Token, f64> {
     let mut counts: Quick<Token, f64> = of.map(|stem| (stem, 0.0)).collect();
     for stem in texts.flatten() {
@@ -65,20 +65,20 @@ pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = 
     counts
 }
 
-/// The stems of what somebody is called: all parts of it, whatever they are.
+/// Returns the stems of all parts of a name, stop words and short parts included.
 pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
     let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.map(|part| token(&stem(&part.to_lowercase())))
 }
 
-/// The words of a text that have a stem, in lower case, each with it: of a word of several parts the part.
+/// Returns the words of a text in lower case, each after its stem. Words of several parts yield their parts.
 pub fn words_of(text: &str) -> Vec<(Token, String)> {
     let mut found = Vec::new();
     each_word(text, |stem, word| found.push((token(stem), word.to_owned())));
     found
 }
 
-/// Calls `each` with every stem of a text and its word.
+/// Calls `each` with every stem of a text and its word, stop words left out.
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let languages = Languages::shipped();
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
@@ -113,8 +113,8 @@ fn stem(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// An ask without its common words, where it has a rare one; none where no word is left out. `spread` gives the number of
-/// messages that hold a stem.
+/// Returns a question without its common words; `None` if it has no common word beside a rarer one. `spread` gives the
+/// number of messages that hold a stem.
 pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String> {
     let spreads: Vec<(Token, usize)> = stems(ask).into_iter().map(|stem| (stem, spread(stem))).collect();
     let rarest = spreads.iter().map(|(_, spread)| *spread).filter(|spread| *spread > 0).min()?;
@@ -128,7 +128,7 @@ pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String
     (!common.is_empty()).then(|| parts.collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a text says too little to go by: up to five words of which none is `known` here.
+/// Returns `true` if a text has at most five words and no stem that is `known`.
 pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
     words(text).flat_map(parts).count() <= 5 && !stems(text).into_iter().any(known)
 }

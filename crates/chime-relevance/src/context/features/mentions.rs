@@ -1,4 +1,4 @@
-//! Whom a message addresses and whom it names.
+//! Members that a message addresses or names.
 
 use std::sync::Arc;
 
@@ -6,22 +6,21 @@ use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, QuickSet, Token};
 use chime_core::UserId;
 
-/// People whose mention counts, in the order of their appearance.
+/// Most mentions of a message that count, in order of appearance.
 const MAX_MENTIONS: usize = 6;
 
-/// Whom a message names, among members who have spoken before.
+/// Members that a message names, among those who have spoken before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// Whom it names, its author left out.
+    /// All members it names, except its author.
     pub mentions: Vec<UserId>,
-    /// Whom it is addressed to at its start.
+    /// Member addressed at its start.
     pub first: Option<UserId>,
 }
 
-/// The names of the members who have spoken.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// The member of each name; none where several share it.
+    /// Member of each name; `None` if several share it.
     bearers: Quick<Token, Option<UserId>>,
     stems: QuickSet<Token>,
 }
@@ -35,12 +34,12 @@ impl Names {
         self.stems.extend(&message.author_stems);
     }
 
-    /// Whether a stem is of somebody's name.
+    /// Returns `true` if a stem belongs to a member's name.
     pub fn has(&self, stem: Token) -> bool {
         self.stems.contains(&stem)
     }
 
-    /// Whom `message` names: by Telegram's own entities first, then at its start, then elsewhere.
+    /// Finds the members that `message` names: first by Telegram's entities, then at its start, then elsewhere.
     fn heard(&self, message: &MessageFeatures) -> Heard {
         let other = |id: &UserId| *id != message.author;
         let bearer = |name: &Token| self.bearers.get(name).copied().flatten();
@@ -56,11 +55,11 @@ impl Names {
     }
 }
 
-/// Whom a message and those before it name.
+/// Members named by a message and by the messages before it.
 #[derive(Debug)]
 pub struct Hearing {
     pub names: Names,
-    /// Of each of those before it.
+    /// One entry for each message before it.
     pub past: Vec<Heard>,
     pub message: Heard,
 }

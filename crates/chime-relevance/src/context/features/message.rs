@@ -10,37 +10,37 @@ use chime_core::{ChatId, EntityKind, Message, MessageId, StoredMessage, Timestam
 
 /// Bytes of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
-/// Shorter words are too common to be names or to tell anything.
+/// Minimum characters of a name; shorter words are too common.
 const MIN_NAME_CHARS: usize = 3;
 
-/// Features of a message by itself: computed once, valid as long as the message stays the same.
+/// Features of a message by itself. They stay valid until the message is edited.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageFeatures {
     pub at: Timestamp,
     pub author: UserId,
-    /// Whom Telegram itself says it mentions.
+    /// Members mentioned by a Telegram entity.
     pub mentioned: Box<[UserId]>,
-    /// The word at its start that a colon or comma follows: perhaps whom it is addressed to.
+    /// Text before the first colon or comma, which may name the addressee.
     pub lead: Option<Token>,
     /// Words that may be names, in order.
     pub named: Box<[Token]>,
-    /// What its author is called: first name and username, and the stems of the words of both.
+    /// First name and username of the author, and the stems of the words of both.
     pub author_names: Box<[Token]>,
     pub author_stems: Box<[Token]>,
     pub is_question: bool,
     pub chars: usize,
-    /// Of unit length; empty where the embedding model does not know the text.
+    /// Of unit length; empty if the embedding model does not know the text.
     pub vector: Vec<f32>,
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     pub stems: Vec<Token>,
-    /// The days that it names, as days since 1970, ascending.
+    /// Days that the text names, as days since 1970, ascending.
     pub days: Vec<i32>,
-    /// It holds the name of a bot.
+    /// `true` if the text names a bot.
     pub calls_bot: bool,
 }
 
 impl MessageFeatures {
-    /// Reads `message`, `text` being its words without the names of bots.
+    /// Computes the features of `message`; `text` is its text without the names of bots.
     pub fn of(message: &Message, text: &str, vector: Vec<f32>) -> Self {
         let head = text.get(..text.floor_char_boundary(NAMES_WITHIN)).unwrap_or(text);
         let (name, username) = (message.sender.name.as_str(), message.sender.username.as_deref());
@@ -70,21 +70,21 @@ impl MessageFeatures {
         self.stems.binary_search(&stem).is_ok()
     }
 
-    /// Bytes that it takes in memory, about.
+    /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         let tokens = self.stems.len() + self.named.len() + self.author_names.len() + self.author_stems.len();
         size_of::<Self>() + size_of_val(&*self.vector) + tokens * size_of::<Token>() + size_of_val(&*self.mentioned)
     }
 }
 
-/// A word that may be a name: long enough, and no stop word of the language that nicknames are made of.
+/// Returns the token of a word that may be a name: long enough, and no English stop word, as occur in nicknames.
 fn name_token(word: &str) -> Option<Token> {
     let lower = word.to_lowercase();
     let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
     is_name.then(|| token(&lower))
 }
 
-/// A text without the names of bots: whom a tag calls is no word of the talk.
+/// Removes the usernames of bots from a text: they say nothing about its subject.
 pub fn without_bots(text: &str) -> Cow<'_, str> {
     if !text.contains('@') || !text.split_whitespace().any(names_bot) {
         return Cow::Borrowed(text);
@@ -92,7 +92,7 @@ pub fn without_bots(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_whitespace().filter(|word| !names_bot(word)).collect::<Vec<_>>().join(" "))
 }
 
-/// Message ids start anew when a chat becomes a supergroup, so the id alone does not name a message.
+/// Key of a message. Telegram restarts message ids when a chat becomes a supergroup, so the id alone is ambiguous.
 pub type Address = (ChatId, MessageId);
 
 pub fn address(stored: &StoredMessage) -> Address {

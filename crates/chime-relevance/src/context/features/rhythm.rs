@@ -1,16 +1,17 @@
-//! Time relative to a chat's own rhythm: how unusual a silence is, and how slow the chat is.
+//! Time relative to the rhythm of a chat: how unusual a silence is, and how slow the chat is.
 
-/// Messages before one that may be its antecedent.
+/// Number of messages before one that may be its antecedent.
 pub const WINDOW: usize = 200;
 
-/// `-ln(1.02 - q)` of a quantile: at most 3.9.
+/// Returns `-ln(1.02 - q)` of a quantile: at most 3.9.
 pub fn rhythm_of(quantile: f32) -> f32 {
     -(1.02 - quantile).ln()
 }
 
-/// How slow a chat is, from the times of its messages in seconds: 0 at a mean gap of two minutes, 1 at a quarter of an hour.
+/// Returns the slowness of a chat from message times in seconds: 0 at a mean gap of two minutes, 1 at a quarter of an
+/// hour.
 pub fn slowness(moments: impl Iterator<Item = f64> + Clone) -> f64 {
-    /// A night counts no more than this, in seconds.
+    /// Cap of a single gap in seconds, so that nights do not dominate.
     const GAP_CAP: f64 = 21_600.0;
     let gaps = moments.clone().zip(moments.skip(1)).map(|(earlier, later)| (later - earlier).clamp(0.0, GAP_CAP));
     let (sum, count) = gaps.fold((0.0, 0.0), |(sum, count), gap| (sum + gap, count + 1.0));

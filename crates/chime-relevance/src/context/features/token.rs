@@ -1,25 +1,23 @@
-//! Words as hashes, and maps with a fast hasher: words are compared often and never shown.
+//! Words as hashes, and maps with a fast hasher. Words are compared often and never shown.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
-/// A word or the beginning of one.
+/// Hash of a word or of a stem.
 pub type Token = u64;
 
-/// The hash of a word.
 pub fn token(word: &str) -> Token {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);
     hasher.finish()
 }
 
-/// A map whose keys are tokens or ids. A scorer asks thousands of times for each message, and a hash that also resists an
-/// attacker takes most of that time.
+/// Map with tokens or ids as keys. The scorer does thousands of lookups for each message, and the default hasher, which
+/// resists collision attacks, would take most of that time.
 pub type Quick<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
-/// The same without values.
 pub type QuickSet<K> = HashSet<K, BuildHasherDefault<QuickHasher>>;
 
-/// Multiplies, as the hasher of the Rust compiler does.
+/// Multiplicative hasher like the one in the Rust compiler.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct QuickHasher(u64);
 
@@ -35,7 +33,7 @@ impl Hasher for QuickHasher {
     }
 
     fn finish(&self) -> u64 {
-        // A table takes the low bits, and multiplying leaves the best ones on top.
+        // Hash tables use the low bits, but multiplication mixes the high bits best.
         self.0.rotate_left(26)
     }
 }

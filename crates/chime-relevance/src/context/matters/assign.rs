@@ -1,4 +1,4 @@
-//! Assigns the segments of each forest to matters.
+//! Assigns the segments of each forest to subjects.
 
 use std::hash::BuildHasherDefault;
 
@@ -9,28 +9,29 @@ use crate::context::matters::link::{Scored, SegmentLink, bond};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
-/// Draws the matters of forests over one corpus. Most segments and pairs of segment and matter come again in other forests, so
-/// both are computed once.
+/// Samples the subjects of forests over one corpus. Segments and pairs of segment and subject recur in other forests,
+/// so both are cached.
 pub struct Assignment<'a> {
     corpus: &'a Corpus<'a>,
     segment_link: &'a SegmentLink,
     segments: Quick<IndexSet, (usize, Segment)>,
-    /// Numbers of matters by their members, from 0.
+    /// Number of each subject by its members, from 0.
     numbers: Quick<IndexSet, usize>,
-    /// By the numbers of matter and segment.
+    /// Keyed by the numbers of subject and segment.
     bonds: Quick<(usize, usize), Scored>,
 }
 
 impl<'a> Assignment<'a> {
     pub fn new(corpus: &'a Corpus<'a>, segment_link: &'a SegmentLink) -> Self {
-        /// About as many as two hundred messages come to: growing a map copies it.
+        /// Typical number of pairs for two hundred messages; it is reserved because growing a map copies it.
         const BONDS: usize = 4_096;
         let (segments, numbers) = (Quick::default(), Quick::default());
         let bonds = Quick::with_capacity_and_hasher(BONDS, BuildHasherDefault::default());
         Self { corpus, segment_link, segments, numbers, bonds }
     }
 
-    /// The matters of one forest, the oldest first, from its `segments`; `chances` decide, one for each candidate.
+    /// Assigns the `segments` of one forest, oldest first, and returns its subjects. `chances` holds a random number
+    /// from 0 to 1 for each candidate; the one of a segment's first message draws its subject.
     pub fn forest(&mut self, segments: &[IndexSet], chances: &[f32]) -> Vec<IndexSet> {
         let Self { corpus, segment_link, segments: known, numbers, bonds } = self;
         let mut matters: Vec<(usize, Matter)> = Vec::new();
@@ -62,7 +63,7 @@ impl<'a> Assignment<'a> {
     }
 }
 
-/// The probability of each matter to be continued by a segment, from scores; the rest to 1 is that the segment begins a new one.
+/// Converts scores to the probability that a segment continues each subject; the rest to 1 is that it begins a new one.
 fn likelihoods(mut scores: Vec<f64>) -> Vec<f64> {
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();

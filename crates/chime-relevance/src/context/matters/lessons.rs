@@ -1,4 +1,4 @@
-//! Examples that the linking of segments is fitted on: segments with the matters before them, assigned by their labels.
+//! Training examples for the linking of segments: segments with the subjects before them, assigned by their labels.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
@@ -6,18 +6,18 @@ use crate::context::matters::link::{Bond, Row, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
-/// A segment with the matters before it.
+/// A segment with the subjects before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// The features of the segment with each matter.
+    /// Features of the segment with each subject.
     pub rows: Vec<Row>,
-    /// The share of each matter's messages that have the segment's label.
+    /// Share of each subject's messages that have the segment's label.
     pub shares: Vec<f64>,
-    /// Whether the segment has a label.
+    /// `true` if the segment has a label.
     pub is_known: bool,
 }
 
-/// The examples of one forest's `segments`, oldest first. `truth` is the label of each message of the corpus.
+/// Makes the examples from one forest's `segments`, oldest first. `truth` is the label of each message.
 pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
     let mut matters: Vec<(Option<usize>, Matter)> = Vec::new();
     let mut lessons = Vec::new();
@@ -55,11 +55,11 @@ fn lesson(
     }
 }
 
-/// The label of at least half of the messages.
+/// Returns the label of at least half of the messages.
 fn about(members: &IndexSet, truth: &[Option<usize>]) -> Option<usize> {
     let matters: Vec<usize> = members.places().filter_map(|place| truth[place]).collect();
     let count = |matter: usize| matters.iter().filter(|other| **other == matter).count();
-    // The first of equals.
+    // `max_by_key` returns the last of equals, so this order takes the first.
     let most = matters.iter().copied().rev().max_by_key(|matter| count(*matter))?;
     (2 * count(most) >= members.len()).then_some(most)
 }

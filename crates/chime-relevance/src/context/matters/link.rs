@@ -1,4 +1,4 @@
-//! The score of a segment as a continuation of an earlier matter.
+//! Scores a segment as the continuation of an earlier subject.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::context::matters::segment::Segment;
 use chime_core::dot;
 
 pub const FEATURES: usize = 18;
-/// In the order of their places. The last four compare a matter with the others.
+/// Names of the features, in their order. The last four depend on all earlier subjects.
 pub const NAMES: [&str; FEATURES] = [
     "minutes_between",
     "answer_between",
@@ -32,31 +32,31 @@ pub const NAMES: [&str; FEATURES] = [
     "words_above_mean",
     "people_above_mean",
 ];
-/// Where the comparing features begin, and the features that the last three compare: meaning, words and people.
+/// Index of the first feature that depends on all subjects, and the features whose mean the last three subtract.
 const COMPARED: usize = 14;
 const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
 pub type Row = [f64; FEATURES];
 
-/// A linear model of a segment's continuing an earlier matter.
+/// Linear model that scores a segment as the continuation of an earlier subject.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SegmentLink {
-    /// Added to every score, times slowness: in slow chats matters are taken up more often.
+    /// Added to every score, times slowness: slow chats resume subjects more often.
     pub slow: f64,
     #[serde(flatten)]
     pub terms: Terms<FEATURES>,
 }
 
-/// The features of a segment and a matter that do not depend on other matters: the same in every forest that has both. Those
-/// that compare are 0.
+/// Features of a segment and a subject that do not depend on other subjects, so they are equal in every forest that has
+/// both. The features from `COMPARED` on are 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Bond(Row);
 
-/// A bond reduced to the numbers that its score needs.
+/// A [`Bond`] reduced to the numbers that its score needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
-    /// The sum over the features that do not compare.
+    /// Weighted sum of the features before `COMPARED`.
     alone: f64,
-    /// Meaning, words and people.
+    /// Similarity of meaning, words and people.
     compared: Compared,
 }
 
@@ -74,7 +74,7 @@ impl SegmentLink {
         Scored { alone, compared: bond.compared() }
     }
 
-    /// The scores of a segment with each earlier matter. Each bond comes with the number of the matter's members.
+    /// Scores a segment with each earlier subject. Each bond comes with the number of the subject's messages.
     pub fn scores(&self, bonds: &[(Scored, usize)], slowness: f64) -> Vec<f64> {
         let means = means(bonds.iter().map(|(bond, count)| (bond.compared, *count)));
         let (so_far, compared) = (self.terms.terms[COMPARED], &self.terms.terms[COMPARED + 1..]);
@@ -88,7 +88,6 @@ impl SegmentLink {
     }
 }
 
-/// The bond of a segment and a matter.
 pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
     let start = segment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
@@ -116,7 +115,7 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
     Bond(row)
 }
 
-/// The features of a segment with each earlier matter. Each bond comes with the number of the matter's members.
+/// Returns the features of a segment with each earlier subject, which comes with its number of messages.
 pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
     let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
     bonds.iter().map(move |(bond, _)| {
@@ -129,7 +128,7 @@ pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
     })
 }
 
-/// Means over all matters, weighted by their number of messages.
+/// Returns the means over all subjects, weighted by their number of messages.
 fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
     let (mut sums, mut total) = (Compared::default(), 0.0);
     for (compared, count) in matters {
@@ -139,7 +138,8 @@ fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
     sums.map(|sum| if total > 0.0 { sum / total } else { 0.0 })
 }
 
-/// Log likelihood ratio of the segment's authors in the matter against elsewhere, and the cosine of both by author.
+/// Returns the log likelihood ratio of the segment's authors inside the subject against outside, and the cosine of the
+/// author counts of both.
 fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
     let (own, count, all) = (segment.count() as f64, matter.count as f64, corpus.utterances.len() as f64);
     let (mut likelihood, mut product) = (0.0, 0.0);
@@ -154,7 +154,7 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64)
     (likelihood / own.sqrt(), product / lengths.max(1e-6))
 }
 
-/// The cosine of the stems, weighted by idf, and the idf of the rarest that both have.
+/// Returns the idf-weighted cosine of the stems, and the idf of the rarest shared stem.
 fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
     let (mut product, mut rarest) = (0.0, 0.0_f64);
     let shared = segment.stems.iter().map(|used| (used, matter.stems[used.stem as usize]));

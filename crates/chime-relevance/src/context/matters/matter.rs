@@ -1,4 +1,4 @@
-//! A matter: segments about the same thing, with sums over their messages.
+//! A subject: segments about the same thing, with sums over their messages.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
@@ -10,12 +10,12 @@ use chime_core::dot;
 pub struct Matter {
     pub members: IndexSet,
     pub count: usize,
-    /// The place of its first message.
+    /// Index of its first message.
     pub first: usize,
-    /// Messages by author.
+    /// Number of messages by author.
     pub authors: Vec<f64>,
     authors_square: f64,
-    /// Messages by stem, and their sum.
+    /// Number of messages by stem, and the sum of these numbers.
     pub stems: Vec<u16>,
     pub stem_count: f64,
     lexical_square: f64,
@@ -24,7 +24,6 @@ pub struct Matter {
 }
 
 impl Matter {
-    /// A matter of one segment.
     pub fn begun_by(segment: &Segment, corpus: &Corpus<'_>) -> Self {
         let (authors, stems) = (vec![0.0; corpus.spoken.len()], vec![0; corpus.spread.len()]);
         let mut matter = Self { first: segment.start(), authors, stems, ..Self::default() };
@@ -55,7 +54,7 @@ impl Matter {
         self.authors_square.sqrt()
     }
 
-    /// Length of the stems' weights.
+    /// Returns the norm of the stem weights.
     pub fn lexical_length(&self) -> f64 {
         self.lexical_square.max(0.0).sqrt()
     }

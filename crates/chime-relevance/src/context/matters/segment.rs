@@ -1,4 +1,4 @@
-//! A segment: messages of one strand without a long silence between them, with sums over them.
+//! A segment: messages of one thread without a long silence between them, with sums over them.
 
 use crate::context::features::corpus::{Corpus, StemId};
 use crate::context::features::lexical::damped;
@@ -6,32 +6,31 @@ use chime_core::dot;
 
 #[derive(Debug)]
 pub struct Segment {
-    /// Ascending.
+    /// Indices of its messages, ascending.
     pub places: Vec<usize>,
-    /// Messages by author.
+    /// Number of messages by author.
     pub authors: Vec<(usize, f64)>,
     pub authors_length: f64,
-    /// Ascending.
+    /// By stem, ascending.
     pub stems: Vec<StemUse>,
-    /// ln(1 + stems of all messages)
+    /// ln(1 + stems of all messages).
     pub wordiness: f64,
-    /// Length of the stems' weights.
+    /// Norm of the stem weights.
     pub lexical_length: f64,
     /// Sum of the vectors.
     pub vector: Vec<f32>,
     pub vector_length: f32,
 }
 
-/// A stem of a segment.
 #[derive(Debug, Clone, Copy)]
 pub struct StemUse {
     pub stem: StemId,
-    /// Messages of the segment that use it.
+    /// Messages of the segment that use the stem.
     pub here: u16,
 }
 
 impl StemUse {
-    /// Its weight: damped count times rarity.
+    /// Returns the damped count times the idf.
     pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
         damped(f64::from(self.here)) * corpus.idf[self.stem as usize]
     }
@@ -68,7 +67,7 @@ fn length(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Each of `numbers` once with how often it occurs, ascending.
+/// Returns each distinct number with its count, ascending.
 fn counted<N: Ord + Copy>(numbers: impl Iterator<Item = N>) -> Vec<(N, u16)> {
     let mut sorted: Vec<N> = numbers.collect();
     sorted.sort_unstable();
@@ -83,7 +82,7 @@ fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
     sum
 }
 
-/// Adds a vector to a sum, which is empty at first.
+/// Adds a vector to a sum, which may still be empty.
 pub fn add(sum: &mut Vec<f32>, vector: &[f32]) {
     if sum.is_empty() {
         sum.extend_from_slice(vector);

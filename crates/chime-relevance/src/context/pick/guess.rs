@@ -1,4 +1,5 @@
-//! Guesses at what a trigger is about: one for each candidate that it may point at, with the members of that one's matter.
+//! Guesses the subject of a trigger: one guess for each candidate that it may point at, with the members of that
+//! subject.
 
 use std::sync::Arc;
 
@@ -14,22 +15,22 @@ use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Partitioned;
 use crate::context::weights::Weights;
 
-/// Most candidates that are considered as what the tag points at.
+/// Most candidates that are considered as the trigger's target.
 const TARGETS: usize = 12;
-/// A target less likely than this share of the likeliest is dropped.
+/// Minimum probability of a target, as a share of the likeliest one's.
 const FAINT: f64 = 0.01;
-/// Factor on the weight of an earlier tag without words: it counts only where there is nothing else.
+/// Factor on the weight of an earlier trigger without words: it counts only if there is nothing else.
 const EARLIER_TAG: f64 = 1e-6;
-/// Factor on the weight of a candidate that shares only common words with the tag, where others share a rarer one.
+/// Factor on the weight of a candidate that shares only common words with the trigger, if others share a rarer one.
 const COMMON_ALONE: f64 = 0.02;
-/// A message that is no tag starts something new where the reply model says so with at least this probability.
+/// Probability, by the reply model, from which on an untagged trigger starts a new subject.
 const UNLINKED: f64 = 0.86;
 
-/// The weights of one look at how related the candidates are.
+/// Weights of one refining pass.
 type Look = Terms<{ refine::FEATURES }>;
 
 impl Candidates<'_> {
-    /// Selects at most `most` candidates for the focus. `seen` takes what each feature of each candidate added.
+    /// Picks at most `most` candidates for the focus. `seen` collects the contributions of each feature.
     pub(super) fn pick(
         &self,
         tag: &Tag<'_>,
@@ -42,7 +43,7 @@ impl Candidates<'_> {
         }
         let (guesses, marginals) = self.guesses(tag, weights, seen);
         let model = &weights.novelty;
-        // A reply is never new; a message that is no tag is new only where the reply model says so.
+        // A reply never starts a new subject. For an untagged trigger the reply model alone decides.
         let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
             (true, _) => (0.0, model.threshold, model.price),
             (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
@@ -56,7 +57,7 @@ impl Candidates<'_> {
         Selection { taken, marginals }
     }
 
-    /// The guesses, and for each candidate the probability that it belongs to the right one.
+    /// Returns the guesses, and for each candidate the probability that it belongs to the right one.
     fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut ByCandidate>) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(tag.utterance.at));
         let sampled = match &self.sampled {
@@ -75,10 +76,10 @@ fn guesses(
 ) -> (Vec<Guess>, Vec<f32>) {
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
     let slowness = corpus.slowness;
-    // A tag in a busy chat goes by strands alone, unless it is a reply; a message that is no tag by both.
+    // In a busy chat a tagged trigger uses threads alone, unless it is a reply; an untagged trigger blends both.
     let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
     let (mut guesses, mut left) = (Vec::new(), Vec::new());
-    // What counts nothing is only worked out to be explained.
+    // Targets without weight are computed only to be explained.
     if by_relatedness > 0.0 || seen.is_some() {
         let found = by_target(corpus, partitioned, (tag, weights), (before, last), seen);
         for Target { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
@@ -95,16 +96,16 @@ fn guesses(
     (guesses, marginals)
 }
 
-/// A candidate that the tag may point at.
+/// A candidate that the trigger may point at.
 struct Target {
     weight: f64,
-    /// How likely each candidate is of its matter.
+    /// Probability that each candidate belongs to the target's subject.
     members: Vec<f32>,
-    /// What is left of its weight for want of the tag's rarer words.
+    /// Factor applied to the weight: [`COMMON_ALONE`] if it lacks the trigger's rarer words, else 1.
     share: f64,
 }
 
-/// The likeliest targets, each with its matter by how related the candidates are, refined by the looks `before` and the `last`.
+/// Returns the likeliest targets with the members of their subjects, refined by the passes `before` and the `last`.
 fn by_target(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
@@ -115,7 +116,7 @@ fn by_target(
     let scene = Scene::of(corpus, &partitioned.segments);
     let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
-    // A message that is no tag goes by the reply model alone.
+    // An untagged trigger uses the reply model alone.
     let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
         (false, _) => 1.0,
         (true, true) => slowness,
@@ -123,7 +124,7 @@ fn by_target(
     };
     let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
     for (weight, earlier) in pointed.iter_mut().zip(&corpus.utterances) {
-        // An earlier tag without words points at something itself: that is meant, and not the tag.
+        // An earlier trigger without words points at something itself; that is the target, not the trigger.
         if earlier.features.calls_bot && earlier.features.stems.is_empty() && !tag.is_reply {
             *weight *= EARLIER_TAG;
         }
@@ -144,8 +145,8 @@ fn by_target(
     found.map(|((place, weight), members)| Target { weight: *weight, members, share: share(*place) }).collect()
 }
 
-/// For each candidate the probability that it belongs to the right guess, with [`COMMON_ALONE`] taken back: surroundings may share
-/// common words alone. `left` are the factors that were applied to the weights of the first guesses.
+/// Returns the probability that each candidate belongs to the right guess. Undoes [`COMMON_ALONE`], since surroundings
+/// may share common words alone; `left` are the factors on the weights of the first guesses.
 fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut whole = guesses.to_vec();
     whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);
@@ -154,13 +155,13 @@ fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<
     marginals(&whole)
 }
 
-/// The mean of both distributions, weighted by slowness: in a busy chat the links alone count.
+/// Returns the mean of both distributions, weighted by slowness: in a busy chat only the links count.
 fn blended(targets: &[f64], links: &[f64], slowness: f64) -> Vec<f64> {
     let sum: f64 = links.iter().sum::<f64>().max(1e-9);
     targets.iter().zip(links).map(|(target, link)| slowness * target + (1.0 - slowness) * link / sum).collect()
 }
 
-/// The likeliest targets with weights that sum to 1, the likeliest first and the newest of equals.
+/// Returns the likeliest targets with weights that sum to 1, the likeliest first and the newest of equals.
 fn likeliest(targets: &[f64]) -> Vec<(usize, f64)> {
     let highest = targets.iter().copied().fold(0.0, f64::max);
     let mut likeliest: Vec<(usize, f64)> =
@@ -182,10 +183,10 @@ mod tests {
     use crate::context::replies::sample::Forest;
     use chime_core::{ChatId, Message, MessageId, Sender, Timestamp, UserId};
 
-    /// Hand-made chats as numbers, with the results of an independent implementation of the same definition.
+    /// Hand-made chats as numbers, with the results of an independent implementation.
     const CASES: &str = include_str!("../../../../../tests/data/tag/cases.json");
 
-    /// The weights of those results.
+    /// Weights used for those results.
     const WEIGHTS: &str = include_str!("../../../../../tests/data/tag/weights.json");
 
     #[derive(Deserialize)]
@@ -196,7 +197,7 @@ mod tests {
         messages: Vec<Line>,
         tag: Line,
         links: Vec<f64>,
-        /// By forest.
+        /// One list for each forest.
         antecedents: Vec<Vec<Option<usize>>>,
         chances: Vec<Vec<f32>>,
         expected: Expected,
@@ -216,10 +217,10 @@ mod tests {
 
     #[derive(Deserialize)]
     struct Expected {
-        /// The messages that the tag may point at, with their weights.
+        /// Messages that the trigger may point at, with their weights.
         #[serde(rename = "anchors")]
         targets: Vec<(usize, f32)>,
-        /// How likely each belongs to the matter of the likeliest target.
+        /// Probability that each message belongs to the subject of the likeliest target.
         #[serde(rename = "kin")]
         related: Vec<f32>,
         marginals: Vec<f32>,

@@ -1,5 +1,5 @@
-//! The part of picking that does not depend on the tag, so that it can be done before anybody tags: reply forests of the
-//! candidates and their strands, segments and matters. It is two fifths of the time that a tag takes.
+//! The part of picking that does not depend on the trigger, so that it can run ahead: reply forests of the candidates
+//! and their threads, segments and subjects. It takes two fifths of the time of a pick.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::context::weights::Scorers;
 use crate::context::weights::Weights;
 use chime_core::StoredMessage;
 
-/// The strands of a `conversation`: the candidates of the next tag in it, oldest first.
+/// Samples the threads of a `conversation`, oldest first, which are the candidates of its next trigger.
 pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> SampledStrands {
     let candidates = Candidates::of((conversation, 0), evidence, &scorers.links);
     candidates.strands_in(&candidates.forests(), &scorers.matters)
@@ -41,23 +41,22 @@ impl Partitioned {
 }
 
 impl Candidates<'_> {
-    /// How the candidates hang together in `forests`.
+    /// Splits the candidates into the threads, segments and subjects of `forests`.
     pub(super) fn strands_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
         let candidates = self.messages.iter().map(|stored| address(stored)).collect();
         SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
     }
 
-    /// Sampled reply forests of the candidates.
     pub(super) fn forests(&self) -> Vec<Forest> {
         let addresses = self.messages.iter().map(|stored| address(stored));
         forests(addresses.zip(self.antecedents().iter().map(Arc::as_ref)))
     }
 
-    /// The antecedents of each candidate, its reply link included.
+    /// Returns the antecedents of each candidate, with its reply link.
     fn antecedents(&self) -> Vec<Arc<Antecedents>> {
         let antecedents = |((place, stored), parent): ((usize, &&StoredMessage), &Option<usize>)| {
             let known = match self.evidence.antecedents.get(&address(stored)) {
-                // What was left out between the older candidates and the others is no antecedent here.
+                // An older candidate is not adjacent to the newest ones, so distances across that gap do not hold.
                 Some(known) if self.older > 0 => Arc::new(known.within(place.saturating_sub(self.older))),
                 Some(known) => Arc::clone(known),
                 None => Arc::new(antecedents_by(self.links, &self.features, place)),

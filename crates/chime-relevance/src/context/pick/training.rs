@@ -1,6 +1,6 @@
-//! Rows of features that the weights are fitted on, made by the code that picks.
+//! Feature rows for fitting the weights, made by the code that picks.
 //!
-//! For `benches/fit`, which knows the right answers; nothing in the daemon uses it.
+//! Only `benches/fit` uses it, which knows the right answers.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::context::strands::segments;
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
 
-/// A tag with its candidates, made ready for reading rows of features off it.
+/// A trigger with its candidates, ready to compute feature rows.
 pub struct Example<'a> {
     asking: Asking<'a>,
     candidates: Candidates<'a>,
@@ -40,20 +40,20 @@ pub struct Example<'a> {
     scorers: &'a Scorers,
 }
 
-/// The features of a tag. Places count from the oldest candidate.
+/// Feature rows of a trigger. Indices count from the oldest candidate.
 #[derive(Debug, Clone)]
 pub struct TagRows {
     pub is_bare: bool,
     pub is_reply: bool,
     pub novelty: Vec<f64>,
-    /// The features of each candidate as what the tag points at.
+    /// Features of each candidate as the trigger's target.
     pub targets: Vec<Vec<f64>>,
-    /// For each of the candidates that were asked about, the pair features of all candidates with it.
+    /// For each requested candidate, the pair features of all candidates with it.
     pub pairs: Vec<Vec<Vec<f64>>>,
 }
 
 impl<'a> Example<'a> {
-    /// `messages` are the candidates, oldest first; none where there are none.
+    /// Builds an example of `messages`, oldest first; `None` if there are none.
     pub fn of(
         asking: Asking<'a>,
         messages: &'a [&'a StoredMessage],
@@ -64,7 +64,7 @@ impl<'a> Example<'a> {
         (!messages.is_empty()).then(|| Self { asking, forests: candidates.forests(), candidates, scorers })
     }
 
-    /// The features of the tag; those of pairs with the candidates at the places `of`.
+    /// Returns the features of the trigger, and the pair features for the candidates at the indices `of`.
     pub fn tag_rows(&self, of: &[usize]) -> TagRows {
         let trigger = self.candidates.read(self.asking);
         let tag = self.candidates.tag(self.asking, &trigger);
@@ -81,8 +81,8 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// What a later look is fitted on, with `looks` of them before it: for each of the candidates at the places `of`, the places
-    /// of those that are compared with it, and the features of each pair.
+    /// Returns the training rows of a refining pass that follows `looks` others: for each candidate at the indices
+    /// `of`, the indices of the candidates compared with it and the features of each pair.
     pub fn refine_rows(&self, of: &[usize], looks: usize) -> Vec<Vec<(usize, Vec<f64>)>> {
         let weights = &self.scorers.matters;
         self.with_pairs(|_, pairwise| {
@@ -93,8 +93,8 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// What the linking of segments is fitted on: how segments take up matters in the first `count` forests. `truth` is the
-    /// matter of each candidate, where it is known.
+    /// Returns the training examples for the linking of segments from the first `count` forests. `truth` is the subject
+    /// of each candidate, if known.
     pub fn segment_lessons(&self, truth: &[Option<usize>], count: usize) -> Vec<Lesson> {
         let (corpus, far) = (self.candidates.corpus(None), Some(self.scorers.matters.far));
         let segments = self.forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, far));
@@ -109,8 +109,8 @@ impl<'a> Example<'a> {
     }
 }
 
-/// The products that the weights of the reply model are applied to, for each message before the one at `place`, newest first,
-/// with its distance in messages. With `is_bare`, as if the message said nothing.
+/// Calls `each` with the distance and the factor products of every message before the one at `place`, newest first. The
+/// weights of the reply model apply to these products. With `is_bare`, the message counts as one without words.
 pub fn link_rows(
     messages: &[Arc<MessageFeatures>],
     place: usize,

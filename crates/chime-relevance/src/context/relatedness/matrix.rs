@@ -12,7 +12,7 @@ impl Matrix {
         Self { width, values: vec![0.0; rows * width] }
     }
 
-    /// A symmetric matrix, by row and column of its lower half.
+    /// Builds a symmetric matrix from the values of its lower half, by row and column.
     pub fn symmetric(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
         let mut square = Self::zeros(side, side);
         for row in 0..side {
@@ -45,7 +45,7 @@ impl Matrix {
         self
     }
 
-    /// Some rows of the product with another matrix.
+    /// Computes some rows of the product with another matrix.
     pub fn times(&self, rows: &[usize], other: &Self) -> Self {
         let mut product = Self::zeros(rows.len(), other.width);
         for (place, row) in rows.iter().enumerate() {
@@ -57,13 +57,13 @@ impl Matrix {
         product
     }
 
-    /// Some rows of `self * square * selfᵀ`; `square` is symmetric.
+    /// Computes some rows of `self * square * selfᵀ`; `square` is symmetric.
     pub fn around(&self, rows: &[usize], square: &Self) -> Self {
         let half = self.times(&(0..self.rows().len()).collect::<Vec<_>>(), square);
         self.times(rows, &half.transposed())
     }
 
-    /// The cosine of two vectors, where this is the Gram matrix: the dot products of any two.
+    /// Returns the cosine of two vectors, if this is their Gram matrix (all dot products).
     pub fn cosine(&self, one: usize, other: usize) -> f32 {
         let length = |place: usize| self.row(place)[place].sqrt().max(1e-6);
         self.row(one)[other] / (length(one) * length(other))

@@ -1,4 +1,4 @@
-//! Pairwise same-topic classification: the features of two candidates, however far apart.
+//! Pairwise same-topic classification: the features of two candidates at any distance.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
@@ -7,7 +7,6 @@ use crate::context::strands::{Consensus, Partitioned, Partitions};
 use chime_core::{add_share, dot};
 
 pub const FEATURES: usize = 11;
-/// In the order of their places.
 pub const NAMES: [&str; FEATURES] = [
     "same_segment",
     "same_strand",
@@ -23,24 +22,24 @@ pub const NAMES: [&str; FEATURES] = [
 ];
 pub type Row = [f64; FEATURES];
 
-/// The tables that features of pairs are looked up in.
+/// Precomputed tables for the features of pairs.
 pub struct Pairwise<'a> {
     corpus: &'a Corpus<'a>,
     consensus: &'a Consensus,
     strands: &'a Partitions,
     matters: &'a Partitions,
-    /// Log odds of being in one matter, by the number of forests in which two are.
+    /// Log odds that two candidates share a subject, indexed by the number of forests in which they do.
     agreed: Vec<f64>,
     holders: Holders,
-    /// Dot products of the idf vectors of any two, and the same summed over the segment of the first.
+    /// Dot products of the idf vectors of any two candidates, and their sums over the segment of the first.
     words: Matrix,
     of_segments: Matrix,
-    /// Expected messages of each person in each candidate's segment; a row a candidate, a column a person.
+    /// Expected messages of each person (column) in each candidate's segment (row).
     people: Matrix,
-    /// Norms of each segment's vectors of words and of people.
+    /// Norms of each segment's word vector and person vector.
     word_lengths: Vec<f32>,
     people_lengths: Vec<f32>,
-    /// ln of how many messages each one's segment has.
+    /// ln of the size of each candidate's segment in messages.
     sizes: Vec<f64>,
 }
 
@@ -77,13 +76,13 @@ impl<'a> Pairwise<'a> {
         pairwise
     }
 
-    /// The product of the words of two segments.
+    /// Returns the dot product of the word vectors of two segments.
     fn segment_words(&self, one: usize, other: usize) -> f32 {
         let row = self.of_segments.row(one);
         self.consensus.with(other).map(|(place, share)| row[place] * share as f32).sum()
     }
 
-    /// The features of each of `places` with `target`, in the order of their names.
+    /// Returns the features of each of `places` with `target`, in the order of [`NAMES`].
     pub fn rows(&self, target: usize, places: &[usize]) -> Vec<Row> {
         let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
         let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
@@ -113,7 +112,7 @@ impl<'a> Pairwise<'a> {
         places.iter().map(features).collect()
     }
 
-    /// Rarity of the rarest word that each candidate shares with `target`.
+    /// Returns, for each candidate, the idf of the rarest word that it shares with `target`.
     fn rarest_shared(&self, target: usize) -> Vec<f64> {
         let mut rarest = vec![0.0_f64; self.count()];
         for stem in &self.corpus.stems[target] {
@@ -124,21 +123,20 @@ impl<'a> Pairwise<'a> {
         rarest
     }
 
-    /// How many candidates there are.
     pub fn count(&self) -> usize {
         self.corpus.utterances.len()
     }
 
-    /// The share of the forests in which two lie in one segment.
+    /// Returns the share of the forests in which two candidates are in one segment.
     pub fn in_segment(&self, one: usize, other: usize) -> f32 {
         self.consensus.share(one, other) as f32
     }
 }
 
-/// The candidates that use each stem, in one list: most stems are used by one alone.
+/// Candidates that use each stem, concatenated in one list, since most stems occur in only one.
 struct Holders {
     places: Vec<usize>,
-    /// Where those of each stem end.
+    /// End of each stem's range in `places`.
     ends: Vec<usize>,
 }
 
@@ -147,7 +145,7 @@ impl Holders {
         let mut ends = Vec::with_capacity(corpus.spread.len());
         let mut all = 0;
         for holding in &corpus.spread {
-            // Where they begin. It moves on with each that is put there.
+            // Start of the range; filling the range moves it to the end.
             ends.push(all);
             all += usize::from(*holding);
         }
@@ -162,7 +160,7 @@ impl Holders {
         Self { places, ends }
     }
 
-    /// Ascending.
+    /// Returns the candidates that use a stem, ascending.
     fn of_stem(&self, stem: usize) -> &[usize] {
         let begin = stem.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.places[begin..self.ends[stem]]

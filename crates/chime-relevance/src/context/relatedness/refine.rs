@@ -1,7 +1,7 @@
-//! Collective classification: further passes over the pairs, with features of what else goes with both.
+//! Collective classification: further passes over the pairs, with features of the neighbors of both candidates.
 //!
-//! Whether two messages are about one matter is hard to tell from the two alone. Once all pairs of the likely candidates have
-//! a score, a next pass can see whether those that go with the one go with the other too.
+//! Two messages alone rarely show whether they share a subject. Once all pairs of the likely candidates have a score,
+//! the next pass can compare the neighbors of one with the neighbors of the other.
 
 use crate::context::contributions::{self, ByCandidate};
 use crate::context::linear::{Terms, chance};
@@ -9,10 +9,9 @@ use crate::context::relatedness::matrix::Matrix;
 use crate::context::relatedness::pairwise;
 use crate::context::relatedness::pairwise::Pairwise;
 
-/// Features of the neighbors, beside those of the pair.
+/// Number of neighbor features, added to the pair features.
 const OF_NEIGHBORS: usize = 5;
 pub const FEATURES: usize = pairwise::FEATURES + OF_NEIGHBORS;
-/// In the order of their places.
 pub const NAMES: [&str; FEATURES] = {
     let of_neighbors = ["odds_before", "segment_chance", "segment_odds", "common_neighbors", "mean_chance"];
     let mut names = [""; FEATURES];
@@ -22,40 +21,40 @@ pub const NAMES: [&str; FEATURES] = {
 };
 pub type Row = [f64; FEATURES];
 
-/// Most candidates that are refined: with 40 of them F1 over 80 hand-labelled groups is .003 less.
+/// Most candidates that are refined: with 40 instead of 64, F1 over 80 hand-labelled groups is .003 lower.
 const MOST: usize = 64;
-/// A candidate less likely than this to belong to any of the targets is not refined.
+/// Minimum probability, for any target, of a candidate that is refined.
 const FAINT: f32 = 0.03;
-/// Two candidates less likely than this to belong together are no neighbors.
+/// Minimum probability of a pair of neighbors.
 const CLOSE: f32 = 0.15;
 /// Log odds of a candidate with itself: certainty would outweigh all others.
 const ITSELF: f32 = 3.0;
-/// Log odds are clamped here: a probability of .995.
+/// Bound of all log odds: a probability of .995.
 const SUREST: f32 = 5.293_305;
 
-/// The candidates that may belong to one of the targets, with the present score of each two of them.
+/// Candidates that may belong to one of the targets, with the current scores of all their pairs.
 pub struct Refinement {
     targets: Vec<Target>,
-    /// The candidates that are refined, ascending.
+    /// Indices of the refined candidates, ascending.
     places: Vec<usize>,
-    /// The features of each with those before it, and with itself.
+    /// Pair features of each refined candidate with those before it, and with itself.
     rows: Vec<Vec<pairwise::Row>>,
-    /// Shares of the forests in which two lie in one segment, normalized to row sums of 1.
+    /// Shares of the forests in which two are in one segment, normalized to row sums of 1.
     segments: Matrix,
     /// Log odds that two belong together, by the last pass.
     scores: Matrix,
 }
 
-/// A candidate that the tag may point at.
+/// A candidate that the trigger may point at.
 struct Target {
     place: usize,
-    /// The pair features of all candidates with it, and the probability by the pairwise classifier that each belongs to it.
+    /// Pair features of all candidates with it, and their probability of sharing its subject.
     rows: Vec<pairwise::Row>,
     first: Vec<f32>,
 }
 
 impl Refinement {
-    /// The pairs of the candidates that may belong to `targets`, scored by the pairwise classifier.
+    /// Scores all pairs of the candidates that may belong to `targets` with the pairwise classifier.
     pub fn around(pairwise: &Pairwise<'_>, targets: &[usize], first: &Terms<{ pairwise::FEATURES }>) -> Self {
         let targets: Vec<Target> = targets.iter().map(|target| Target::of(pairwise, *target, first)).collect();
         let places = likely_members(&targets, pairwise.count());
@@ -74,7 +73,7 @@ impl Refinement {
         }
     }
 
-    /// Scores each pair anew, by one more pass.
+    /// Runs one more pass, which replaces the score of each pair.
     pub fn look(&mut self, weights: &Terms<FEATURES>) {
         let neighbors = Neighbors::of(self, (0..self.places.len()).collect());
         self.scores = Matrix::symmetric(self.places.len(), |row, column| {
@@ -82,7 +81,7 @@ impl Refinement {
         });
     }
 
-    /// The last pass: for each target the probability of every candidate to belong to its matter.
+    /// Runs the last pass: returns for each target the probability that each candidate shares its subject.
     pub fn of_targets(&self, weights: &Terms<FEATURES>) -> Vec<Vec<f32>> {
         let mut of_targets = self.targets.iter().map(|target| target.first.clone()).collect::<Vec<_>>();
         for ((target, rows), likely) in self.targets.iter().zip(self.rows()).zip(&mut of_targets) {
@@ -92,7 +91,7 @@ impl Refinement {
         of_targets
     }
 
-    /// For each target the features of the refined candidates with it, itself left out; none where the target is not refined.
+    /// Returns each target's features with the other refined candidates; empty if the target is not refined.
     pub fn rows(&self) -> Vec<Vec<(usize, Row)>> {
         let asked: Vec<usize> =
             self.targets.iter().filter_map(|target| self.places.binary_search(&target.place).ok()).collect();
@@ -108,16 +107,15 @@ impl Refinement {
         self.targets.iter().map(of).collect()
     }
 
-    /// Notes what each feature adds to the score of each candidate's belonging to the matter of the likeliest target.
+    /// Records the contributions of each feature to each candidate's score with the likeliest target.
     pub fn explain(&self, first: &Terms<{ pairwise::FEATURES }>, last: &Terms<FEATURES>, to: &mut ByCandidate) {
         let Some(target) = self.targets.first() else { return };
-        // Candidates that are not refined keep the score of the pairwise classifier.
         let mut rows: Vec<(Row, Row)> =
             target.rows.iter().map(|values| (widened(values), widened(&first.parts(values)))).collect();
         for (place, values) in self.rows().swap_remove(0) {
             rows[place] = (values, last.parts(&values));
         }
-        // The target belongs to its own matter, whatever its features are.
+        // The target belongs to its own subject, whatever its features are.
         rows[target.place] = ([0.0; FEATURES], [0.0; FEATURES]);
         contributions::add(to, "pair", &NAMES, &rows);
     }
@@ -132,7 +130,7 @@ impl Target {
     }
 }
 
-/// The candidates likely enough to belong to one of the targets by the pairwise classifier, the likeliest [`MOST`] of them.
+/// Returns the candidates likely enough to belong to a target by the pairwise classifier, at most [`MOST`].
 fn likely_members(targets: &[Target], count: usize) -> Vec<usize> {
     let likeliest = |place: usize| targets.iter().map(|target| target.first[place]).fold(0.0, f32::max);
     let mut likely: Vec<(usize, f32)> =
@@ -150,19 +148,19 @@ fn widened(values: &pairwise::Row) -> Row {
     wide
 }
 
-/// Features of neighborhoods by the scores of the pass before. The matrices have a row for each of `asked` where they are of some.
+/// Neighbor features by the scores of the previous pass. Non-square matrices have one row for each of `asked`.
 struct Neighbors {
-    /// The candidates that have rows, as places among the refined.
+    /// Candidates that need features, as indices into the refined ones.
     asked: Vec<usize>,
     /// Clamped log odds of any two.
     odds: Matrix,
     /// Mean probability and mean log odds between the segments of two.
     segment_chances: Matrix,
     segment_odds: Matrix,
-    /// Expected number of common neighbors of two, and the root of the number of neighbors of each.
+    /// Expected number of common neighbors of two, and the square root of each one's expected number of neighbors.
     shared: Matrix,
     count: Vec<f32>,
-    /// Mean probability of any other to belong with it.
+    /// Mean probability that another candidate belongs with it.
     mean: Vec<f32>,
 }
 
@@ -187,7 +185,7 @@ impl Neighbors {
         }
     }
 
-    /// The features of the candidate `other` with the one that `row` is of; `pair` are the pair's own.
+    /// Returns the features of candidate `other` with the one in matrix row `row`; `pair` are their pair features.
     fn row(&self, row: usize, other: usize, pair: &pairwise::Row) -> Row {
         let (mut values, one) = (widened(pair), self.asked[row]);
         let chance = self.segment_chances.row(row)[other].clamp(0.005, 0.995);

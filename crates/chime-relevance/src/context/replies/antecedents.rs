@@ -1,4 +1,4 @@
-//! From scores to a distribution over antecedents: the messages that one may reply to, or none.
+//! Converts scores to a distribution over antecedents: the messages that one may reply to, or none.
 
 use std::sync::Arc;
 
@@ -9,33 +9,32 @@ use crate::context::replies::model::{ReplyModel, Values};
 use crate::context::replies::pairs::{RAW, pairs};
 use chime_core::UserId;
 
-/// Most antecedents kept of a message. The others hardly ever decide anything.
+/// Most antecedents kept for a message. The others hardly ever change a result.
 const KEPT: usize = 32;
 
-/// A possible antecedent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Antecedent {
-    /// How many messages back, 1 being the one right before.
+    /// Distance in messages; 1 is the message right before.
     pub distance: usize,
     pub probability: f32,
 }
 
-/// What a message may reply to, the likeliest first. The rest to 1 is the probability that it starts something new.
+/// Possible antecedents, the likeliest first. The rest to 1 is the probability of starting something new.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Antecedents(pub Vec<Antecedent>);
 
 impl Antecedents {
-    /// How likely the message starts something new.
+    /// Returns the probability that the message starts something new.
     pub fn starts_new(&self) -> f32 {
         (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
     }
 
-    /// The likeliest `KEPT`, scaled so that "starts something new" stays as likely as it was.
+    /// Keeps the likeliest `KEPT`, rescaled so that the probability of "starts something new" does not change.
     #[must_use]
     pub fn kept(mut self) -> Self {
         let all: f32 = self.0.iter().map(|link| link.probability).sum();
         self.0.truncate(KEPT);
-        // These stay in memory, and the room for all others would take ten times theirs.
+        // These stay in memory, and the unused capacity would take ten times as much.
         self.0.shrink_to_fit();
         let kept: f32 = self.0.iter().map(|link| link.probability).sum();
         for link in &mut self.0 {
@@ -44,15 +43,15 @@ impl Antecedents {
         self
     }
 
-    /// Those at most `distance` messages back.
+    /// Returns the antecedents at most `distance` messages back.
     pub fn within(&self, distance: usize) -> Self {
         Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
     }
 
-    /// The same where the message is a reply, to the one `distance` back.
+    /// Adds the reply link to the message `distance` back, if there is one.
     #[must_use]
     pub fn with_reply(mut self, distance: Option<usize>) -> Self {
-        /// Never quite 1: some replies only answer "somewhere here".
+        /// Probability of a reply link. Below 1, since some replies only mean "somewhere here".
         const CERTAIN: f32 = 0.97;
         let Some(distance) = distance else { return self };
         for link in &mut self.0 {
@@ -67,7 +66,7 @@ impl Antecedents {
     }
 }
 
-/// A message and those before it, ready to be compared.
+/// A message and the messages before it, ready to be compared.
 pub struct Past<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
@@ -75,18 +74,17 @@ pub struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    /// Of the messages before `message`, oldest first, the last [`WINDOW`] count.
+    /// Prepares `message` and the last [`WINDOW`] messages of `past`, which is ordered oldest first.
     pub fn of(past: &'a [Arc<MessageFeatures>], message: &'a MessageFeatures) -> Self {
         let past = &past[past.len().saturating_sub(WINDOW)..];
         Self { message, past, hearing: Hearing::of(past, message) }
     }
 
-    /// Whom the message names.
     pub fn mentions(self) -> Vec<UserId> {
         self.hearing.message.mentions
     }
 
-    /// The distribution of the message by `model`. With `bare`, as if it had no words.
+    /// Computes the distribution of the message by `model`. With `bare`, the message counts as one without words.
     pub fn antecedents(&self, model: &ReplyModel, bare: bool) -> Antecedents {
         let (mut scores, mut values) = (Vec::with_capacity(self.past.len()), Values::default());
         self.pairs(bare, |place, raw| scores.push((self.past.len() - place, model.score(raw, &mut values))));

@@ -4,32 +4,31 @@ use serde::Deserialize;
 
 use crate::context::replies::pairs::{RAW, RAW_NAMES};
 
-/// The score of one message as a reply to another, fitted by `cargo bench --bench fit`.
+/// Scores one message as a reply to another. Fitted by `cargo bench --bench fit`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct ReplyModel {
     bias: f32,
     terms: Vec<Term>,
-    /// Raw features of which only what exceeds a bound counts: max(0, x - bound).
+    /// Raw feature and bound of each hinge max(0, x - bound).
     hinges: Vec<(usize, f32)>,
 }
 
 #[derive(Debug, Clone)]
 struct Term {
-    /// Places in [`Values`].
+    /// Indices into [`Values`].
     factors: [u8; FACTORS],
     weight: f32,
-    /// The range of the product in training, but for outliers.
+    /// Range of the product in training, without outliers.
     low: f32,
     high: f32,
 }
 
-/// Most factors of a term.
 const FACTORS: usize = 3;
-/// The values of all factors: 1, each raw feature x, each 1 - x, and the hinges. 256 of them, so that a `u8` index needs no
-/// bounds check.
+/// Values of all factors: 1, each raw feature x, each 1 - x, and the hinges. There are 256, so that a `u8` index needs
+/// no bounds check.
 pub struct Values([f32; 256]);
-/// Where x, 1 - x and the hinges begin.
+/// Index of the first x, of the first 1 - x and of the first hinge.
 const IS: usize = 1;
 const NOT: usize = IS + RAW;
 const ABOVE: usize = NOT + RAW;
@@ -41,17 +40,16 @@ impl Default for Values {
 }
 
 impl ReplyModel {
-    /// The shipped weights as JSON.
     pub const WRITTEN: &str = include_str!("weights.json");
 
-    /// The log odds of an antecedent against "starts something new". `values` is scratch space.
+    /// Returns the log odds of an antecedent against "starts something new". `values` is scratch space.
     pub fn score(&self, raw: &[f32; RAW], values: &mut Values) -> f32 {
         self.fill(raw, values);
         let weigh = |term: &Term| term.weight * term.product(values).max(term.low).min(term.high);
         self.bias + self.terms.iter().map(weigh).sum::<f32>()
     }
 
-    /// The products in the order of the file, not clamped.
+    /// Returns the products in the order of the weights file, not clamped.
     pub fn products(&self, raw: &[f32; RAW], values: &mut Values) -> Vec<f32> {
         self.fill(raw, values);
         self.terms.iter().map(|term| term.product(values)).collect()
@@ -75,7 +73,7 @@ impl Term {
     }
 }
 
-/// The weights as they are written.
+/// The weights file.
 #[derive(Deserialize)]
 struct Table {
     bias: f32,
@@ -111,7 +109,7 @@ impl TryFrom<Table> for ReplyModel {
 }
 
 impl ReplyModel {
-    /// The place of a factor among the values.
+    /// Returns the index of a factor among the values; adds a hinge if it is one.
     fn factor(&mut self, (operation, name, bound): (String, String, f32)) -> Result<u8, String> {
         let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
         let place = match operation.as_str() {

@@ -1,7 +1,7 @@
 //! Raw features of a message and an earlier one that it may reply to.
 //!
-//! Time enters twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with a message a day
-//! and one with ten a minute look alike.
+//! Time is used twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with one message a
+//! day and one with ten a minute look alike.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -13,9 +13,8 @@ use crate::context::features::token::Quick;
 use crate::context::replies::similarity::Similarity;
 use chime_core::UserId;
 
-/// Raw features of a pair.
 pub const RAW: usize = 43;
-/// Their names in the weights file, in the order of `Scene::features`; i is the message, j the earlier one.
+/// Names in the weights file, in the order of `Scene::features`; i is the message, j the earlier one.
 pub const RAW_NAMES: [&str; RAW] = [
     "ld",
     "ldt",
@@ -62,17 +61,18 @@ pub const RAW_NAMES: [&str; RAW] = [
     "mq_own",
 ];
 
-/// ln(1 + 1800 s): absolute time says no more beyond half an hour.
+/// ln(1 + 1800 s): longer absolute times carry no further information.
 const TIME_CAP: f32 = 7.496_097;
-/// Most seconds that a gap adds to the chat's own scale of time.
+/// Cap of a gap, in seconds, in the mean of the chat's time scale.
 const SCALE_CAP: f64 = 21_600.0;
-/// Messages on either side of a candidate among which its author's best similarity counts for it.
+/// Messages on either side of a candidate that are searched for its author's best similarity.
 const NEIGHBOURS: usize = 3;
-/// `mq_own` where the author has not spoken in the window.
+/// `mq_own` if the author has not spoken in the window.
 const NEVER_MQ: f32 = 4.0;
 
-/// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
-/// in `past` and the features, newest first. `hearing` is of all of them. With `bare`, as if the message had no words.
+/// Computes the features of `message` with each message of `past` (oldest first, at most [`WINDOW`]). Calls `each` with
+/// the index in `past` and the features, newest first. `hearing` covers all of them. With `bare`, the message counts as
+/// one without words.
 pub fn pairs(
     (message, past): (&MessageFeatures, &[Arc<MessageFeatures>]),
     hearing: &Hearing,
@@ -94,53 +94,53 @@ struct Scene<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
     bare: bool,
-    /// Whom the message and each of the past addresses.
+    /// Addressees of the message and of each message before it.
     hearing: &'a Hearing,
-    /// Seconds before the message at the same place; the last is the one before `message`.
+    /// Seconds before the message at the same index; the last is the gap before `message`.
     gaps: Vec<f64>,
     /// `-ln(1.02 - q)` of each gap's rank among all of them.
     rhythm: Vec<f32>,
     /// Mean seconds between messages, see [`scale`].
     scale: f64,
     texts: Similarity,
-    /// Of the author's last message.
+    /// Features of the author's last message.
     own: Own,
-    /// Distinct authors of the last 20.
+    /// Number of distinct authors of the last 20 messages.
     speakers: f32,
-    /// The number of each message's author, from 0; the last is that of the message itself.
+    /// Number of each message's author, from 0; the last entry belongs to the message itself.
     authors: Vec<usize>,
-    /// By number: messages of each author.
+    /// Messages of each author, by author number.
     spoken: Vec<f32>,
-    /// By number: messages in which the message's author and another name each other.
+    /// Messages in which the message's author and another name each other, by author number.
     naming: Vec<f32>,
-    /// By number: places where the message's author and another follow each other.
+    /// Turns between the message's author and another, by author number.
     alternation: Vec<f32>,
-    /// Whom the author named last.
+    /// Member whom the author named last.
     last_target: Option<UserId>,
     /// Index of the last message that names the author.
     last_addressed: Option<usize>,
 }
 
-/// What all pairs of a message have of its author's last message before it.
+/// Features of the author's last message before this one, shared by all pairs.
 struct Own {
     is_known: bool,
     ln_distance: f32,
     ln_seconds: f32,
-    /// The longest silence since then, by rank.
+    /// Longest silence since then, by rank.
     longest_gap: f32,
 }
 
-/// Counts over the messages between a candidate and the message, kept while walking back.
+/// Running counts over the messages between a candidate and the message.
 struct Walk {
     longest: f32,
     longest_gap: f64,
-    /// By number of the author.
+    /// By author number.
     by: Vec<f32>,
     distinct: f32,
 }
 
 impl Walk {
-    /// The gap after a candidate is one of those between the two.
+    /// Adds the gap after a candidate, since it lies between the candidate and the message.
     fn meet(&mut self, place: usize, scene: &Scene<'_>) {
         self.longest_gap = self.longest_gap.max(scene.gaps[place + 1]);
         self.longest = self.longest.max(scene.rhythm[place + 1]);
@@ -195,7 +195,7 @@ impl<'a> Scene<'a> {
             let speaker = self.authors[place];
             self.spoken[speaker] += 1.0;
             if speaker == author {
-                // Who has not spoken is no candidate's author.
+                // A member without messages in the window is no candidate's author.
                 for named in heard.mentions.iter().filter_map(|named| numbers.get(named)) {
                     self.naming[*named] += 1.0;
                 }
@@ -270,7 +270,7 @@ impl<'a> Scene<'a> {
         ]
     }
 
-    /// The highest similarity among the candidate's author's messages near it.
+    /// Returns the highest similarity among nearby messages of the candidate's author.
     fn nearby(&self, place: usize, similarity: &[f32]) -> f32 {
         let author = self.past[place].author;
         let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(self.past.len());
@@ -299,7 +299,7 @@ impl Own {
     }
 }
 
-/// The number of each author, and the numbers in the order of their messages: small ones, to count by without looking them up.
+/// Numbers the authors from 0, so that counts are arrays. Returns the numbers by author and by message.
 fn numbered(authors: impl Iterator<Item = UserId>) -> (Quick<UserId, usize>, Vec<usize>) {
     let mut numbers = Quick::default();
     let of_each = authors
@@ -311,16 +311,16 @@ fn numbered(authors: impl Iterator<Item = UserId>) -> (Quick<UserId, usize>, Vec
     (numbers, of_each)
 }
 
-/// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
+/// Returns the seconds between neighbours, at the index of the later message; index `past.len()` is the message itself.
 fn gaps(message: &MessageFeatures, past: &[Arc<MessageFeatures>]) -> Vec<f64> {
     let turns = || past.iter().map(|one| &**one).chain([message]);
     let between = turns().zip(turns().skip(1)).map(|(earlier, later)| seconds_between(earlier, later));
     std::iter::once(0.0).chain(between).collect()
 }
 
-/// `-ln(1.02 - q)`, q being the rank of each gap among those of the window, shrunk towards the middle.
+/// Returns `-ln(1.02 - q)`, where q is the rank of each gap in the window, shrunk towards the middle.
 fn ranks(gaps: &[f64]) -> Vec<f32> {
-    // The gap before the first message is not known, and the message's own is ranked among the others.
+    // The gap before the first message is unknown, and the message's own gap is ranked among the others.
     let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
     let mut sorted = known.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -333,7 +333,7 @@ fn ranks(gaps: &[f64]) -> Vec<f32> {
     gaps.iter().map(rank).collect()
 }
 
-/// Mean seconds between messages, each capped, shrunk towards a minute.
+/// Returns the mean seconds between messages, each gap capped, shrunk towards a minute.
 fn scale(gaps: &[f64]) -> f64 {
     let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
     let sum: f64 = known.iter().map(|gap| gap.min(SCALE_CAP)).sum();
@@ -356,7 +356,7 @@ fn flag(is: bool) -> f32 {
     if is { 1.0 } else { 0.0 }
 }
 
-/// ln(1 + count), from a table for small counts: it is asked for thousands of times a message.
+/// Returns ln(1 + count), from a table for small counts, since it is called thousands of times for each message.
 fn ln_after(count: f32) -> f32 {
     static SMALL: LazyLock<Vec<f32>> = LazyLock::new(|| (0..1024_u16).map(|count| f32::from(count).ln_1p()).collect());
     SMALL.get(count as usize).copied().unwrap_or_else(|| count.ln_1p())

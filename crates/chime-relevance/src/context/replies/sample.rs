@@ -1,25 +1,24 @@
 //! Sampled reply forests.
 //!
-//! In each *forest* every message draws one antecedent from its distribution, or none: then it is a root. How many forests two
-//! messages share a tree in is how likely they belong together. The draws are hashes of the message, so that the same chat
-//! gives the same forests.
+//! In each *forest* every message draws one antecedent from its distribution, or none: then it is a root. The share of
+//! forests in which two messages are in one tree is the probability that they belong together. The draws are hashes of
+//! the message, so that the same chat gives the same forests.
 
 use crate::context::features::message::Address;
 use crate::context::replies::antecedents::{Antecedent, Antecedents};
 
-/// Forests that are sampled. Twice as many choose no better: F1 over all labelled chats is .600 with 12 and with 24.
+/// Number of sampled forests. More do not help: F1 over all labelled chats is .600 with 12 and with 24.
 pub const FORESTS: usize = 12;
 
-/// One draw for each candidate.
 #[derive(Debug, Clone, Default)]
 pub struct Forest {
-    /// The place of each one's antecedent; none for a root, or where the antecedent is no candidate.
+    /// Index of each candidate's antecedent; `None` for a root, or if the antecedent is no candidate.
     pub antecedents: Vec<Option<usize>>,
-    /// A uniform number from 0 to 1 for each candidate, which draws the matter of the segment that it begins.
+    /// Uniform number from 0 to 1 for each candidate, which draws the subject of the segment that it begins.
     pub chances: Vec<f32>,
 }
 
-/// Draws forests of `candidates`, oldest first, each with its antecedents.
+/// Samples forests of `candidates`, which come oldest first, each with its antecedents.
 pub fn forests<'a>(candidates: impl Iterator<Item = (Address, &'a Antecedents)>) -> Vec<Forest> {
     let mut forests = vec![Forest::default(); FORESTS];
     for (place, (id, antecedents)) in candidates.enumerate() {
@@ -32,7 +31,7 @@ pub fn forests<'a>(candidates: impl Iterator<Item = (Address, &'a Antecedents)>)
     forests
 }
 
-/// The distance of the antecedent that `chance` draws; none where the message starts something new.
+/// Returns the distance of the antecedent that `chance` draws; `None` if the message starts something new.
 fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     let mut below = 0.0;
     let is_drawn = |link: &&Antecedent| {
@@ -42,15 +41,15 @@ fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     antecedents.0.iter().find(is_drawn).map(|link| link.distance)
 }
 
-/// What a chance is for.
+/// Purpose of a draw, mixed into its hash.
 const ANTECEDENT: u64 = 0;
 const MATTER: u64 = 1;
 
-/// Bits of a hash that make room for the number of its forest.
+/// Bits of a hash that hold the number of its forest.
 const FOREST_BITS: u32 = 8;
 
-/// Stratified uniform numbers from 0 to 1 that belong to a message: one for each forest, one in each of as many equal parts.
-/// So the share of forests that draw an antecedent is its probability, as nearly as it can be, and few forests suffice.
+/// Generates uniform numbers from 0 to 1 for a message, one per forest, stratified: one in each of `FORESTS` equal
+/// parts. So the share of forests that draw an antecedent is close to its probability, and few forests suffice.
 fn each_chance(((chat, message), draw): (Address, u64), mut each: impl FnMut(usize, f32)) {
     let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));
@@ -58,14 +57,14 @@ fn each_chance(((chat, message), draw): (Address, u64), mut each: impl FnMut(usi
         std::array::from_fn(|forest| mix(seed ^ forest as u64) >> FOREST_BITS << FOREST_BITS | forest as u64);
     hashes.sort_unstable();
     for (rank, hash) in hashes.iter().enumerate() {
-        // The order said which part it is; 24 of the lower bits, what an f32 holds, say where in it.
+        // The rank selects the part; 24 lower bits, the precision of an f32, give the position within it.
         let within = (hash >> FOREST_BITS & 0xff_ffff) as f32 / (1_u32 << 24) as f32;
         let forest = (hash & ((1 << FOREST_BITS) - 1)) as usize;
         each(forest, ((rank as f32 + within) / FORESTS as f32).min(1.0 - f32::EPSILON));
     }
 }
 
-/// The finaliser of splitmix64.
+/// Applies the finaliser of splitmix64.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -8,15 +8,15 @@ use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
 use chime_core::dot;
 
-/// Similarities of the message to each of the past, by place.
+/// Similarities of the message to each earlier message, by index.
 pub struct Similarity {
-    /// Cosine of the stems, weighted by idf.
+    /// Idf-weighted cosine of the stems.
     pub words: Vec<f32>,
     /// Idf of the rarest shared stem, 0 to 1.
     pub rarest: Vec<f32>,
     /// Cosine of the embeddings.
     pub meaning: Vec<f32>,
-    /// Mean of `meaning` over the last 50.
+    /// Mean of `meaning` over the last 50 messages.
     pub background: f32,
 }
 
@@ -38,9 +38,9 @@ impl Similarity {
     }
 }
 
-/// Idf of stems in the window. Names of members do not count.
+/// Idf of stems in the window. Names of members are ignored.
 struct Rarity<'a> {
-    /// Ascending.
+    /// Stems of the message, ascending.
     own: Vec<Token>,
     count: usize,
     documents: Quick<Token, f64>,
@@ -51,7 +51,7 @@ impl<'a> Rarity<'a> {
     fn of(message: &MessageFeatures, past: &[Arc<MessageFeatures>], names: &'a Names) -> Self {
         let own = message.stems.iter().copied().filter(|stem| !names.has(*stem)).collect();
         let mut rarity = Self { own, count: past.len() + 1, documents: Quick::default(), names };
-        // How rare a word is matters only for those who share one: the others are not compared.
+        // The idf is needed only for messages that share a stem; the others are not compared.
         let sharing = past.iter().map(|one| &**one).filter(|one| rarity.share(one)).chain([message]);
         let compared = sharing.flat_map(|one| one.stems.iter().copied());
         rarity.documents = holding(compared, past.iter().map(|one| &one.stems));
@@ -71,8 +71,8 @@ impl<'a> Rarity<'a> {
         squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
     }
 
-    /// Cosine with the words of another message, the message's own being `own` long, and how rare the rarest shared word is,
-    /// 0 to 1.
+    /// Returns the cosine with the stems of another message, and the idf of the rarest shared stem scaled to 0..1.
+    /// `own` is the norm of the message's own stems.
     fn compare(&self, own: f32, others: &[Token]) -> (f32, f32) {
         let shared = others.iter().filter(|stem| self.own.binary_search(stem).is_ok()).map(|stem| self.idf(*stem));
         let (product, rarest) = shared.fold((0.0, 0.0_f32), |(sum, most), idf| (sum + idf * idf, most.max(idf)));

@@ -9,28 +9,27 @@ use crate::context::features::token::{Quick, QuickSet, Token};
 use crate::retrieval::Word;
 use chime_core::{Seq, StoredMessage, UserId};
 
-/// Words that are searched for. Each costs a look into the index.
+/// Most words that are searched for. Each costs an index lookup.
 const WORDS: usize = 8;
-/// Factor on a word of the ask, against one of a picked message.
+/// Factor on a word of the question, relative to a word of a picked message.
 const ASKED: f64 = 2.0;
 
-/// A candidate with its features and its score in the focus: 0 to 1, 0 where it was not picked.
+/// A candidate with its features and its score in the focus: 0 to 1, 0 if it was not picked.
 pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
 
-/// A query for messages older than the candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OlderQuery {
-    /// The words to search for, by descending weight.
+    /// Words to search for, by descending weight.
     pub words: Vec<Word>,
-    /// Only messages before this one are searched.
+    /// Number of the first message that is not searched.
     pub before: Seq,
-    /// The authors of the focus, each with the highest score of a message of theirs.
+    /// Authors of the focus, each with the highest score of their messages.
     pub authors: Quick<UserId, f64>,
 }
 
 impl OlderQuery {
-    /// The query of `trigger`, whose words without the bot's name are `ask`, and of the picked messages of `talk`. None where no
-    /// word is worth a search.
+    /// Builds the query of `trigger`, whose text without the bot's name is `ask`, and of the picked messages of `talk`.
+    /// Returns `None` if no word is worth a search.
     pub fn of((trigger, ask): (&StoredMessage, &str), talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
         let picked = || talk.iter().filter(|(.., share)| *share > 0.0);
         let names = names(talk.iter().map(|(stored, ..)| *stored).chain([trigger]));
@@ -51,7 +50,7 @@ impl OlderQuery {
     }
 }
 
-/// The stems of the members' names, which are no words of a matter.
+/// Returns the stems of the members' names, which say nothing about a subject.
 fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     let mut seen = QuickSet::default();
     let new = said.map(|stored| &stored.message.sender).filter(|sender| seen.insert(sender.id));
@@ -59,13 +58,13 @@ fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     called.flat_map(stems_of_name).collect()
 }
 
-/// The idf of each stem of `of` among the candidates.
+/// Returns the idf of each stem of `of` among the candidates.
 fn rarity(talk: &[Candidate<'_>], of: &Quick<Token, f64>) -> Quick<Token, f64> {
     let holding = holding(of.keys().copied(), talk.iter().map(|(_, features, _)| &features.stems));
     holding.into_iter().map(|(stem, count)| (stem, lexical::rarity(talk.len(), count))).collect()
 }
 
-/// The words of `texts` with the highest weight times idf, each stem once. Each text comes with its stems.
+/// Returns the words of `texts` with the highest weight times idf, each stem once. Each text comes with its stems.
 fn most_telling<'a>(
     texts: impl Iterator<Item = (&'a str, &'a [Token])>,
     weights: &Quick<Token, f64>,
@@ -75,7 +74,7 @@ fn most_telling<'a>(
     let mut most: Vec<f64> = weights.keys().map(telling).collect();
     most.sort_by(|a, b| b.total_cmp(a));
     let least = most.get(WORDS - 1).copied().unwrap_or(f64::NEG_INFINITY);
-    // Only these are looked up in the texts: reading words takes longer than all the rest.
+    // Only these are looked up in the texts, since splitting a text into words takes longer than all the rest.
     let mut wanted: QuickSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
     let mut words: Vec<(f64, Word)> = Vec::new();
     for (text, stems) in texts {

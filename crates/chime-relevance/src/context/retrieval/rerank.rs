@@ -1,4 +1,4 @@
-//! Reranks the messages found further back: how likely each is about the same matter.
+//! Reranks the messages found further back by their probability of sharing the subject.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,9 @@ use crate::context::retrieval::query::OlderQuery;
 use crate::retrieval::Met;
 use chime_core::StoredMessage;
 
-/// Most messages that are accepted into the focus: a matter has hardly ever more of them.
+/// Most messages that are accepted into the focus; subjects hardly ever have more.
 pub const ACCEPTED: usize = 8;
 pub const FEATURES: usize = 10;
-/// In the order of their places.
 pub const NAMES: [&str; FEATURES] = [
     "words",
     "several_words",
@@ -28,22 +27,21 @@ pub const NAMES: [&str; FEATURES] = [
 ];
 
 const LINKED_WORDS: usize = 2;
-/// Least coverage of the query by a message and those linked to it by replies, for it to be accepted.
+/// Minimum coverage of the query by a message and its reply neighbours for acceptance.
 const SAID: f64 = 0.15;
 
-/// A message from further back with its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reranked {
     pub message: StoredMessage,
-    /// How likely it is about the same, 0 to 1.
+    /// Probability that it shares the subject, 0 to 1.
     pub probability: f64,
-    /// Whether it is part of the focus; the others may become surroundings.
+    /// `true` if it joins the focus; the others may become surroundings.
     pub is_accepted: bool,
     values: [f64; FEATURES],
 }
 
 impl Reranked {
-    /// The features with what each added, the weightiest first.
+    /// Returns the features with their contributions, the largest first.
     pub fn features(&self) -> Vec<Feature> {
         let parts = Weights::shipped().terms.parts(&self.values);
         let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
@@ -59,7 +57,7 @@ impl Reranked {
 
 /// Scores the messages that were found, the likeliest first.
 pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &Weights) -> Vec<Reranked> {
-    /// Messages that are kept.
+    /// Most messages that are returned.
     const KEPT: usize = 80;
     let score = |met: Met| {
         let values = values(query, &met);
@@ -74,7 +72,7 @@ pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &Weights) -> Vec<Rer
     reranked
 }
 
-/// An album is one unit.
+/// Accepts all messages of an album of which one is accepted.
 fn accept_albums(reranked: &mut [Reranked]) {
     let accepted = reranked.iter().filter(|one| one.is_accepted);
     let albums: Vec<String> = accepted.filter_map(|one| one.message.message.album.clone()).collect();
@@ -83,9 +81,9 @@ fn accept_albums(reranked: &mut [Reranked]) {
     }
 }
 
-/// The features of a message that was found.
+/// Computes the features of a message that was found.
 pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
-    /// What is nearer than so many messages is as near as can be.
+    /// Minimum distance in messages; nearer ones count as equally near.
     const NEAREST: u32 = 16;
     let Met { message, features, words } = met;
     let back = query.before.0.saturating_sub(message.seq.0).max(NEAREST);
@@ -103,11 +101,11 @@ pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
     ]
 }
 
-/// Fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among other groups of
-/// the same language; the threshold was set, not fitted.
+/// Weights fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among
+/// other groups of the same language. The threshold was set by hand.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Weights {
-    /// The least probability of a message that is accepted.
+    /// Minimum probability of an accepted message.
     pub threshold: f64,
     #[serde(flatten)]
     terms: Terms<FEATURES>,
@@ -122,12 +120,12 @@ impl Weights {
         &SHIPPED
     }
 
-    /// How likely a message with these features is about the same.
+    /// Returns the probability that a message with these features shares the subject.
     pub fn probability(&self, values: &[f64; FEATURES]) -> f64 {
         chance(self.terms.score(values))
     }
 
-    /// Whether it is as likely as `threshold`, and says enough itself.
+    /// Returns `true` if a message reaches `threshold` and covers enough of the query.
     pub fn is_sure(&self, values: &[f64; FEATURES], threshold: f64) -> bool {
         self.probability(values) >= threshold && values[LINKED_WORDS] >= SAID
     }

@@ -1,24 +1,23 @@
-//! Expected-F1 maximization: the set of messages with the highest expected F1 over all guesses, less the expected cost of its
-//! tokens. There is no threshold: a message is taken as long as it raises that sum.
+//! Expected-F1 maximization: selects the messages with the highest expected F1 over all guesses, less the expected cost
+//! of their tokens. There is no threshold: a message is taken as long as it raises that sum.
 
-/// A candidate that was taken, in the order of taking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
     pub place: usize,
-    /// How likely it belongs to what the trigger is about, 0 to 1.
+    /// Probability that it belongs to the subject of the trigger, 0 to 1.
     pub probability: f32,
 }
 
-/// One guess at what the trigger is about.
+/// A guess at the subject of the trigger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// How likely it is this; all weights sum to 1.
+    /// Probability of the guess; all weights sum to 1.
     pub weight: f32,
-    /// How likely each candidate belongs to it.
+    /// Probability that each candidate belongs to it.
     pub members: Vec<f32>,
 }
 
-/// How likely each candidate belongs to what the trigger is about.
+/// Returns the probability that each candidate belongs to the subject of the trigger.
 pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
     let mut marginals = vec![0.0; guesses.first().map_or(0, |guess| guess.members.len())];
     for guess in guesses {
@@ -27,17 +26,17 @@ pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
     marginals
 }
 
-/// A guess while candidates are taken.
+/// Running state of a guess during the selection.
 struct Bet<'a> {
     guess: &'a Guess,
-    /// Its expected number of messages, at most as many as may be taken.
+    /// Expected number of its messages, at most the number that may be taken.
     size: f32,
-    /// The expected number of its messages among those taken.
+    /// Expected number of its messages among those taken.
     hits: f32,
 }
 
-/// Takes candidates greedily while the expected F1 over all `guesses` rises by more than they cost, at most `most`. `costs` is
-/// what taking each candidate is expected to waste, in F1; nothing where there are none.
+/// Takes at most `most` candidates greedily while the expected F1 over all `guesses` rises by more than they cost.
+/// `costs` is the expected waste of each candidate, in F1; a missing cost is 0.
 pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let marginals = marginals(guesses);
     let size = |guess: &Guess| guess.members.iter().sum::<f32>().clamp(1.0, most.max(1) as f32);
@@ -47,7 +46,7 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
     let (mut best, mut spent) = (0.0, 0.0);
     while taken.len() < most {
-        // What a hit in each guess adds to F1 once one more is taken.
+        // Gain in F1 of a hit in each guess once one more candidate is taken.
         let next_size = (taken.len() + 1) as f32;
         let shares: Vec<f32> = bets.iter().map(|bet| 2.0 * bet.guess.weight / (next_size + bet.size)).collect();
         let already: f32 = shares.iter().zip(&bets).map(|(share, bet)| share * bet.hits).sum();
@@ -56,7 +55,7 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
             gained.iter_mut().zip(&bet.guess.members).for_each(|(gain, member)| *gain += share * member);
         }
         let worth = |place: usize| gained[place] - cost(place);
-        // The newest of equals.
+        // Equals: the newest wins.
         let next = (0..gained.len())
             .filter(|place| !is_taken[*place] && gained[*place] > 0.0)
             .max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(a.cmp(b)));

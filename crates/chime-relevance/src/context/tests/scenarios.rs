@@ -1,7 +1,7 @@
-//! Short chats in plain words, and what the one who tags wants in front of whoever answers.
+//! Short chats with the focus that a member expects.
 //!
-//! Chosen by the fitted strands, so what stands here are the plain cases that every fit must get right: messages that
-//! have to be in, and messages that have no business there. What lies between is measured by `chime eval context`.
+//! These are the plain cases that every fit of the weights must pass: messages that have to be in the focus, and
+//! messages that must not be. `chime eval context` measures the cases in between.
 
 use std::sync::{Arc, LazyLock};
 
@@ -30,7 +30,7 @@ fn window(chat: &str) -> ContextWindow {
     get_smart_context(&history(chat), &Params::new(estimate))
 }
 
-/// The last line of `chat` is the trigger, the others came before it.
+/// Parses a chat. The last line of `chat` is the trigger.
 fn history(chat: &str) -> History {
     let mut all = transcript(chat);
     let trigger = all.pop().expect("a trigger");
@@ -49,8 +49,7 @@ fn focus(window: &ContextWindow) -> Vec<i64> {
     window.focus().map(|entry| entry.message.message.id.0).collect()
 }
 
-/// A chat, and in its last line which messages have to be in the focus and which have no business there:
-/// `in: 1 2; out: 3`.
+/// Checks a chat whose last line lists the messages that must and must not be in the focus: `in: 1 2; out: 3`.
 #[track_caller]
 fn check(chat: &str) {
     let (chat, expected) = chat.rsplit_once("in: ").expect("an expectation");
@@ -78,7 +77,7 @@ fn the_beginning_of_a_matter_comes_back_after_days_and_the_joke_between_stays_ou
     );
 }
 
-/// Two matters over three days, one of which is tagged.
+/// Two subjects over three days, one of which is the trigger's.
 #[test]
 fn replies_lead_back_to_monday_and_leave_the_projector_there() {
     check(
@@ -127,7 +126,7 @@ fn of_two_pairs_that_talk_at_once_the_taggers_own_counts() {
     );
 }
 
-/// Two pairs have talked at once, and a bystander tags when both talks rest.
+/// Two pairs have talked at once, and a bystander asks the bot when both conversations have stopped.
 const TWO_TALKS: &str = "
     10:00 ann#1 does anybody have a ladder for saturday?
     10:00:20 cat#2 the invoice of the printer is wrong again
@@ -569,7 +568,7 @@ fn of_one_long_matter_the_newest_are_shown() {
     assert!((30..=35).all(|id| ids(&window).contains(&id)), "{:?}", ids(&window));
 }
 
-/// Days of talk about one thing and another, then a decision, then days of talk again.
+/// Days of unrelated messages, then a decision, then days of unrelated messages.
 fn weeks(before: usize, decision: &str, after: usize, ask: &str) -> String {
     const TALK: [&str; 6] = [
         "who brings the drinks on friday?",

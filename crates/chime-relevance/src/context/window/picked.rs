@@ -1,4 +1,4 @@
-//! The messages picked so far while a window is made, each with its reason and score.
+//! Messages picked so far for a window, each with its reason and score.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::context::window::surroundings;
 use crate::retrieval::Stretch;
 use chime_core::{Chosen, Reason, Role, Seq};
 
-/// Score of the anchor's parent: an explicit link says more than closeness in time.
+/// Score of the anchor's parent; a reply link is stronger than closeness in time.
 const CHAIN_SCORE: f64 = 0.9;
 /// Factor for each further link of a chain.
 const CHAIN_DECAY: f64 = 0.97;
 /// Score of the message right before the trigger.
 const CLUSTER_SCORE: f64 = 0.85;
-/// Factor for each further message: after 20 of them the score is about a third.
+/// Factor for each further message; after 20 of them the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
 
-/// The picks by place. The first reason given to a message stays.
+/// Picks by index. The first reason of a message stays.
 #[derive(Default)]
 pub struct Picked(BTreeMap<Index, (Reason, f64)>);
 
@@ -36,7 +36,7 @@ impl Picked {
         }
     }
 
-    /// Adds what the messages picked so far reply to, where it is too old to be scored with them.
+    /// Adds the parents of the picked messages that are too old to be candidates.
     pub fn add_older_parents(&mut self, pool: &CandidateSet<'_>) {
         for (place, (_, score)) in self.0.clone() {
             let is_older = |parent: &Index| {
@@ -48,7 +48,7 @@ impl Picked {
         }
     }
 
-    /// Adds what was picked before, as far as it is still there.
+    /// Adds a focus chosen in advance, as far as its messages still exist.
     pub fn add_given(&mut self, pool: &CandidateSet<'_>, given: &[Chosen]) {
         for place in pool.conversation.iter().copied() {
             if let Some(chosen) = given.iter().find(|chosen| chosen.seq == pool.messages[place].seq) {
@@ -57,7 +57,7 @@ impl Picked {
         }
     }
 
-    /// The pick with the highest score, the newest of equals.
+    /// Returns the pick with the highest score, the newest of equals.
     pub fn likeliest(&self) -> Option<Index> {
         self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
     }
@@ -76,8 +76,8 @@ impl Picked {
         }
     }
 
-    /// Adds an answer of the bot that the trigger goes on with, what it answers, and what was said since; what others asked
-    /// the bot in between is another matter.
+    /// Adds an answer of the bot that the trigger continues, its question, and all messages since, except what others
+    /// asked the bot in between.
     pub fn add_talk_since(&mut self, pool: &CandidateSet<'_>, answer: Index) {
         for place in pool.parent(answer).into_iter().chain([answer]) {
             self.add(place, Reason::Strand, CHAIN_SCORE);
@@ -108,7 +108,7 @@ impl Picked {
         }
     }
 
-    /// Adds what was accepted from further back. `pool` has it, and `before` is the pool that everything was picked from.
+    /// Adds the accepted messages from further back. `pool` holds them; `before` is the pool that the picks refer to.
     pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Reranked]) -> Self {
         let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
@@ -128,14 +128,13 @@ impl Picked {
         self.0.is_empty()
     }
 
-    /// Leaves those of the picked messages for which `keeps` holds by their place and score. What reply links or a summary led to
-    /// stays.
+    /// Drops messages of the thread that `keeps` rejects. Messages with other reasons, such as reply links, stay.
     pub fn retain(&mut self, keeps: impl Fn(Index, f64) -> bool) {
         self.0.retain(|place, (reason, score)| *reason != Reason::Strand || keeps(*place, *score));
     }
 
-    /// Adds stretches in which the words of a question were spoken about, best first, each message with its score: what
-    /// holds the words of the first as focus where it `is_sure`, all others as surroundings.
+    /// Adds the stretches for a question, best first, each message with its stretch's score. If `is_sure`, the messages
+    /// with the words of the first stretch join the focus; all others become surroundings.
     pub fn add_stretches(&mut self, pool: &CandidateSet<'_>, stretches: &[(Stretch, f64)], is_sure: bool) {
         for (rank, (stretch, score)) in stretches.iter().enumerate() {
             let is_marked = |seq: Seq| stretch.words_in.is_some_and(|(first, last)| (first..=last).contains(&seq));
@@ -149,14 +148,14 @@ impl Picked {
         }
     }
 
-    /// Adds the rest of the conversation as surroundings. `likely` is how likely each message belongs to the focus.
+    /// Adds the rest of the conversation as surroundings. `likely` is each message's probability of being focus.
     pub fn add_surroundings(&mut self, pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) {
         for (score, place) in surroundings::ranked(pool, likely) {
             self.add(place, Reason::Nearby, score);
         }
     }
 
-    /// What was picked, each with its score.
+    /// Returns all picks with their scores.
     pub fn shares(&self) -> impl Iterator<Item = (Index, f64)> {
         self.0.iter().map(|(place, (_, score))| (*place, *score))
     }

@@ -6,7 +6,7 @@ use chime_core::{Language, Timestamp, UserId};
 const ANN: UserId = UserId(1);
 const BEN: UserId = UserId(2);
 
-/// Messages of Ann and Ben in turn, a minute apart, each beside the next.
+/// Messages of Ann and Ben in turn, a minute apart, all neighbours.
 fn passages<'a>(texts: &'a [&'a str], vectors: &'a [Vec<f32>]) -> Vec<Passage<'a>> {
     (texts.iter().enumerate())
         .map(|(place, text)| Passage {
