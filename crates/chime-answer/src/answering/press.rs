@@ -1,4 +1,4 @@
-//! A press on a button: one visible outcome, which is an answer or a short notice.
+//! Handles a press on a button: the result is an answer or a short notice.
 
 use crate::answering::ask::Answering;
 use crate::notices::notices;
@@ -15,20 +15,20 @@ use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, answers, chats, jobs, messages, outbox, presses, refusals, usage};
 use chime_telegram::TelegramError;
 
-/// After so many attempts a notice about a press is given up: Telegram forgets presses soon, and so do people.
+/// Attempts after which a notice about a press is given up: Telegram soon forgets presses.
 const NOTICE_ATTEMPTS: u32 = 3;
 
-/// A press with what is kept of the answer that it is about.
+/// A press with the stored answer that it is about.
 struct Found {
     press: Press,
     chat: ChatRow,
     answer: Option<AnswerRecord>,
     trigger: Option<StoredMessage>,
-    /// Whether something of the other matter may still be read.
+    /// `true` if a message of the other subject may still be read.
     is_kept: bool,
 }
 
-/// What became of a press when it was written down.
+/// Outcome of storing a press.
 enum Written {
     Answering(Option<Job>),
     Telling(Told),
@@ -54,7 +54,7 @@ impl Answering {
         match self.write_press(job, found, is_member).await? {
             Written::Answering(another) => {
                 self.parts.wake.offer(another);
-                // The answer is the outcome; this only ends the waiting mark on the button.
+                // The answer is the result; this only ends the progress mark on the button.
                 if let Err(error) = self.parts.telegram.answer_callback(&query, None).await {
                     tracing::info!(%error, "a press was not confirmed");
                 }
@@ -64,7 +64,8 @@ impl Answering {
         }
     }
 
-    /// Everybody in a private chat belongs to it. Where Telegram does not say, whoever sees the button may press it.
+    /// Returns `true` if the presser is a member of the chat. In a private chat they always are. If Telegram does not
+    /// say, the press is allowed.
     async fn is_member(&self, found: &Found) -> bool {
         if found.chat.chat.kind == ChatKind::Private {
             return true;
@@ -78,7 +79,7 @@ impl Answering {
         }
     }
 
-    /// Decides, and where an answer is due, starts it in the same transaction: a second press finds that.
+    /// Decides, and starts the answer in the same transaction, so that a second press finds it.
     async fn write_press(&self, job: &Job, found: Found, is_member: bool) -> chime_store::Result<Written> {
         let (rate, gateway, now) = (self.parts.rate, self.parts.gateway.clone(), self.parts.clock.now());
         let key = job.key();
@@ -86,7 +87,7 @@ impl Answering {
         self.parts
             .store
             .write(Priority::Answering, move |tx| {
-                // As it is now: another press may have come first.
+                // Read again: another press may have come first.
                 let answer = match &found.answer {
                     Some(answer) => answers::find(tx, answer.id)?,
                     None => None,
@@ -175,7 +176,7 @@ fn readable_trigger(conn: &Reader, answer: &AnswerRecord) -> chime_store::Result
     }
 }
 
-/// Writes down who asked for the other matter, and the job that answers.
+/// Stores who asked for the other subject, and adds the job that answers.
 fn start(
     tx: &Writer<'_>,
     (answer, trigger): (AnswerRecord, &StoredMessage),
@@ -191,7 +192,7 @@ fn start(
     jobs::find(tx, &another)
 }
 
-/// The trigger parsed anew: the job that carried it is done.
+/// Parses the trigger again: the job that held the parsed form is done.
 fn parse(
     conn: &Reader,
     trigger: &StoredMessage,

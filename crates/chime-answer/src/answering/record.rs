@@ -1,4 +1,4 @@
-//! The record that is kept of an answer, and the button below it.
+//! Builds the stored record of an answer, and the button below it.
 
 use ulid::Ulid;
 
@@ -13,14 +13,14 @@ use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Button, Timestamp};
 use chime_runtime::clock::Stopwatch;
 use chime_store::Language;
 
-/// The way to the other matter that the trigger may mean, below an answer that is one.
+/// Returns the button for the other subject that the trigger may mean, below an answer that is not an apology.
 pub fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
     let is_answer = record.status != AnswerStatus::Apologised;
     let label = || notices(language.code()).another.clone();
     (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
 }
 
-/// What is kept of the answer to `question`.
+/// Returns the record of the answer to `question`.
 pub fn record(
     question: &Question,
     built: BuiltPrompt,
@@ -51,7 +51,7 @@ pub fn record(
         anchor: question.window.anchor,
         window: shown,
         omitted: question.window.omitted.clone(),
-        // A reply to a message from elsewhere is about that.
+        // A reply to a message from another chat is about that message.
         alternative: question.window.alternative.clone().filter(|_| question.trigger().message.snapshot.is_none()),
         slots,
         sources: checked.sources,

@@ -1,4 +1,4 @@
-//! Rounds of tools: the model asks for messages of the chat, gets them, and answers in the end.
+//! Runs rounds of tool calls: the model asks for messages of the chat, gets them, and answers in the end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use chime_memory::recall::{RecallRequest, Recaller};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, messages, summaries, topic_names};
 
-/// Links up and down from the message whose chain is asked for.
+/// Links followed up and down from the message whose reply chain is asked for.
 const CHAIN: usize = 10;
-/// Sessions whose summaries are looked through, and given.
+/// Sessions whose summaries are searched.
 const SESSIONS: u32 = 300;
 const MOST_SESSIONS: usize = 5;
 
 impl Answering {
-    /// Asks the model, and looks up what it wants looked up, until it answers.
+    /// Asks the model, and runs its tool calls, until it answers.
     pub(super) async fn converse(
         &self,
         job: &Job,
@@ -51,7 +51,7 @@ impl Answering {
                 && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
-            // Small models use tools badly, and where everything is shown there is nothing to look up.
+            // Small models use tools badly, and if everything is shown there is nothing to look up.
             prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
             let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
             spent = TokenUse {
@@ -68,7 +68,7 @@ impl Answering {
         }
     }
 
-    /// What the model is told of each call. One that fails leaves the others be.
+    /// Returns the result of each call. One that fails does not affect the others.
     async fn look_up(
         &self,
         question: &mut Question,
@@ -117,7 +117,7 @@ impl Answering {
     }
 }
 
-/// Near the day's cap, and where the prompt was too long, the model answers from what it was given.
+/// Returns `false` near the daily cap, and after a prompt that was too long: then the model answers from what it has.
 fn may_look_up(asking: Asking, rounds: usize, most: usize) -> bool {
     rounds < most && asking.choice == Choice::Best && asking.window == WindowSize::Full
 }
@@ -136,11 +136,11 @@ fn offered() -> Vec<chime_llm::Tool> {
     Tool::ALL.into_iter().map(tool).collect()
 }
 
-/// Where something is looked up: the chat of the trigger, and no further than what was said before it.
+/// Scope of a lookup: the chat of the trigger, and only messages before it.
 struct Place {
     trigger: StoredMessage,
     chat: ChatRow,
-    /// Days that a search names are days there.
+    /// Time zone of the days that a search names.
     zone: Zone,
     recaller: Arc<Recaller>,
 }
@@ -189,7 +189,7 @@ impl Place {
         Ok(found)
     }
 
-    /// The message, what it replies to step by step, and what replies to it.
+    /// Returns the message, the messages above it by reply links, and the replies to it.
     fn reply_chain(&self, conn: &Reader, of: Seq) -> chime_store::Result<Vec<StoredMessage>> {
         let Some(start) = messages::by_seq(conn, self.chat.key, of)? else { return Ok(Vec::new()) };
         let mut parent = start.message.reply_to;
@@ -212,7 +212,7 @@ impl Place {
         Ok(found)
     }
 
-    /// The run of messages around `anchor`, or that ends before `before`, or before the trigger.
+    /// Returns the run of messages around `anchor`, or the one that ends before `before` or before the trigger.
     fn smart_context(
         &self,
         conn: &Reader,
@@ -224,7 +224,7 @@ impl Place {
         let (conversation, moment) = (start.conversation(), (start.message.sent_at, start.message.id));
         let mut earlier = messages::before(conn, conversation, moment, MOST_MESSAGES)?;
         earlier.reverse();
-        // What is asked for stands before a silence too: the run is counted from its own last message.
+        // The run before `before` may end with a silence, so it is counted from its own last message.
         let from = match (&anchor, &before) {
             (None, Some(_)) => earlier.first().map_or(moment.0, |stored| stored.message.sent_at),
             (Some(_), _) | (None, None) => moment.0,
@@ -233,7 +233,7 @@ impl Place {
         let Some(anchor) = anchor else { return Ok(earlier) };
         let later = until_silence(moment.0, messages::after(conn, conversation, moment, MOST_MESSAGES)?, max_gap);
         let mut found = vec![anchor];
-        // By turns, so that what is nearest to the anchor is kept where room is short.
+        // Alternates, so that messages nearest to the anchor are kept if space is short.
         let (mut earlier, mut later) = (earlier.into_iter(), later.into_iter());
         loop {
             let pair = (earlier.next(), later.next());
@@ -259,7 +259,7 @@ impl Place {
         Ok(Finding::Messages(found.collect()))
     }
 
-    /// Summaries of the newest sessions, or of those that say most of `about`.
+    /// Returns summaries of the newest sessions, or of the sessions that share most stems with `about`.
     fn summaries(&self, conn: &Reader, about: Option<&str>) -> chime_store::Result<Finding> {
         let span = (Timestamp::from_secs(0), self.trigger.message.sent_at);
         let minis = summaries::minis_between(conn, self.chat.key, span, SESSIONS)?;
@@ -277,7 +277,7 @@ impl Place {
                 ranked.push((common, summary));
             }
         }
-        // Stable: of those that say as much the newest come first.
+        // The sort is stable: among equals the newest come first.
         ranked.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
         let names = summaries::member_names(conn, self.chat.key)?;
         let mut lines = Vec::new();
