@@ -79,7 +79,6 @@ pub struct AnsweringParts {
     pub context_tokens: ContextTokens,
     /// Rounds of tool calls that the model may make for one answer.
     pub tool_rounds: usize,
-    /// Sources of further prompt pieces, in no particular order.
     pub enrichers: Vec<Enricher>,
     pub recaller: Arc<Recaller>,
     /// Kinds of chats in which an answer is shown while it is written.
@@ -93,7 +92,6 @@ pub struct AnsweringParts {
     pub voice: Arc<Voice>,
 }
 
-/// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
     /// Limits the questions that are analysed at once.
@@ -242,7 +240,8 @@ impl Answering {
         has_words(&without_numbers(&linked))
     }
 
-    /// Builds the prompt. `room` is the token limit of the whole prompt, set once the model refused a longer one.
+    /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
+    /// unknown.
     fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
         // Members cannot guess it. It is the same for all questions of a chat, so that model servers can reuse cached
         // prefixes.
@@ -347,7 +346,7 @@ impl Answering {
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = match question.introduction.take() {
-            // Another first answer may have introduced the bot meanwhile.
+            // Another first answer may have carried the notice meanwhile.
             Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {
                 Some(introduction::append(&mut parts, words))
             }
@@ -399,7 +398,6 @@ impl Answering {
         self.hand_over(written, &made_for).await
     }
 
-    /// Offers the reply for sending, and wakes the workers for the jobs that the answer added.
     async fn hand_over(&self, written: Written, job: &Job) -> anyhow::Result<()> {
         match written {
             Written::Down { send, is_more_to_do } => {

@@ -31,7 +31,6 @@ const AT_ONCE: u32 = 20;
 /// Longest excerpt of the question and of the answer, in characters.
 const SOURCE_CHARS: usize = 2000;
 
-/// Extracts the concepts of answers.
 pub struct Capturing {
     pub store: Store,
     pub gateway: Gateway,

@@ -19,7 +19,6 @@ use chime_telegram::{Telegram, TelegramError};
 /// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
 pub const UNDELIVERED_REACTION: &str = "😢";
 
-/// Delivers replies.
 pub struct Delivery {
     pub store: Store,
     pub telegram: Telegram,
@@ -30,7 +29,6 @@ pub struct Delivery {
     pub lanes: Lanes,
 }
 
-/// Next step after one part.
 enum Next {
     Part,
     Wait(Timestamp),
@@ -219,7 +217,6 @@ impl Delivery {
         }
     }
 
-    /// Stores that the part was sent, and the message as one of the chat.
     async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> chime_store::Result<Next> {
         let now = self.clock.now();
         let own = own_message(&self.bot, &part, message, now);
@@ -236,7 +233,7 @@ impl Delivery {
         Ok(if is_last { Next::End } else { Next::Part })
     }
 
-    /// Gives up a reply in a chat that cannot be written to. It leaves no mark, and is not sent to another chat.
+    /// Gives up a reply and leaves no trace in the chat. The reply is not sent to another chat.
     async fn give_up(&self, job: &Job, why: &str) -> chime_store::Result<Next> {
         self.mark_failed(job, why, None).await?;
         self.finish(job).await?;

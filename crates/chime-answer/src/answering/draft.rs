@@ -58,7 +58,7 @@ pub fn failure_of(error: &AskError) -> Failure {
     }
 }
 
-/// Returns the cause of `error` as the member is told it; [`Blame::Passing`] if asking again may help.
+/// Returns the cause of `error` for the apology; [`Blame::Passing`] if asking again may help.
 pub fn blame_of(error: &LlmError) -> Blame {
     match error {
         LlmError::Refused { check: Check::Key, .. } => Blame::Key,

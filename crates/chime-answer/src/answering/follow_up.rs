@@ -61,7 +61,6 @@ pub struct GoingOn {
     pub rests_on: Vec<Seq>,
 }
 
-/// Finds the suggestion that a question follows up on.
 pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
@@ -368,7 +367,6 @@ pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
-/// Logs the outcome of a resolved question.
 fn log(going_on: &GoingOn, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if going_on.stored.is_some() || frame.intent.suggests() {

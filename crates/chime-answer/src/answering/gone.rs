@@ -3,7 +3,6 @@
 use chime_core::{AnswerRecord, Job, Seq};
 use chime_store::{Reader, chats, consent, messages};
 
-/// Outcome of storing an answer.
 pub enum Written {
     /// Stored. `send` is the job that sends it; `is_more_to_do` is `true` if background jobs were added.
     Down { send: Option<Job>, is_more_to_do: bool },

@@ -64,7 +64,6 @@ pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     }
 }
 
-/// Logs that no source was relevant enough for an answer.
 pub fn guarded(guard: Guard) {
     tracing::info!(reason = guard.as_str(), "chat.guard");
 }
@@ -81,7 +80,6 @@ pub fn looked_up(tool: &str, messages: usize) {
     tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
 
-/// Logs that the model's answer cannot be shown.
 pub fn unusable() {
     tracing::warn!(error_type = "unusable_answer", "chat.error: the model's answer cannot be shown");
 }
@@ -129,13 +127,11 @@ pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
     );
 }
 
-/// Logs that a part of a reply was sent.
 pub fn sent(took: Duration) {
     tracing::debug!(phase = "send", ms = millis(took), "chat.metrics");
     tracing::debug!(r#type = "reply_sent", "chat.event");
 }
 
-/// Logs that a reply was given up.
 pub fn undeliverable(why: &str) {
     tracing::error!(error_type = "undeliverable", error = why, "chat.error: a reply could not be delivered");
 }

@@ -34,7 +34,6 @@ impl PieceVectors {
     }
 }
 
-/// Returns the enricher that adds the chat's notes relevant to the question.
 pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
     let vectors = PieceVectors::default();
     Enricher::new("notes", move |conn, subject| gather(conn, subject, (embedder.as_deref(), &vectors), zone))

@@ -131,7 +131,7 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
     let run = own_run(&before, trigger);
-    // An earlier trigger with words was a question of its own. Only one such as "and?" continues it.
+    // An earlier trigger with words was a question of its own. Only words such as "and?" continue it.
     let is_asked = |stored: &&StoredMessage| calls_bot(&stored.message.text) && !only_names(&stored.message.text);
     let asked = run.iter().rposition(is_asked).filter(|_| !Languages::shipped().goes_on(&ask));
     let question = joined(&run[asked.map_or(0, |last| last + 1)..], &ask);

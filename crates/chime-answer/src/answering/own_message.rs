@@ -4,7 +4,6 @@ use chime_core::{AnswerRecord, AnswerStatus, BotIdentity, Message, MessageId, Ro
 use chime_store::outbox::{Part, Purpose};
 use chime_store::{Reader, Writer, answers, chats, consent, messages, outbox};
 
-/// Returns the chat message for a part of a reply that was sent.
 pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
     let to = part.outgoing.to;
     let sender =

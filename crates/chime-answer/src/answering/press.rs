@@ -28,7 +28,6 @@ struct Found {
     is_kept: bool,
 }
 
-/// Outcome of storing a press.
 enum Written {
     Answering(Option<Job>),
     Telling(Told),

@@ -53,14 +53,11 @@ pub struct Beside {
     spent: Spent,
 }
 
-/// The window that an answer is made from.
 pub struct Windowed {
     window: ContextWindow,
-    /// Oldest part of the trigger's thread, if that is long.
     oldest_part: OldestPart,
 }
 
-/// A trigger with everything its answer is made from.
 pub struct Question {
     /// The trigger, its parsed question, and the messages that the window was picked from. Shared and kept to the end,
     /// since dropping two hundred messages takes a while.
@@ -70,19 +67,16 @@ pub struct Question {
     pub chat: ChatRow,
     pub zone: Zone,
     pub grounding: Grounding,
-    /// The chat's own setting for showing answers while they are written.
+    /// The chat's own setting for showing answers while they are written; `None` if it has none.
     pub streams: Option<bool>,
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
     /// Members who wrote in the conversation lately.
     pub people: Vec<Person>,
     pub generic: bool,
-    /// Complexity of the prompt, by the size of the model.
     pub style: Style,
     pub window: ContextWindow,
-    /// Oldest part of the trigger's thread, if that is long.
     pub oldest_part: OldestPart,
-    /// Prompt pieces from other modules.
     pub enrichment: Enrichment,
     /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: Recalled,
@@ -91,17 +85,13 @@ pub struct Question {
     pub matter: Matter,
     /// The author of the trigger, or the member who pressed the button for the other subject.
     pub asked_by: UserId,
-    /// The suggestion that the question follows up on.
     pub going_on: GoingOn,
-    /// The concepts in the conversation's scope.
     pub scope: Scope,
     /// Usage records of the calls before the final answer, to be stored with it.
     pub bills: Vec<Bill>,
     /// Result of resolving `going_on`.
     pub follow_up: FollowUp,
-    /// Messages and summaries that the model looked up.
     pub looked_up: LookedUp,
-    /// The photos shown to the model.
     pub photos: Vec<ShownPhoto>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice, if the chat has not had it.
@@ -119,7 +109,6 @@ pub struct Reading {
     pub strands: Option<LongStrands>,
     /// Name of the model, for which a token calibration may be stored.
     pub model: String,
-    /// Complexity of the prompt for that model.
     pub style: Style,
     pub bot: UserId,
     pub idle: SessionIdle,
@@ -145,7 +134,6 @@ impl Reading {
         Ok(Gathered { history: Arc::new(History { given, ..gathered }), params })
     }
 
-    /// Reads the data that a trigger needs whatever it is about.
     pub fn beside(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Beside> {
         let Opened { asked: Asked { trigger, ask, .. }, chat: row, asked_by, generic, .. } = opened;
         let subject = Subject {
@@ -187,7 +175,6 @@ impl Reading {
         Windowed { window, oldest_part }
     }
 
-    /// Reads the rest and builds the question.
     pub fn complete(
         &self,
         conn: &Reader,
@@ -363,13 +350,12 @@ impl Question {
         self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)
     }
 
-    /// Returns the messages shown to the model.
     fn shown(&self) -> impl Iterator<Item = &StoredMessage> {
         let recalled = self.recalled.messages.iter().map(|one| &one.message);
         self.window.entries.iter().map(|entry| &entry.message).chain(recalled).chain(&self.looked_up.messages)
     }
 
-    /// Returns the usernames that the answer may mention: those of the shown messages and the bot's own.
+    /// Returns the usernames that the answer may mention: of the authors shown, and of the bot.
     pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
         self.shown()
             .filter_map(|stored| stored.message.sender.username.as_deref())

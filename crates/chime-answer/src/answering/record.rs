@@ -20,7 +20,6 @@ pub fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
     (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
 }
 
-/// Returns the record of the answer to `question`.
 pub fn record(
     question: &Question,
     built: BuiltPrompt,

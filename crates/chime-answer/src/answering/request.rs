@@ -18,7 +18,6 @@ pub fn new_fence() -> String {
     fence.get(12..).unwrap_or(&fence).to_owned()
 }
 
-/// Returns the request for a built prompt and its photos.
 pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];

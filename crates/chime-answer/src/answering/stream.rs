@@ -31,17 +31,13 @@ use chime_telegram::{Telegram, TelegramError};
 /// Suffix of an unfinished answer.
 const MORE_COMES: &str = " …";
 
-/// Place where an unfinished answer is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Draft,
-    /// A message that was sent before.
     Message(MessageId),
-    /// A message that is still to be sent.
     NewMessage,
 }
 
-/// Result of showing an unfinished answer once.
 enum Shown {
     Yes(Place),
     /// Not this time; the next attempt may succeed.
@@ -80,7 +76,7 @@ impl Answering {
         answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
     }
 
-    /// As [`ask_showing`](Self::ask_showing), for a prompt that is already masked.
+    /// As [`ask_showing`](Self::ask_showing), for a prompt that needs no more masking.
     async fn ask_in_the_open(
         &self,
         (job, question, built): (&Job, &Question, &BuiltPrompt),
@@ -248,7 +244,6 @@ impl Answering {
             Place::Draft => {
                 let drafted = self.parts.telegram.draft(chat, message.thread, message.id, &content).await;
                 if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
-                    // A server from before there were drafts.
                     self.drafts.forget();
                     return Ok(Shown::Yes(Place::NewMessage));
                 }
@@ -306,7 +301,6 @@ impl Answering {
         }
     }
 
-    /// Deletes the message that shows the beginning of an answer which will not come.
     pub(super) async fn take_back(&self, job: &Job) -> chime_store::Result<()> {
         take_back(&self.parts.store, &self.parts.telegram, &job.payload.reply_key()).await
     }

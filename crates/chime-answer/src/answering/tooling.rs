@@ -292,7 +292,7 @@ impl Place {
         stems(text, self.chat.language).into_iter().collect()
     }
 
-    /// A line of a summary as a source; none where the messages behind it are no longer kept.
+    /// Returns a line of a summary as a source; `None` if none of its messages is still stored.
     fn citable(&self, conn: &Reader, text: String, sources: &[Seq]) -> chime_store::Result<Option<Citable>> {
         let mut rests_on = Vec::new();
         for seq in sources {
@@ -305,7 +305,7 @@ impl Place {
             });
         }
         let Some(first) = rests_on.first() else { return Ok(None) };
-        // Numbered by the first message it rests on, as the lines of Recent and History are.
+        // Numbered by its first message, as the lines of Recent and History are.
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
         Ok(Some(Citable { id, name: "Summary".to_owned(), sent_at, text, link: None, rests_on }))
     }

@@ -1,4 +1,4 @@
-//! What is spoken around a trigger is transcribed before it is answered.
+//! Transcribes the voice messages around a trigger before it is answered.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::answering::typing::keep_typing;
 use chime_core::{Job, MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
 
-/// Messages before a trigger among which spoken ones are transcribed, where they are not yet.
+/// Messages before a trigger that are searched for voice messages without a transcript.
 const JUST_BEFORE: usize = 8;
-/// As many of them, at most: the newest.
+/// Most voice messages transcribed for one trigger: the newest ones.
 const MOST: usize = 3;
 
 impl Answering {
-    /// Has the trigger `at`, what it replies to and what was said just before it transcribed, where they are spoken and the
-    /// trigger is to be answered. It only enriches, and takes no longer than fetching a file and a call of the model.
+    /// Transcribes the trigger `at`, the message it replies to and the messages just before it, as far as they are
+    /// voice messages. Errors are logged. Takes no longer than the download of a file and one call of the model.
     pub(super) async fn transcribe_nearby(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) {
         if !self.parts.voice.transcribes() {
             return;
@@ -47,7 +47,8 @@ impl Answering {
     }
 }
 
-/// What is still to be transcribed for a trigger: itself, what it replies to, the newest before it.
+/// Returns the voice messages to transcribe for a trigger: itself, the message it replies to, and the newest before
+/// it.
 fn untranscribed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<Vec<MessageAt>> {
     let message = &trigger.message;
     let parent = message.reply_to.map(|parent| messages::find(conn, message.chat, parent)).transpose()?.flatten();
