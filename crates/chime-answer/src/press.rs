@@ -1,4 +1,4 @@
-//! What a press on the button "another conversation" comes to: pure.
+//! Decides on a press on the button "another conversation". Pure functions.
 
 use std::time::Duration;
 
@@ -6,36 +6,32 @@ use crate::notices::Notices;
 use chime_access::{Allowance, Decision};
 use chime_core::{AnswerRecord, Because, Timestamp};
 
-/// What the button carries. Which answer it is below is told by the message that was pressed, and not by the press:
-/// whoever presses can send any data.
+/// Data of the button. It does not name the answer, which is found by the pressed message: a client can send any data.
 pub const OTHER_MATTER: &str = "other";
 
-/// What is known of a press.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     pub data: &'a str,
-    /// Whether whoever pressed belongs to the chat.
+    /// `true` if the presser is a member of the chat.
     pub is_member: bool,
-    /// The answer that the button is below, as far as it is kept.
+    /// The answer above the button, if it is still stored.
     pub answer: Option<&'a AnswerRecord>,
-    /// Whether the question and something of what the other matter consists of may still be read.
+    /// `true` if the trigger and a message of the other subject may still be read.
     pub is_kept: bool,
-    /// By how often was asked lately.
+    /// By the number of recent questions.
     pub admission: Decision,
-    /// By the tokens of the day.
+    /// By the tokens spent today.
     pub allowance: Allowance,
     pub now: Timestamp,
 }
 
-/// The one visible outcome of a press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// An answer about the other matter.
     Answer,
     Tell(Told),
 }
 
-/// What is told to whoever pressed, and to nobody else.
+/// Notice that only the presser sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
     UnknownButton,
@@ -45,7 +41,7 @@ pub enum Told {
     Refused { because: Because, wait: Duration },
 }
 
-/// Decides on a press. A second one finds that the first has asked.
+/// Decides on a press. A second press finds that the first one was answered.
 pub fn outcome(facts: &Facts<'_>) -> Outcome {
     let Facts { data, is_member, answer, is_kept, admission, allowance, now } = *facts;
     if data != OTHER_MATTER {
@@ -75,7 +71,6 @@ pub fn outcome(facts: &Facts<'_>) -> Outcome {
 }
 
 impl Told {
-    /// In the chat's language.
     pub fn in_words(self, notices: &Notices) -> String {
         match self {
             Self::UnknownButton => notices.unknown_button.clone(),

@@ -1,4 +1,4 @@
-//! `/why`: which messages an answer used, in a few of their own words, and why each. Markdown.
+//! Renders `/why` as Markdown: the messages that an answer used, each with a quote and a reason.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use chime_core::{
 };
 use chime_memory::wording::short_time;
 
-/// Characters of a message that are quoted.
+/// Most characters quoted of a message.
 const QUOTED_CHARS: usize = 60;
-/// Lines of a summary whose messages are named.
+/// Most lines of a summary whose messages are listed.
 const PLACES: usize = 6;
-/// What was said within this time before the tag was said just before.
+/// Time before the answer within which a message counts as said just before.
 const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
 
 /// A message that an answer used, as it can be shown now.
@@ -25,16 +25,16 @@ pub struct UsedMessage {
     pub seq: Seq,
     pub id: MessageId,
     pub role: Role,
-    /// The present name of its author.
+    /// The author's current name.
     pub name: String,
     pub sent_at: Timestamp,
     pub text: String,
     pub reply_to: Option<MessageId>,
-    /// Its address, where Telegram has one.
+    /// Its link, if Telegram has one.
     pub link: Option<String>,
 }
 
-/// Who is told.
+/// The member who sent `/why`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reader {
     pub member: UserId,
@@ -49,9 +49,9 @@ impl Reader {
     }
 }
 
-/// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
-/// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
-/// message of the record that is not among `used` is no longer kept.
+/// Explains the answer of `record`: each message of the focus and each cited one with a quote, a reason and a link;
+/// the surroundings in one line; the messages left out; and the cost. A message of the record that is not in `used` is
+/// no longer stored.
 pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>, to: Reader) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
@@ -92,7 +92,6 @@ fn is_cited(record: &AnswerRecord, chosen: &Chosen) -> bool {
     record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq))
 }
 
-/// An answer that is explained to a member.
 struct Explained<'a> {
     record: &'a AnswerRecord,
     used: &'a [UsedMessage],
@@ -104,7 +103,7 @@ impl Explained<'_> {
         &self.to.texts.why
     }
 
-    /// `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
+    /// Formats a message: `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
     fn line(&self, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
         let texts = self.texts();
         let cited = if is_cited(self.record, chosen) { format!(", {}", texts.cited) } else { String::new() };
@@ -119,7 +118,7 @@ impl Explained<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// `- n1: cited`, by the number that `/notes` lists it by: its text may have been deleted since.
+    /// Formats the cited notes by their number in `/notes`: `- n1: cited`. The note may have been deleted since.
     fn notes(&self) -> impl Iterator<Item = String> {
         let cited = &self.texts().cited;
         let notes = self.record.sources.iter().filter(|source| source.id.starts_with('n'));
@@ -142,13 +141,13 @@ impl Explained<'_> {
         }
     }
 
-    /// By what recall found a message.
+    /// Returns the retrievers that found a message, in words.
     fn found(&self, message: &UsedMessage) -> Option<String> {
         let id = format!("m{}", message.seq);
         recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs, self.texts()))
     }
 
-    /// How a message hangs together with the one that the tag replied to.
+    /// Returns the reply link between a message and the one that the trigger replied to.
     fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
         let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
         if message.reply_to == Some(anchor.id) {
@@ -157,7 +156,7 @@ impl Explained<'_> {
         (anchor.reply_to == Some(message.id)).then(|| self.texts().what_it_answered.clone())
     }
 
-    /// Why it is there, by how long before the answer it was said.
+    /// Returns the reason for a message, with the time between it and the answer.
     fn distance(&self, reason: Reason, message: &UsedMessage) -> String {
         let before = self.record.created_at.since(message.sent_at);
         let is_ours = message.role == Role::Assistant;
@@ -178,7 +177,7 @@ impl Explained<'_> {
     }
 }
 
-/// `26 h`, of what is longer than [`JUST_BEFORE`].
+/// Formats a duration longer than [`JUST_BEFORE`]: `26 h`.
 fn span(span: Duration, texts: &WhyTexts) -> String {
     const HOUR: u64 = 60 * 60;
     let (form, n) = match span.as_secs() {
@@ -189,8 +188,8 @@ fn span(span: Duration, texts: &WhyTexts) -> String {
     filled(form, &[("n", &n.to_string())])
 }
 
-/// What an answer was told of earlier talks.
 impl Explained<'_> {
+    /// Lists the recalled summaries:
     /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
     fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
@@ -204,7 +203,7 @@ impl Explained<'_> {
         (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
     }
 
-    /// The summaries that the answer was given, the topic by its name, with the messages that their lines begin with:
+    /// Lists the summaries from memory, a topic by its name, with the first message behind each line:
     /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
     fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
@@ -218,7 +217,7 @@ impl Explained<'_> {
             let (cited, others): (Vec<&String>, Vec<&String>) = slot.sources.iter().partition(|id| is_cited(id));
             let form = if slot.sources.len() == 1 { &texts.lines_one } else { &texts.lines_many };
             let (lines, count) = (slot.sources.len().to_string(), cited.len().to_string());
-            // The name last: what members wrote is not filled in.
+            // The name comes last, since placeholders in members' text must not be filled in.
             let given = filled(form, &[("n", &lines), ("cited", &count), ("name", &name)]);
             let places: Vec<String> =
                 cited.iter().chain(&others).filter_map(|id| self.place(id, known)).take(PLACES).collect();
@@ -231,7 +230,7 @@ impl Explained<'_> {
         (!told.is_empty()).then(|| filled(&texts.given, &[("list", &told.join(", "))]))
     }
 
-    /// When the message was sent that a line of a summary rests on, with its link.
+    /// Returns the time and link of the message behind a line of a summary.
     fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
         let when = self.to.time(message.sent_at, self.record.created_at);
@@ -239,7 +238,7 @@ impl Explained<'_> {
     }
 }
 
-/// `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
+/// Describes the surroundings: `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
 fn around(surroundings: &[&UsedMessage], now: Timestamp, to: Reader) -> Option<String> {
     let (first, last) = (surroundings.first()?, surroundings.last()?);
     let (from, until) = (to.time(first.sent_at, now), to.time(last.sent_at, now));
@@ -252,7 +251,7 @@ fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
     record.slots.iter().flat_map(|slot| &slot.found)
 }
 
-/// What found a source, as one says it: `its words and its meaning`.
+/// Names the retrievers that found a source: `its words and its meaning`.
 fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
     let by_words = legs.words > 0.0 || legs.trigrams > 0.0;
     let said = [
@@ -271,7 +270,7 @@ fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
     }
 }
 
-/// Why a message was chosen.
+/// Returns the reason for which a message was chosen, in English.
 pub fn in_plain_words(reason: Reason) -> &'static str {
     match reason {
         Reason::Anchor => "the message the tag replied to",
@@ -288,7 +287,7 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
     }
 }
 
-/// That the tag could have meant another matter, where that was a close call.
+/// Returns the line that the trigger could have meant another subject.
 fn meant(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     match (record.matter, &record.alternative) {
         (Matter::Second, _) => Some(texts.second.clone()),
@@ -297,7 +296,7 @@ fn meant(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     }
 }
 
-/// `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
+/// Lists the messages left out: `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
 fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for omitted in &record.omitted {
@@ -322,7 +321,7 @@ fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     (!told.is_empty()).then(|| filled(&texts.left_out, &[("list", &told.join(", "))]))
 }
 
-/// Model, tokens, time and the answer's id.
+/// Returns the line with the model, tokens, time and the answer's id.
 fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
     let model = escape_markdown(&record.model);
     let made_by = match record.status {
@@ -331,7 +330,7 @@ fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
             filled(&texts.model, &[("read", &read), ("written", &written), ("model", &model)])
         }
         AnswerStatus::Offline => texts.no_model.clone(),
-        // Our own words: the record names no model.
+        // The program wrote the text: the record names no model.
         AnswerStatus::Apologised => texts.unusable.clone(),
     };
     let secs = format!("{}.{}", record.latency_ms / 1000, record.latency_ms % 1000 / 100);
