@@ -1,4 +1,4 @@
-//! Drives answers: reads, asks the model, writes down, sends.
+//! Runs the IO of an answer: reads the store, asks the model, stores and sends the reply.
 
 mod ask;
 mod askers;

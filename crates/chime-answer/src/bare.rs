@@ -1,5 +1,5 @@
-//! Numbers of the prompt without brackets: `as m17 says`, `u3 agrees`. Much else looks like them: the m4 motorway, `m5.large`,
-//! 20 m2, the U2 concert. What is no citation beyond doubt stays as the model wrote it.
+//! Finds ids without brackets: `as m17 says`. Much else looks like them: the m4 motorway, `m5.large`, 20 m2. Text that
+//! is not certainly a citation stays as the model wrote it.
 
 use std::sync::LazyLock;
 
@@ -8,24 +8,25 @@ use regex::{Captures, Regex};
 use crate::material::{Material, TAG, is_written};
 use chime_core::SourceId;
 
-/// A tag or an address, in which no id is bare; or an id, or several that are joined: `m4-m7`.
+/// Matches a tag or an address, in which no id is bare; or an id, or several joined: `m4-m7`.
 static ID: LazyLock<Regex> = LazyLock::new(id);
-/// Nothing but a word that joins two things, perhaps with an article behind it.
+/// Matches a word that joins two things, perhaps followed by an article.
 static JOINT: LazyLock<Regex> = LazyLock::new(joint);
 
-/// Words before the name of a thing: nobody says "the m17" of a message. None of them means "to", "of" or "that" elsewhere.
+/// Words before the name of a thing: nobody calls a message "the m17". None of them means "to", "of" or "that" in
+/// another language.
 const ARTICLES: [&str; 17] = [
     "the", "an", "your", "our", "my", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "einem", "einer",
     "het", "een",
 ];
-/// The same in languages in which a message may be called so: they tell only of what was not given.
+/// Articles of languages in which a message may be called so. They count only before ids that were not in the prompt.
 const OTHER_ARTICLES: [&str; 15] =
     ["el", "la", "los", "las", "un", "una", "le", "les", "une", "du", "um", "uma", "il", "gli", "uno"];
 
-/// `prose` with its bare ids in tags. One that was not given is put in a tag too, where it is taken out: it says nothing to
-/// members.
+/// Returns `prose` with its bare ids in tags. An id that was not in the prompt is tagged too, so that it is removed:
+/// it means nothing to members.
 pub fn in_tags(prose: &str, material: Material<'_>) -> String {
-    // Where the last thing ended that only looked like an id.
+    // End of the last word that only looked like an id.
     let mut last_thing: Option<usize> = None;
     ID.replace_all(prose, |found: &Captures<'_>| {
         let whole = || found[0].to_owned();
@@ -52,14 +53,14 @@ pub fn in_tags(prose: &str, material: Material<'_>) -> String {
     .into_owned()
 }
 
-/// `m2` and `m3` are also units.
+/// Highest id that may be a unit: `m2`, `m3`.
 const HIGHEST_UNIT: u32 = 3;
 
 fn is_measure(before: &str, id: SourceId) -> bool {
     id.number <= HIGHEST_UNIT && before.trim_end().ends_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether what stands between `before` and `behind` is a part of a longer name: `m5.large`, `site/m4`, `m4-3`.
+/// Returns `true` if the text between `before` and `behind` is part of a longer name: `m5.large`, `site/m4`, `m4-3`.
 pub fn is_part_of_a_name(before: &str, behind: &str) -> bool {
     let mut next = behind.chars();
     let is_joined = next.next().is_some_and(|c| matches!(c, '.' | '-' | '_' | '/' | '=' | '@'))

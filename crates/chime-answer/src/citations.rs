@@ -1,8 +1,8 @@
-//! Citations: what an answer rests on, as the model says and as its sentences show.
+//! Checks the citations of an answer and adds its sources.
 //!
-//! A valid citation becomes a numbered link to the very message, an invalid one is removed and said to be removed, and
-//! one compact line at the end tells where the numbers lead. `tags` knows the forms in which models write them, `sources` adds
-//! those that the model left out and mends those that it got wrong.
+//! A valid citation becomes a numbered link to its message; an invalid one is removed, with a note. One line at the
+//! end lists the sources. `tags` parses the forms in which models write citations, `sources` adds missing ones and
+//! corrects wrong ones.
 
 use std::sync::LazyLock;
 
@@ -19,48 +19,46 @@ use crate::support::Support;
 use crate::tags::{Piece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
 use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
 
-/// Characters of a source that are kept with the answer.
+/// Characters of a source stored with the answer.
 const SOURCE_CHARS: usize = 160;
-/// Characters of a source that stand in the source line where there is no link to follow.
+/// Characters of a source quoted in the source line if it has no link.
 const QUOTE_CHARS: usize = 60;
-/// An answer whose citations have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Markdown, with links and the source line.
     pub text: String,
     /// The valid citations, in the order of their numbers.
     pub sources: Vec<SourceRef>,
-    /// Every id the model cited, in order, each once.
+    /// Every id that the model cited, in order, without repeats.
     pub generated: Vec<String>,
-    /// Those that it was given.
+    /// The cited ids that were in the prompt.
     pub valid: Vec<String>,
-    /// Those that it was not.
+    /// The cited ids that were not.
     pub removed: Vec<String>,
 }
 
-/// Tags that stand together, with the blanks before them.
+/// Matches adjacent tags, with the blanks before them.
 static TAGS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
-/// An id inside tags, past the word `source:`.
+/// Matches an id in a tag, after the word `source:`.
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
-/// `answer` with its valid citations as numbered links and without the others, as [`check`] has it but without what stands
-/// below.
+/// Returns `answer` with its valid citations as numbered links and without the others: the text of [`check`] without
+/// the lines below it.
 pub fn linked(answer: &str, material: Material<'_>) -> String {
     link(answer, material, None).0
 }
 
-/// The words around citations.
 #[derive(Debug, Clone, Copy)]
 pub struct CitationWords<'a> {
     /// ISO 639-3 code of the answer's language.
     pub language: &'a str,
-    /// Stands behind each statement without a source, in strict chats.
+    /// Marker behind each statement without a source, in strict chats.
     pub mark: Option<&'a str>,
 }
 
-/// Checks the citations of `answer` against what the model was given. With `support`, sentences that rest on a source get its
-/// link. `now` decides which times need their day.
+/// Checks the citations of `answer` against its sources. With `support`, sentences that a source supports get its
+/// link. Times show their day if it is not the day of `now`.
 pub fn check(
     answer: &str,
     material: Material<'_>,
@@ -89,7 +87,7 @@ pub fn check(
     }
 }
 
-/// `answer` with its citations as links, and what was cited.
+/// Returns `answer` with its citations as links, and the ledger of the citations.
 fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
     let (body, own_list) = own_list::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
@@ -110,20 +108,20 @@ fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>)
             Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
         })
         .collect();
-    // What the model cites only in its own list is a citation all the same: it goes into ours.
+    // Ids that the model cites only in its own list of sources are citations too.
     let linked = linked.trim().to_owned();
     ledger.enter(own_list.iter().map(String::as_str));
     (linked, ledger)
 }
 
-/// `prose` with every citation in the one form.
+/// Returns `prose` with every citation in the canonical form.
 fn tagged_prose(prose: &str, material: Material<'_>) -> String {
     let numbered = numbers_in_tags(prose, |token| stays_as_written(material, token));
     let tagged = canonical(&numbered, |token| stays_as_written(material, token));
     bare::in_tags(&tagged, material)
 }
 
-/// What `code` is, a block or a span of it, if it is nothing but citations or numbers of the prompt.
+/// Returns the citation that `code` (a block or a span) stands for, if it holds only ids.
 fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
     let is_written = |token: &str| stays_as_written(material, token);
     let token = code.trim_matches('`').trim();
@@ -134,13 +132,13 @@ fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
     cited_as_code(code, is_written)
 }
 
-/// The addresses that citing `source` may lead to.
+/// Returns the links that a citation of `source` may use.
 pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
     source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
 }
 
-/// Whether `token` stays because somebody in the talk wrote it just so, and means something else. What stands in square
-/// brackets and names what was given is a citation whoever wrote it before: nobody switches citations off.
+/// Returns `true` if a member wrote `token` in the chat, where it means something else. A tag in square brackets with
+/// a valid id is always a citation, so that a member cannot disable citations by writing one.
 fn stays_as_written(material: Material<'_>, token: &str) -> bool {
     let is_tag = token.starts_with(['[', '【']);
     let was_given =
@@ -149,17 +147,17 @@ fn stays_as_written(material: Material<'_>, token: &str) -> bool {
     !is_ours && is_written(material.given, token)
 }
 
-/// What has been cited so far.
+/// The citations found so far.
 struct Ledger<'a> {
     material: Material<'a>,
     generated: Vec<String>,
-    /// A source's number is its place here, counted from 1.
+    /// Valid sources; the number of a source is its position, counted from 1.
     valid: Vec<&'a Citable>,
     removed: Vec<String>,
 }
 
 impl<'a> Ledger<'a> {
-    /// Neighbouring `tags` as numbered links, after the blanks that were before them; nothing when none is valid.
+    /// Returns adjacent `tags` as numbered links after `blanks`; empty if none is valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
         let numbers = self.enter(ids(tags, self.material).into_iter());
         if numbers.is_empty() {
@@ -169,13 +167,13 @@ impl<'a> Ledger<'a> {
         format!("{blanks}{links}")
     }
 
-    /// Notes `tags` where no link can stand.
+    /// Records `tags` in code, where no link can be.
     fn note(&mut self, tags: &str) -> String {
         self.enter(ids(tags, self.material).into_iter());
         String::new()
     }
 
-    /// Notes every id and gives the numbers of the valid ones, each once.
+    /// Records every id, and returns the numbers of the valid ones without repeats.
     fn enter<'t>(&mut self, ids: impl Iterator<Item = &'t str>) -> Vec<usize> {
         let mut numbers = Vec::new();
         for id in ids.map(str::to_lowercase) {
@@ -204,7 +202,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// The ids in `tags`. Beside one of ours, a word may be the name of who wrote it.
+/// Returns the ids in `tags`. In a tag with a valid id, other words may be the author's name and are skipped.
 pub(super) fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
     let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
     let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
@@ -223,10 +221,10 @@ fn numbered(number: usize, source: &Citable) -> String {
     }
 }
 
-/// `[1] Ana 14:02`, with the day where that is not today's, and with a quote where no link leads there. A summary or a
-/// note names the messages it rests on.
+/// Formats a source: `[1] Ana 14:02`, with the day if it is not today, and with a quote if there is no link. A summary
+/// or a note lists its messages.
 fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> String {
-    /// More would hide the answer behind its sources.
+    /// Most messages listed for a source.
     const MOST_GROUNDS: usize = 3;
     let number = numbered(number, source);
     let name = escape_markdown(&clean_name(&source.name));
@@ -295,7 +293,7 @@ mod tests {
         ]
     }
 
-    /// The prompt calls them 1, 2 and 3.
+    /// The prompt numbers them 1, 2 and 3.
     fn labels() -> Labels {
         let mut labels = Labels::default();
         for (seq, name) in [(1, "Ana"), (2, "Bob"), (3, "Cat")] {

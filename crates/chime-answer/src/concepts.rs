@@ -1,5 +1,5 @@
-//! Concepts: the named things that a conversation has in scope, so that later answers speak of them in the same words.
-//! Pure: what is loaded and stored is decided here and done by `run`.
+//! Concepts: named things in the scope of a conversation, so that later answers use the same words. Pure functions;
+//! `answering` loads and stores.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,18 @@ use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{ConceptTexts, filled};
 use chime_core::{Captured, Concept, ConceptId, ConversationContext};
 
-/// Concepts that a conversation has in scope at most: those referenced last.
+/// Most concepts in a conversation's scope; the latest referenced are kept.
 pub const MAX_ACTIVE: usize = 32;
-/// Concepts that one answer may capture.
 const MAX_CAPTURED: usize = 8;
 const LABEL_CHARS: usize = 60;
 const DEFINITION_CHARS: usize = 160;
 const MAX_ALT_LABELS: usize = 5;
-/// A shorter label could be any word.
+/// Shortest label that is searched in a text, in characters: a shorter one could be any word.
 const TELLING_CHARS: usize = 3;
-/// Concepts that `/concepts` lists.
+/// Most concepts that `/concepts` lists.
 const LISTED: usize = 40;
 
-/// The form in which a model gives concepts. Every field is required, as strict servers want it.
+/// Returns the JSON schema of captured concepts. Every field is required, as strict servers demand.
 pub fn capture_schema() -> Value {
     let concept = json!({
         "type": "object", "additionalProperties": false,
@@ -41,7 +40,7 @@ pub fn capture_schema() -> Value {
     })
 }
 
-/// The concepts that the model gave; none where it gave something else.
+/// Parses the concepts from the model's JSON; other JSON gives none.
 pub fn parse_captured(arguments: &Value) -> Vec<Captured> {
     let list = arguments.get("concepts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let read = |value: &Value| serde_json::from_value::<Captured>(value.clone()).ok().and_then(sound);
@@ -65,7 +64,7 @@ fn sound(raw: Captured) -> Option<Captured> {
     is_named.then_some(Captured { label, alt_labels, definition, kind })
 }
 
-/// The concept that a capture is, by any of its labels; none where it is new to the chat.
+/// Returns the known concept that a capture names by any of its labels; `None` if it is new to the chat.
 pub fn resolve(captured: &Captured, known: &[Concept]) -> Option<ConceptId> {
     let labels = |label: &String, others: &[String]| -> BTreeSet<String> {
         std::iter::once(label).chain(others).map(|label| folded(label)).collect()
@@ -77,7 +76,7 @@ pub fn resolve(captured: &Captured, known: &[Concept]) -> Option<ConceptId> {
     by_name.or_else(by_other).map(|concept| concept.id)
 }
 
-/// What is in scope after an answer: the union, the latest referenced last, at most [`MAX_ACTIVE`].
+/// Returns the scope after an answer: the union, latest referenced last, at most [`MAX_ACTIVE`].
 pub fn merge(context: &ConversationContext, referenced: &[ConceptId]) -> ConversationContext {
     let mut active: Vec<ConceptId> = context.active.iter().filter(|id| !referenced.contains(id)).copied().collect();
     for id in referenced {
@@ -90,13 +89,13 @@ pub fn merge(context: &ConversationContext, referenced: &[ConceptId]) -> Convers
     ConversationContext { active }
 }
 
-/// The concepts in scope for the prompt, a line each, the latest first, so that a cap cuts the oldest.
+/// Returns one prompt line for each concept in scope, latest first, so that a cap cuts the oldest.
 pub fn in_scope(context: &ConversationContext, known: &[Concept]) -> Vec<String> {
     let found = context.active.iter().rev().filter_map(|id| known.iter().find(|concept| concept.id == *id));
     found.map(|concept| format!("- {}", described(concept))).collect()
 }
 
-/// The concepts that a text speaks of by one of their labels.
+/// Returns the concepts that a text mentions by one of their labels.
 pub fn mentioned(text: &str, known: &[Concept]) -> Vec<ConceptId> {
     let text = format!(" {} ", folded(text));
     let says = |label: &String| {
@@ -115,7 +114,7 @@ fn described(concept: &Concept) -> String {
     }
 }
 
-/// `/concepts`: what is in scope here first, then what else the chat knows. Markdown.
+/// Returns the text of `/concepts` as Markdown: the concepts in scope first, then the others of the chat.
 pub fn listing(context: &ConversationContext, known: &[Concept], texts: &ConceptTexts) -> String {
     let (active, other): (Vec<&Concept>, Vec<&Concept>) =
         known.iter().partition(|concept| context.active.contains(&concept.id));
@@ -147,7 +146,7 @@ pub fn listing(context: &ConversationContext, known: &[Concept], texts: &Concept
     parts.join("\n\n")
 }
 
-/// A label as labels are compared: lower case, without diacritics, signs and doubled spaces.
+/// Normalises a label for comparison: lower case, without diacritics, signs and repeated spaces.
 fn folded(label: &str) -> String {
     let plain: String = label
         .nfd()

@@ -1,56 +1,54 @@
-//! The next state of a part of a reply after an attempt to send it: pure.
+//! Decides the next step for a part of a reply after an attempt to send it. Pure functions.
 
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, Timestamp};
 
-/// A reply that could not be delivered for this long is not worth delivering: the talk has moved on.
+/// Age after which an undelivered reply is given up: the conversation has moved on.
 pub const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
-/// The reaction for a reply that was given up as stale gets as long again.
+/// Age of the reply after which its reaction is given up.
 const MARK_STALE_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
-/// A send whose outcome is unknown may be repeated while the member still waits for it.
+/// Age up to which a send of unknown outcome may be repeated: the member still waits.
 pub const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
-/// How often a send of unknown outcome is repeated: the one case in which a reply can appear twice.
+/// Repeats of a send whose outcome is unknown. This is the only case in which a reply can appear twice.
 const MAX_UNKNOWN: u32 = 1;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Before a send of unknown outcome is repeated. There is one repeat: it must not fall into the outage that swallowed the
-/// first answer, and most of those (a proxy that restarts, a route that changes) are over by then.
+/// Wait before a send of unknown outcome is repeated. There is only one repeat, and most outages (a proxy that
+/// restarts, a route that changes) are shorter than this.
 const OUTAGE: Duration = Duration::from_secs(10);
 
-/// What Telegram made of a send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendResult {
     Sent(MessageId),
-    /// Wait at least this long before sending to the chat again.
+    /// Nothing may be sent to the chat for this long.
     Throttled(Duration),
-    /// Surely not delivered; trying again may help.
+    /// Certainly not delivered; a retry may help.
     NotDelivered(String),
-    /// Nobody knows whether it was delivered.
+    /// It is unknown if it was delivered.
     Unknown(String),
-    /// The message replied to is gone.
     ReplyGone,
     /// The topic is closed or gone.
     ThreadGone(String),
     /// The chat goes on under another id.
     Migrated(ChatId),
-    /// Telegram does not take it as it is, and says so.
+    /// Telegram refuses the content.
     Refused(String),
     /// Nothing can be sent there, now or later: kicked or blocked.
     Impossible(String),
 }
 
-/// Where the part stands before the attempt's result is weighed.
+/// State of a part before the result of an attempt is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub created_at: Timestamp,
-    /// Earlier sends of it whose outcome is unknown.
+    /// Earlier sends whose outcome is unknown.
     pub unknown_sends: u32,
     /// Attempts of the send job so far.
     pub attempts: u32,
-    /// How often this attempt has followed the chat to another id.
+    /// Changes of the chat's id that this attempt followed.
     pub moves: u32,
-    /// Whether it has neither formatting nor buttons that could be at fault.
+    /// `true` if it has neither formatting nor buttons that Telegram could refuse.
     pub is_plain: bool,
     /// Whether it goes to a topic of a private chat: outside of the topic the same person reads it, and nobody else.
     pub is_in_private_topic: bool,
@@ -59,17 +57,16 @@ pub struct Standing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Record(MessageId),
-    /// Keep it pending and try again then.
+    /// Keep it pending and retry at that time.
     RetryAt {
         at: Timestamp,
         why: String,
     },
-    /// As above, and count a send whose outcome is unknown.
+    /// Retry, and count a send whose outcome is unknown.
     RetryUnknownAt {
         at: Timestamp,
         why: String,
     },
-    /// The whole chat waits until then.
     HoldChatUntil(Timestamp),
     /// Send it again at once, not as a reply.
     SendWithoutReply,
@@ -77,20 +74,19 @@ pub enum Step {
     SendWithoutThread,
     /// Send it again at once, without formatting and buttons.
     SendPlain,
-    /// Follow the chat to its new id.
     Follow(ChatId),
     /// Nothing can be sent there.
     GiveUp(String),
-    /// It was surely not delivered, and whoever waits for it can be told.
+    /// It was certainly not delivered, and the chat can be written to.
     GiveUpVisibly(String),
-    /// The last send may have arrived, and there is no other.
+    /// The last send may have arrived, and there is no further one.
     GiveUpUnknown(String),
 }
 
-/// What becomes of the reaction that stands for a reply given up.
+/// Next step for the reaction that marks a reply as given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
-    /// It is there, or cannot be.
+    /// It was set, or cannot be.
     Done,
     Wait(Duration),
     Retry(Duration, String),
@@ -105,7 +101,7 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
         SendResult::ThreadGone(_) if standing.is_in_private_topic => Step::SendWithoutThread,
         SendResult::ThreadGone(why) => Step::GiveUpVisibly(why),
         SendResult::Migrated(to) if standing.moves == 0 => Step::Follow(to),
-        // One chat moves once. Whoever is sent from one id to the next goes round in circles.
+        // A chat migrates once; more ids in one attempt mean a cycle.
         SendResult::Migrated(to) => {
             let moved = SendResult::NotDelivered(format!("the chat is said to have moved on to {to}"));
             after_send(moved, standing, now)
@@ -126,8 +122,8 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
     }
 }
 
-/// `failure` is what became of the reaction, none where it is there; `age` that of the reply. Setting a reaction twice is
-/// setting it once, so an unknown outcome is a failure like any other.
+/// Returns the next step for the reaction. `failure` is `None` if it was set; `age` is the age of the reply. Reactions
+/// are idempotent, so an unknown outcome is retried like any failure.
 pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> Mark {
     match failure {
         Some(SendResult::Throttled(wait)) if age + wait <= MARK_STALE_AFTER => Mark::Wait(wait),
@@ -138,17 +134,17 @@ pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> 
     }
 }
 
-/// How long to wait before the next attempt, after so many.
+/// Returns the wait before the next attempt, after `attempts`.
 pub fn pause(attempts: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << attempts.min(16)).min(LONGEST_PAUSE)
 }
 
-/// Whether a part that may already be out is sent again.
+/// Returns `true` if a part that may have been delivered is sent again.
 pub fn may_repeat(unknown_sends: u32, age: Duration) -> bool {
     unknown_sends < MAX_UNKNOWN && age <= FRESH_FOR
 }
 
-/// Whether a part found at start, after an interrupted send, is sent again. `unknown_sends` counts that send.
+/// Returns `true` if a part is sent again after its send was interrupted. `unknown_sends` counts that send.
 pub fn may_resume(unknown_sends: u32, age: Duration) -> bool {
     match unknown_sends {
         0 => age <= STALE_AFTER,

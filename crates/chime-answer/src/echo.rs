@@ -7,14 +7,14 @@ use regex::Regex;
 
 use crate::support::telling_words;
 
-/// So many words in a row that stand in our own instructions too are no coincidence.
+/// Consecutive words shared with our instructions that count as a repetition.
 const RUN: usize = 8;
 
-/// A numbered link of a checked citation.
+/// Matches the numbered link of a checked citation.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(numbered);
 
-/// `answer` without the lines that repeat `instructions` or the form of the prompt; none where nothing is left, or where
-/// the answer shows the mark of member text.
+/// Returns `answer` without the lines that repeat `instructions` or the form of the prompt; `None` if nothing is left
+/// or the answer shows the delimiter.
 pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<String> {
     if answer.contains(fence) || answer.contains("<<<chat") || answer.contains("chat>>>") {
         return None;
@@ -25,7 +25,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
         let said = words(line);
         said.windows(RUN).any(|run| runs.contains(run))
     };
-    // A sentence may be broken over lines.
+    // A repeated sentence may be broken over lines.
     let whole = words(answer);
     let is_echo = whole.windows(RUN).any(|run| runs.contains(run));
     let kept: Vec<&str> = answer.lines().filter(|line| !repeats(line)).collect();
@@ -33,7 +33,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
         return None;
     }
     let kept = kept.join("\n").trim().to_owned();
-    // Short lines of it may stand together now.
+    // Removing lines may have joined two halves of one.
     let is_left = words(&kept).windows(RUN).any(|run| runs.contains(run));
     (!kept.is_empty() && !is_left).then_some(kept)
 }
@@ -42,9 +42,9 @@ fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Returns whether `answer` only says once more what was asked: "Ana asks when the sweep comes."
+/// Returns `true` if `answer` only repeats the question: "Ana asks when the sweep comes."
 pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
-    /// Words beside those of the question: "asks".
+    /// Words allowed in addition to the question's, such as "asks".
     const MORE: usize = 1;
     let (said, asked, name) = (telling_words(answer), telling_words(question), telling_words(asker));
     let names_asker = !name.is_empty() && name.iter().any(|word| said.contains(word) && !asked.contains(word));
@@ -52,12 +52,12 @@ pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
     names_asker && shared >= 1 && said.difference(&asked).filter(|word| !name.contains(*word)).count() <= MORE
 }
 
-/// Returns whether `text` has a letter or a digit.
+/// Returns `true` if `text` has a letter or a digit.
 pub fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// `text` without the numbered links of its citations.
+/// Returns `text` without the numbered links of its citations.
 pub fn without_numbers(text: &str) -> String {
     NUMBERED.replace_all(text, "").into_owned()
 }

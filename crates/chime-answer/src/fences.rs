@@ -1,13 +1,13 @@
-//! Blocks of code that a model left open: what is put behind an answer must not stand in them.
+//! Closes code blocks that a model left open, so that text appended to an answer is not inside them.
 
 use chime_core::Fence;
 
-/// `markdown` with its blocks of code closed: at the end, and where words follow the closing mark on its line, which then would
-/// close nothing.
+/// Returns `markdown` with its code blocks closed: at the end, and where words follow the closing mark on its line,
+/// since such a mark would not close the block.
 pub fn closed(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len() + 8);
     let mut open: Option<Fence<'_>> = None;
-    // Code that begins behind words of its line: no block, and read as code all the same.
+    // Code that starts in the middle of a line is not a block, but is rendered as code.
     let mut is_in_line = false;
     for line in markdown.split_inclusive('\n') {
         match (open, Fence::of(line)) {
@@ -29,14 +29,14 @@ pub fn closed(markdown: &str) -> String {
         if !out.ends_with('\n') {
             out.push('\n');
         }
-        // In a list item the bullet stands before the first line alone.
+        // In a list item, only the first line has the bullet.
         out.extend(margin.chars().map(|c| if c == '>' { '>' } else { ' ' }));
         out += mark;
     }
     out
 }
 
-/// Returns whether words behind a closing mark are none that name the language of another block.
+/// Returns `true` if the words behind a closing mark do not name the language of another block.
 fn is_text(info: &str) -> bool {
     info.starts_with(|c: char| c.is_whitespace() || "[(【.,".contains(c))
 }

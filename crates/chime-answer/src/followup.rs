@@ -1,12 +1,8 @@
-//! Asks that go on with a suggestion: "more", "cheaper", "what about the second one?", "something by the same author".
+//! Follow-ups on a suggestion: "more", "cheaper", "what about the second one?", "something by the same author".
 //!
-//! All of it is pure. Patterns from data files read the ask ([`classify`]); [`resolve`] merges what was read with the
-//! stored frame in a fixed order: extract, stored, reset, preserve, refine, item question, entities.
-//!
-//! In reading order: `words` and `tables` (how phrases are found), `budget`, `signals`, `classify` (what the ask says),
-//! `preserve` (what is taken over from the earlier frame, and when the exclude list
-//! starts anew), `item_question`, `entities`, `references` (what names, places and pronouns stand for), `resolve` (the
-//! whole), `origin` (which suggestion an ask goes on with), `items` (what an answer suggested), `show` (a follow-up in words).
+//! Pure functions. [`classify`] reads the question with patterns from data files; [`resolve`] merges the result with
+//! the stored frame in a fixed order: extract, stored, reset, preserve, refine, item question, entities. `origin`
+//! finds the suggestion, `items` reads the suggestions of an answer, `show` renders a follow-up.
 
 mod budget;
 mod classify;

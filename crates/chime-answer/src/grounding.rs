@@ -1,4 +1,4 @@
-//! What a strict chat asks of an answer: that something known is about the ask, and that each statement names its source.
+//! Rules of strict chats: some source must be about the question, and each statement must have a source.
 
 use std::sync::LazyLock;
 
@@ -8,40 +8,38 @@ use unicode_segmentation::UnicodeSegmentation;
 use chime_core::Reason;
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// A strand that belongs to the ask with less than this probability is no ground for an answer by itself.
+/// Least probability at which a thread counts as belonging to the question.
 const SURE_STRAND: f64 = 0.5;
-/// Similarity of an ask and a text of which one holds the answer of the other, by the embedding model that ships.
-/// Fitted on hand-labelled group chats: see `docs/evaluation.md`.
+/// Least cosine similarity of a question and a text that answers it, with the embedding model that ships. Fitted on
+/// hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
-/// The same for a static model that the operator brings, whose texts share a mean vector that is not taken off.
+/// The same for a static model that the operator brings. Its vectors are not centred on their mean, which raises all
+/// similarities.
 const MIN_SIMILARITY_OTHER: f64 = 0.40;
-/// The same without an embedding model: the share of the ask's telling words that a text holds.
+/// The same without an embedding model: share of the question's content words found in a text.
 const MIN_SHARED_WORDS: f64 = 0.25;
-/// Statements of fewer words are no claims: `Yes.`, `Not quite:`.
+/// Statements with fewer words are not claims: `Yes.`, `Not quite:`.
 const CLAIM_WORDS: usize = 3;
 
-/// How similarity is measured.
+/// Measure of similarity: by vectors of the shipped model or of another one, or by shared words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// By the vectors of the model that ships.
     Shipped,
-    /// By the vectors of another model.
     OtherModel,
-    /// By the words in common.
     Words,
 }
 
-/// What is known about an ask.
+/// Evidence that the chat holds an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
-    /// The ask replies to a message, or a talk belongs to it.
+    /// `true` if the question replies to a message or belongs to a thread.
     pub has_anchor_or_strand: bool,
-    /// Between the ask and the text nearest to it; none where there is no text.
+    /// Similarity of the question to the nearest text; `None` if there is no text.
     pub similarity: Option<f64>,
     pub measure: Measure,
 }
 
-/// Why an ask is not answered.
+/// Reason why a question is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
     NothingKnown,
@@ -49,7 +47,6 @@ pub enum Guard {
 }
 
 impl Guard {
-    /// For logs and counts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NothingKnown => "nothing_known",
@@ -58,7 +55,7 @@ impl Guard {
     }
 }
 
-/// The least similarity at which a text counts as being about an ask.
+/// Returns the least similarity at which a text counts as being about a question.
 pub fn min_similarity(measure: Measure) -> f64 {
     match measure {
         Measure::Shipped => MIN_SIMILARITY_SHIPPED,
@@ -67,7 +64,7 @@ pub fn min_similarity(measure: Measure) -> f64 {
     }
 }
 
-/// Why an ask with this evidence is not answered in a strict chat; none where it is.
+/// Returns the reason why a question is not answered in a strict chat, or `None` if it is.
 pub fn guard(evidence: Evidence) -> Option<Guard> {
     match evidence.similarity {
         _ if evidence.has_anchor_or_strand => None,
@@ -77,7 +74,7 @@ pub fn guard(evidence: Evidence) -> Option<Guard> {
     }
 }
 
-/// Whether `window` holds the message that the ask replies to, or a talk that belongs to the ask.
+/// Returns `true` if `window` holds the message that the question replies to, or a thread that it belongs to.
 pub fn has_anchor_or_strand(window: &ContextWindow) -> bool {
     let belongs = |entry: &Entry| match entry.reason {
         Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
@@ -87,10 +84,10 @@ pub fn has_anchor_or_strand(window: &ContextWindow) -> bool {
     window.anchor.is_some() || window.entries.iter().any(belongs)
 }
 
-/// A checked citation, as Markdown: `\[1\]`.
+/// Matches a checked citation in Markdown: `\[1\]`.
 static CITED: LazyLock<Regex> = LazyLock::new(cited);
 
-/// `text`, whose citations were checked, with `mark` in brackets behind each statement that has none.
+/// Returns `text`, whose citations were checked, with `mark` in brackets behind each statement without one.
 pub fn mark_unsourced(text: &str, mark: &str) -> String {
     if !CITED.is_match(text) {
         return if text.is_empty() { String::new() } else { format!("{text} ({mark})") };
@@ -118,7 +115,7 @@ fn mark_line(line: &str, mark: &str) -> String {
     sentences(line).iter().map(marked).collect()
 }
 
-/// The sentences of a line, each with the citations behind it.
+/// Splits a line into sentences, each with the citations behind it.
 pub fn sentences(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for piece in line.split_sentence_bounds() {
@@ -130,7 +127,7 @@ pub fn sentences(line: &str) -> Vec<String> {
     found
 }
 
-/// Whether `piece` is still part of the sentence `before`: a citation of it, or what follows an abbreviation or a number.
+/// Returns `true` if `piece` continues the sentence `before`: as its citation, or after an abbreviation or a number.
 fn goes_on(before: &str, piece: &str) -> bool {
     let last = before.trim_end().trim_end_matches('.').rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_short = last.chars().count() <= 2 || last.chars().all(|c| c.is_ascii_digit());

@@ -1,26 +1,27 @@
-//! What happens to a trigger, from its job to the reply: pure. `run.rs` does what each step says and feeds the result back.
+//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::ask` runs each step and
+//! returns the result.
 
 use crate::grounding::Guard;
 use chime_core::Because;
 
-/// Attempts that may have killed the process. After them the member gets an apology instead of another try.
+/// Attempts after which the member gets an apology: the process may have crashed in each of them.
 const MAX_MODEL_ATTEMPTS: u32 = 3;
 
-/// What is to be done next. `C` is a completion.
+/// Next step of an answer. `C` is a completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<C> {
-    /// Ask the model, and tell [`Asking::ended`] how that went.
+    /// Ask the model, and pass the outcome to [`Asking::ended`].
     Ask(Asking),
     Reply(C),
-    /// Reply with what the window holds: no model is configured.
+    /// Reply with the messages of the window: no model is configured.
     Digest,
-    /// Ask back what the ask means, in these words.
+    /// Ask this clarifying question.
     AskBack(String),
-    /// Say that nothing known is relevant enough.
+    /// Reply that no source is relevant enough.
     Guard(Guard),
-    /// Reply that the model failed, and why, with the messages themselves.
+    /// Reply that the model failed, with the reason and the relevant messages.
     Apologise(Blame),
-    /// No answer today; the member is told.
+    /// No answer today; a notice says why.
     Refuse(Because),
 }
 
@@ -31,63 +32,62 @@ pub struct Asking {
     pub choice: Choice,
 }
 
-/// Which of the two models is asked first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Best,
     Cheaper,
 }
 
-/// How much of the context the model is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowSize {
     Full,
-    /// Half of the budget: the day's tokens run low, or the model said that the prompt was too long.
+    /// Half of the token budget: the daily tokens run low, or the prompt was too long.
     Halved,
-    /// The newest messages and the question, in the plainest prompt: the model gave nothing that can be shown.
+    /// The messages and the question in the plainest prompt: the model's answer could not be shown.
     Plainest,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backend {
     Model,
-    /// The model, while the day's tokens run low.
+    /// The model, while the daily tokens run low.
     Thrifty,
-    /// The model, but the day's tokens are used up.
+    /// No model: the daily tokens are used up.
     Spent(Because),
     Offline,
-    /// None: what the ask means has to be asked back first, in these words.
+    /// No model: this clarifying question comes first.
     NotNeeded(String),
-    /// None: the chat wants sources, and nothing known is relevant enough.
+    /// No model: the chat is strict, and no source is relevant enough.
     Guarded(Guard),
 }
 
-/// Why the model did not answer, after its own retries.
+/// Failure of a call of the model, after its own retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     PromptTooLong,
-    /// It answered, and nothing of that can be shown: a repetition of the prompt, thoughts, citations alone.
+    /// The answer cannot be shown: it repeats the prompt, or holds only reasoning or citations.
     Unusable,
-    /// It failed so often lately that it was not asked at all, or failed for good.
+    /// The call failed for good, or the breaker did not allow it.
     Final(Blame),
 }
 
-/// What a failure is put down to, as far as a member should know.
+/// Cause of a failure, as told to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
-    /// It may be over in a minute.
+    /// A temporary failure.
     Passing,
-    /// The model gave no answer that can be shown, twice.
+    /// The model gave no answer that can be shown.
     NoAnswer,
-    /// The server does not accept our key.
+    /// The server does not accept the API key.
     Key,
-    /// The server does not know our model.
+    /// The server does not know the model.
     Model,
-    /// The server refuses us for another reason that lasts.
+    /// The server refuses requests for another lasting reason.
     Refusal,
 }
 
-/// The first step for a trigger whose job was begun `attempts` times before. Every one ends in exactly one reply.
+/// Returns the first step for a trigger whose job was started `attempts` times before. Every trigger ends in exactly
+/// one reply.
 pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
     match backend {
         _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise(Blame::Passing),
@@ -101,7 +101,7 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
 }
 
 impl Asking {
-    /// What follows a call that ended.
+    /// Returns the step after a call of the model.
     pub fn ended<C>(self, outcome: Result<C, Failure>) -> Step<C> {
         match (outcome, self.window) {
             (Ok(completion), _) => Step::Reply(completion),

@@ -1,4 +1,4 @@
-//! Formats messages for the prompt: `[4] Ana (14:02): text`, one message a line, numbered from 1 in each prompt.
+//! Formats messages for the prompt: `[4] Ana (14:02): text`, one message per line, numbered from 1 in each prompt.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,32 +12,32 @@ use chime_core::{
 };
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// Silences from this length on are noted between two lines. Shorter ones show in the times.
+/// Shortest silence noted between two lines; shorter ones show in the times.
 const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
-/// A time is shown again after this span: within a burst it tells nothing.
+/// Time after which the time of day is shown again.
 const TIME_SHOWN_AFTER: Duration = Duration::from_secs(10 * 60);
-/// Characters of an earlier answer of the bot: the model repeats its own words when it sees them in full.
+/// Most characters of an earlier answer of the bot: a model repeats its own words when it sees them in full.
 const OWN_CHARS: usize = 160;
-/// The same where the question is about that answer.
+/// The same if the question is about that answer.
 const OWN_FOCUS_CHARS: usize = 600;
-/// Before the later lines of a text, so that none of them passes for the beginning of a message.
+/// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
 
-/// The numbers and names that one prompt gives to messages and members.
+/// Numbers and names that one prompt gives to messages and members.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// The messages with the names of their authors, in the order of their numbers, which count from 1.
+    /// The messages with their authors' names, in the order of their numbers.
     messages: Vec<(Seq, String)>,
     names: BTreeMap<UserId, String>,
 }
 
 impl Labels {
-    /// The message that the prompt calls by `number`.
+    /// Returns the message that has `number` in the prompt.
     pub fn source(&self, number: usize) -> Option<SourceId> {
         self.messages.get(number.checked_sub(1)?).map(|(seq, _)| SourceId::message(seq.0))
     }
 
-    /// The number of a message, if the prompt shows it.
+    /// Returns the number of a message, if the prompt shows it.
     pub fn number_of(&self, seq: Seq) -> Option<usize> {
         self.messages.iter().position(|(known, _)| *known == seq).map(|place| place + 1)
     }
@@ -54,7 +54,7 @@ impl Labels {
         self.messages.iter().find(|(known, _)| *known == seq).map(|(_, name)| name.as_str())
     }
 
-    /// The number of a message: the next one where it has none.
+    /// Returns the number of a message, and assigns the next one if it has none.
     pub fn assign(&mut self, seq: Seq, author: String) -> usize {
         self.number_of(seq).unwrap_or_else(|| {
             self.messages.push((seq, author));
@@ -62,7 +62,8 @@ impl Labels {
         })
     }
 
-    /// The member's name; a number tells a second member of the same name apart, and one who is called as the bot is.
+    /// Returns the name of a member in the prompt. A number distinguishes members with the same name, or with the
+    /// bot's name.
     fn name(&mut self, id: UserId, name: &str, bot_name: &str) -> String {
         if let Some(known) = self.names.get(&id) {
             return known.clone();
@@ -78,14 +79,13 @@ impl Labels {
     }
 }
 
-/// Writes the lines of one prompt.
+/// Writer of the message lines of one prompt.
 pub struct Transcript<'a> {
     bot_name: String,
     fence: &'a str,
     zone: Zone,
     style: Style,
     labels: Labels,
-    /// The time that was shown last.
     shown_at: Option<Timestamp>,
 }
 
@@ -94,12 +94,12 @@ impl<'a> Transcript<'a> {
         Self { bot_name: clean_name(bot_name), fence, zone, style, labels: Labels::default(), shown_at: None }
     }
 
-    /// Continues a prompt: what it has shown keeps its numbers and names.
+    /// Continues a prompt: messages and members keep their numbers and names.
     pub fn resume(bot_name: &str, fence: &'a str, zone: Zone, style: Style, labels: Labels) -> Self {
         Self { labels, ..Self::new(bot_name, fence, zone, style) }
     }
 
-    /// Returns whether lines tell their days and times.
+    /// Returns `true` if lines show days and times.
     pub fn has_times(&self) -> bool {
         self.style == Style::Numbered
     }
@@ -112,10 +112,11 @@ impl<'a> Transcript<'a> {
         self.labels
     }
 
-    /// The entries of `window`, with notes of the days and of what lies between. For a trigger without a question
-    /// (`is_bare`), earlier answers of the bot are left out unless the trigger replies to one or follows it directly.
+    /// Formats the entries of `window`, with notes about days, silences and hidden messages. For a trigger without a
+    /// question (`is_bare`), earlier answers of the bot are left out unless the trigger replies to one or follows it
+    /// directly.
     pub fn window(&mut self, window: &ContextWindow, is_bare: bool) -> String {
-        // Message ids start again when a chat becomes a supergroup.
+        // A chat that becomes a supergroup starts message ids again.
         let address = |entry: &Entry| (entry.message.message.chat, entry.message.message.id);
         let shown: BTreeMap<(ChatId, MessageId), Seq> =
             window.entries.iter().map(|entry| (address(entry), entry.message.seq)).collect();
@@ -145,7 +146,7 @@ impl<'a> Transcript<'a> {
         lines.join("\n")
     }
 
-    /// One message. `target` is the message it replies to, where this prompt shows that.
+    /// Formats one message. `target` is the message it replies to, if this prompt shows it.
     pub fn line(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
         let author = self.author(stored);
         let number = self.labels.assign(stored.seq, author);
@@ -156,7 +157,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// A message without a number: one that cannot be cited, as the question itself.
+    /// Formats a message without a number: one that cannot be cited, such as the question itself.
     pub fn said(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
         let is_own = stored.message.role == Role::Assistant;
         let text = if is_own { Cow::Owned(without_citations(text)) } else { Cow::Borrowed(text) };
@@ -179,7 +180,7 @@ impl<'a> Transcript<'a> {
         without_fence(&format!("{}{notes}: {}", self.author(stored), indented(&text)), self.fence).into_owned()
     }
 
-    /// `to [2]`, or `to Ana` where messages have no numbers.
+    /// Returns `to [2]`, or `to Ana` if messages have no numbers.
     fn target(&self, target: Seq) -> Option<String> {
         match self.style {
             Style::Numbered => self.labels.number_of(target).map(|number| format!("to [{number}]")),
@@ -187,22 +188,22 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Member text that is no message of its own: the marked part of one, or what is known of one from elsewhere.
+    /// Formats member text that is not a whole message: a quote, or the copy of a message from another chat.
     pub fn aside(&self, text: &str) -> String {
         without_fence(&indented(text), self.fence).into_owned()
     }
 
-    /// `Monday 5 January 2026`, where this prompt is read.
+    /// Returns the day in the chat's time zone: `Monday 5 January 2026`.
     pub fn day(&self, at: Timestamp) -> String {
         self.zone.day_in_words(at)
     }
 
-    /// Lines of members between the marks of this prompt.
+    /// Puts lines of members between the delimiters of this prompt.
     pub fn fenced(&self, lines: &str) -> String {
         format!("<<<chat {fence}\n{lines}\n{fence} chat>>>", fence = self.fence)
     }
 
-    /// The name that the prompt calls the author by.
+    /// Returns the author's name in the prompt.
     pub fn author(&mut self, stored: &StoredMessage) -> String {
         match stored.message.role {
             Role::Assistant => self.bot_name.clone(),
@@ -213,7 +214,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// What the reader should know between two messages: what is not shown, how long it was quiet, that a day began.
+/// Returns the notes between two messages: hidden messages, a silence, a new day.
 fn notes_between(
     previous: Option<&StoredMessage>,
     next: &StoredMessage,
@@ -225,7 +226,7 @@ fn notes_between(
         return vec![format!("({})", zone.day_in_words(now))];
     };
     let before = previous.message.sent_at;
-    // Imported messages are numbered late: then the numbers say nothing about what lies between.
+    // Imported messages get high sequence numbers, which then do not count the messages between.
     let hidden = if previous.seq < next.seq { left_out.range(previous.seq..next.seq).count() } else { 0 };
     let more = if known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
     let not_shown = match hidden {

@@ -1,28 +1,27 @@
-//! Notes in a prompt: how a text becomes pieces, and which pieces bear on an ask.
+//! Splits notes into pieces, and ranks the pieces for a question.
 
 use crate::plain::{clean_name, one_line};
 use chime_core::clip;
 
-/// Characters of a piece: a paragraph or two.
+/// Most characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;
-/// Characters of a title.
 const TITLE_CHARS: usize = 60;
-/// Characters of a title in a line of sources.
+/// Most characters of a title in the source line.
 const SHORT_CHARS: usize = 26;
-/// Pieces that an ask is given.
+/// Pieces added for a question.
 const TOP: usize = 3;
-/// The same where the best are about equally near, so that which of them counts cannot be told.
+/// The same if the best are about equally similar, so that it is unclear which one counts.
 const TOP_OF_EQUALS: usize = 5;
-/// Similarities that differ by less are about equal.
+/// Difference below which similarities count as equal.
 const SPREAD: f64 = 0.05;
 
-/// The title of a note: the beginning of its text.
+/// Returns the title of a note: the beginning of its text.
 pub fn title(text: &str) -> String {
     let first = text.lines().find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or(text);
     one_line(first.trim_start_matches(['#', '*', '-', ' ']), TITLE_CHARS)
 }
 
-/// As much of a title as stands in a line of sources, in whole words.
+/// Shortens a title for the source line, at a word boundary.
 pub fn short_title(title: &str) -> String {
     if title.chars().count() <= SHORT_CHARS {
         return title.to_owned();
@@ -43,7 +42,7 @@ pub fn short_title(title: &str) -> String {
     }
 }
 
-/// `text` in pieces of whole paragraphs where they fit, else of whole words.
+/// Splits `text` into pieces of whole paragraphs if they fit, else of whole words.
 pub fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for paragraph in text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
@@ -63,7 +62,7 @@ pub fn pieces(text: &str) -> Vec<String> {
 fn parts(paragraph: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for word in paragraph.split_inclusive(char::is_whitespace) {
-        // A word without an end is cut: no piece is longer than a prompt has room for.
+        // Cuts an endless word: no piece may exceed the prompt's cap.
         let word = clip(word, PIECE_CHARS);
         match parts.last_mut() {
             Some(last) if last.chars().count() + word.chars().count() <= PIECE_CHARS => last.push_str(&word),
@@ -73,7 +72,7 @@ fn parts(paragraph: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// The places of the nearest of `similarities`, best first: those that are not below `least`.
+/// Returns the indexes of the best of `similarities`, best first, without those below `least`.
 pub fn nearest(similarities: &[f64], least: f64) -> Vec<usize> {
     let mut places: Vec<usize> = (0..similarities.len()).filter(|place| similarities[*place] >= least).collect();
     places.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));
@@ -85,7 +84,7 @@ pub fn nearest(similarities: &[f64], least: f64) -> Vec<usize> {
     places
 }
 
-/// `[n3 · Packing list · 14 October 2026] text`.
+/// Formats a piece for the prompt: `[n3 · Packing list · 14 October 2026] text`.
 pub fn line(number: u32, title: &str, saved_on: &str, text: &str) -> String {
     format!("[n{number} · {} · {saved_on}] {text}", clean_name(title))
 }

@@ -1,4 +1,4 @@
-//! The short notices that a member meets, in the chat's language. The words are in `notices.toml`.
+//! Short notices to members, in the chat's language. The texts are in `notices.toml`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -13,15 +13,15 @@ rows! {
 }
 
 rows! {
-    /// The notices in one language. What stands in braces is filled in.
+    /// The notices in one language. Names in braces are placeholders.
     pub struct Notices {
         /// ISO 639-3.
         code: String,
         pub unknown_button: String,
         pub admins_only: String,
-        /// In strict chats, where nothing that is known is about the ask.
+        /// In strict chats, if no source is about the question.
         pub guard: String,
-        /// In strict chats, behind a statement without a source; stands in brackets.
+        /// In strict chats, in brackets behind a statement without a source.
         pub unsourced: String,
         conversation: String,
         member: String,
@@ -34,15 +34,15 @@ rows! {
         ask_again: String,
         until_then: String,
         silent: String,
-        /// Asks whom the member means; the names follow.
+        /// Asks which person the member means; the names follow.
         pub which_person: String,
         /// Asks which suggested item the member means.
         pub which_item: String,
-        /// Asks which earlier suggestion the member wants to go on with.
+        /// Asks which earlier suggestion the member means.
         pub which_suggestion: String,
         /// The model gave no answer.
         pub sorry: String,
-        /// Goes before the messages that an answer would have rested on.
+        /// Before the messages that an answer would have used.
         pub sorry_relevant: String,
         pub sorry_try_again: String,
         pub sorry_if_you_like: String,
@@ -57,26 +57,26 @@ rows! {
     }
 }
 
-/// The notices in the language with this ISO 639-3 `code`; in English where there are none in it.
+/// Returns the notices for an ISO 639-3 `code`; in English if there are none.
 pub fn notices(code: &str) -> &'static Notices {
     static NONE: LazyLock<Notices> = LazyLock::new(Notices::default);
     all().iter().find(|words| words.code == code).or_else(|| all().first()).unwrap_or(&NONE)
 }
 
 fn all() -> &'static [Notices] {
-    // A file that does not parse would be empty, which a test rules out.
+    // A file that does not parse would be empty; a test rules that out.
     static ALL: LazyLock<Vec<Notices>> =
         LazyLock::new(|| read::<File>(include_str!("notices.toml")).map(|file| file.language).unwrap_or_default());
     &ALL
 }
 
 impl Notices {
-    /// Why there is no answer, and when to ask again.
+    /// Returns the reason for a refusal, and when to ask again.
     pub fn refused(&self, because: Because, wait: Duration) -> String {
         self.refusal(because, wait, &self.ask_again)
     }
 
-    /// The same, and what the reaction `eyes` means from now on.
+    /// As [`Self::refused`], and the meaning of the reaction `eyes` from now on.
     pub fn refused_until(&self, because: Because, wait: Duration, eyes: &str) -> String {
         self.refusal(because, wait, &self.until_then).replace("{eyes}", eyes)
     }
@@ -89,7 +89,7 @@ impl Notices {
             Because::DailyTokens => &self.daily_tokens,
             Because::DailyTokensOfChat => &self.daily_tokens_of_chat,
             Because::DailyTokensOfMember => &self.daily_tokens_of_member,
-            // No time brings the right to ask.
+            // Waiting does not help.
             Because::AdminsOnly => return self.admins_ask.clone(),
         };
         match wait {
@@ -98,12 +98,12 @@ impl Notices {
         }
     }
 
-    /// The last word on refused triggers where they cannot be told by reactions. `time` as the chat is told times.
+    /// Returns the last notice about refused triggers in chats without reactions. `time` is in the chat's time zone.
     pub fn silent_until(&self, time: &str) -> String {
         self.silent.replace("{time}", time)
     }
 
-    /// How many triggers came while the bot was down and are too old to answer now; `None` when there were none.
+    /// Returns the notice about triggers that are too old to answer after a downtime; `None` if `count` is 0.
     pub fn missed(&self, count: usize, shown: &str) -> Option<String> {
         match count {
             0 => None,
@@ -112,12 +112,12 @@ impl Notices {
         }
     }
 
-    /// That messages from before the bot were imported.
+    /// Returns the notice that older messages were imported.
     pub fn imported(&self, count: &str) -> String {
         self.imported.replace("{count}", count)
     }
 
-    /// Rounded up, so that nobody comes too early.
+    /// Formats a wait, rounded up so that nobody asks too early.
     fn wait(&self, wait: Duration) -> String {
         let secs = wait.as_millis().div_ceil(1000);
         let counted = |words: &str, n: u128| words.replace("{n}", &n.to_string());
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// What Telegram shows of the answer to a press.
+    /// Characters of a callback answer that Telegram shows.
     const TOAST_CHARS: usize = 200;
 
     #[test]

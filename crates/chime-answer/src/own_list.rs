@@ -1,43 +1,44 @@
-//! Lists of sources that a model writes itself, against its orders: `Sources: m1, m2`, in any language, as bullets, or as
-//! footnotes. What they cite goes into our own line of sources.
+//! Extracts the list of sources that a model writes itself: `Sources: m1, m2`, in any language, as bullets or
+//! footnotes. Its ids go into our own source line.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What such a list is called, in the languages that are spoken here and some more.
+/// Headings of such lists in the supported languages and some more.
 pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes?|referencias?|références?|fontes?|referências?|fonti\
     |riferimenti|источники?|ссылки|джерел[ао]|посилання|kaynak(?:lar|ça)?|allika[ds]|viited|bron(?:nen)?|źródł[ao]|källor|lähteet";
 const ID: &str = r"\[?(?:sources?:\s*)?\b[msn][0-9]{1,9}\b\]?";
 
-/// The beginning of a list: on a line of its own, or behind a sentence.
+/// Matches the start of a list: on a line of its own, or behind a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"(?m)(?:^[*_#> \t]*|(?P<end>[.!?…\])])[ \t]+)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
 });
-/// A line of nothing but ids, perhaps with names in brackets.
+/// Matches a line that holds only ids, perhaps with names in brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     let item = format!(r"{ID}(?:\s*\([^()\n]{{0,60}}\))?");
     let joint = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
     pattern(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
 });
-/// A line that tells of one source: `- m1: Ana, ferry at nine`.
+/// Matches a line about one source: `- m1: Ana, ferry at nine`.
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z"))
 });
-/// A footnote: `[^1]: m1`, perhaps with words about the message.
+/// Matches a footnote: `[^1]: m1`, perhaps with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
         r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[ \t]*(?:[:(–—][^\n]{{0,160}})?$\n?"
     ))
 });
-/// What points at a footnote.
+/// Matches a reference to a footnote.
 static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?(?P<number>[0-9]{1,3})\]"));
 static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
 static EMPTY_LABEL: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
 
-/// `answer` without a list of sources at its end, and the ids in it. Footnotes become citations where they are pointed at.
+/// Returns `answer` without a list of sources at its end, and the ids in that list. References to footnotes become
+/// citations.
 pub fn split(answer: &str) -> (String, Vec<String>) {
     let answer = with_notes_in_place(answer);
     let list = BEGIN.captures_iter(&answer).filter_map(|begin| {
@@ -51,7 +52,8 @@ pub fn split(answer: &str) -> (String, Vec<String>) {
     }
 }
 
-/// Whether what follows the name of a list is one. Words beside an id are its own only on a line of the list.
+/// Returns `true` if the text after a heading is a list of sources. Words next to an id are allowed only in the lines
+/// below.
 fn is_list(text: &str) -> bool {
     let (beside, below) = text.split_once('\n').unwrap_or((text, ""));
     let is_item = |line: &str| OF_IDS.is_match(line) || OF_ONE.is_match(line);

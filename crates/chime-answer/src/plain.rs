@@ -1,4 +1,4 @@
-//! Members' words, made safe to show: to the model, and in Markdown.
+//! Makes untrusted text safe to show to the model and in Markdown.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::clip;
 
-/// Graphemes of a name that are shown.
+/// Most graphemes of a name.
 const NAME_GRAPHEMES: usize = 32;
-/// A grapheme may be built of any number of characters; a name of so many is no name.
+/// Most characters of a name: a grapheme may have any number of them.
 const NAME_CHARS: usize = 128;
 
-/// A name without what could be taken for the prompt's own marks: no brackets, separators, line breaks, control
+/// Returns a name that cannot be mistaken for the prompt's syntax: no brackets, separators, line breaks, control
 /// characters or bidi overrides, at most 32 graphemes.
 pub fn clean_name(raw: &str) -> String {
     let kept: String = raw
@@ -28,7 +28,7 @@ pub fn clean_name(raw: &str) -> String {
     }
 }
 
-/// A text with plain line breaks and without control characters and bidi overrides.
+/// Returns a text with plain line breaks, without control characters and bidi overrides.
 pub fn clean_text(raw: &str) -> String {
     raw.replace("\r\n", "\n")
         .chars()
@@ -37,13 +37,13 @@ pub fn clean_text(raw: &str) -> String {
         .collect()
 }
 
-/// A text on one line, in at most `max_chars` characters.
+/// Returns a text on one line, at most `max_chars` characters long.
 pub fn one_line(raw: &str, max_chars: usize) -> String {
     let line = clean_text(raw).split_whitespace().collect::<Vec<_>>().join(" ");
     clip(&line, max_chars).into_owned()
 }
 
-/// As [`one_line`], with words for a message without any.
+/// As [`one_line`], with a placeholder for a message without text.
 pub fn gist(text: &str, max_chars: usize) -> String {
     match one_line(text, max_chars) {
         line if line.is_empty() => "(no text)".to_owned(),
@@ -51,7 +51,7 @@ pub fn gist(text: &str, max_chars: usize) -> String {
     }
 }
 
-/// Text that reads the same after Markdown has been through it.
+/// Escapes text so that Markdown shows it unchanged.
 pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -63,7 +63,7 @@ pub fn escape_markdown(text: &str) -> String {
     escaped
 }
 
-/// Breaks up every occurrence of `fence` in member text, so that nobody can close the fence from inside.
+/// Breaks up every occurrence of `fence` in untrusted text, so that nobody can close the delimiter from inside.
 pub fn without_fence<'t>(text: &'t str, fence: &str) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(text);
     let Some(middle) = fence.char_indices().nth(fence.chars().count() / 2).map(|(index, _)| index) else {
@@ -81,8 +81,8 @@ fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Control characters and those that turn the reading direction or hide: never part of what somebody meant to say.
-/// The joiners of emoji and of Persian stay.
+/// Returns `true` for control characters, and for those that change the reading direction or are invisible. The
+/// joiners of emoji and of Persian are allowed.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')

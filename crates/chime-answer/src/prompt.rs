@@ -1,9 +1,9 @@
-//! The prompt: named, capped slots in a fixed order, built for each trigger.
+//! Builds the prompt: named slots with caps in a fixed order.
 //!
-//! What stays the same between two questions of a chat comes first, byte for byte, so that model servers can reuse what they
-//! have read: the rules, then what is remembered of the chat, then the messages. The time, the question and the language of the
-//! answer come last. Everything that members wrote stands between random delimiters, and a line of member text can neither
-//! close them nor pass for another message.
+//! Parts that are the same for all questions of a chat come first, byte for byte, so that model servers can reuse
+//! cached prefixes: the rules, the memory of the chat, the messages. The time, the question and the language of the
+//! answer come last. Untrusted text is between random delimiters, and no line of it can close them or look like
+//! another message.
 
 use std::collections::BTreeSet;
 
@@ -23,68 +23,66 @@ use chime_core::{
 use chime_relevance::context::ContextWindow;
 use chime_relevance::retrieval::Recalled;
 
-/// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
+/// Most characters of the anchor next to the question. The window shows it in full.
 const ANCHOR_CHARS: usize = 600;
 
 /// The same in a plain prompt, on one line.
 const PLAIN_ANCHOR_CHARS: usize = 300;
 
-/// Members that the prompt names as present. More would cost more tokens than they tell.
+/// Most members that the prompt names as present. More would not be worth their tokens.
 const MOST_PEOPLE: usize = 12;
 
-/// How much a prompt asks of the model.
+/// Complexity of a prompt, by the size of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Messages have numbers, and the answer is to cite them.
+    /// Messages have numbers, and the answer has to cite them.
     Numbered,
-    /// Messages have none: small models answer worse when they are asked for anything but the answer.
+    /// Messages have no numbers: small models answer worse when asked for anything but the answer.
     Plain,
 }
 
-/// What a prompt is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
     pub bot_name: &'a str,
     pub chat_title: Option<&'a str>,
     pub chat_kind: ChatKind,
     pub grounding: Grounding,
-    /// What the forum topic is called that the trigger stands in.
+    /// Name of the trigger's forum topic.
     pub topic: Option<&'a str>,
-    /// The messages whose photos are shown below the prompt.
+    /// Messages whose photos are attached to the prompt.
     pub photos: &'a [Seq],
-    /// Who spoke here lately. The prompt names those whom the question names.
+    /// Members who wrote lately. The prompt names those whom the question names.
     pub people: &'a [Person],
     pub style: Style,
-    /// The language to answer in, by its English name; `None` where the question says which.
+    /// English name of the language to answer in; `None` if the question names one.
     pub language: Option<&'a str>,
     pub now: Timestamp,
-    /// In which times are told.
+    /// Time zone of the chat.
     pub zone: Zone,
     pub trigger: &'a StoredMessage,
-    /// What is left of the trigger without the mention.
+    /// The trigger's text without the mention.
     pub ask: &'a str,
-    /// Whether the ask is empty or only points.
+    /// `true` if the question is empty or only points at the conversation.
     pub generic: bool,
     pub window: &'a ContextWindow,
-    /// Older messages and summaries that bear on the ask, oldest first.
+    /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: &'a Recalled,
     /// What was worked out of the ask; none where it is taken as it stands.
     pub follow_up: Option<&'a FollowUp>,
-    /// The concepts in scope, a line each, the latest first.
+    /// The concepts in scope, one per line, latest first.
     pub concepts: &'a [String],
-    /// The random delimiter around member text: the same for all prompts of a chat.
+    /// Random delimiter around untrusted text, the same for all prompts of a chat.
     pub fence: &'a str,
-    /// Since when the bot can read this chat.
+    /// Time from which the bot can read this chat.
     pub earliest: Option<Timestamp>,
-    /// How many tokens a text takes.
+    /// Estimates the tokens of a text.
     pub estimate: fn(&str) -> usize,
-    /// What other rooms add.
     pub enrichment: &'a Enrichment,
-    /// Tokens that the whole prompt may take, where the model said that it was too long.
+    /// Token limit of the whole prompt; `None` if the context size of the model is unknown.
     pub room: Option<usize>,
 }
 
-/// Somebody who spoke lately, as the model may call them.
+/// A member who wrote lately, for mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub name: String,
@@ -93,7 +91,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// Those who spoke in `talk` since `since`, whoever spoke last first.
+    /// Returns the members who wrote in `talk` since `since`, latest first.
     pub fn of_talk(talk: &[StoredMessage], since: Timestamp) -> Vec<Self> {
         let mut met = BTreeSet::new();
         let said = talk.iter().rev().map(|stored| &stored.message);
@@ -105,42 +103,39 @@ impl Person {
     }
 }
 
-/// The messages of one model call, and what is in them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuiltPrompt {
     pub system: String,
     pub user: String,
     pub slots: Vec<SlotUse>,
-    /// What may be cited of what other rooms added. The messages of the window may be cited too.
+    /// Sources of the slots that other modules filled. Messages of the window are sources too.
     pub citable: Vec<Citable>,
-    /// The numbers of messages and the names of members in this prompt.
+    /// Numbers of messages and names of members in this prompt.
     pub labels: Labels,
-    /// Our own words in it, and the delimiter around those of members: neither may come back in an answer.
+    /// Our own text in the prompt. Neither it nor the delimiter `fence` may appear in an answer.
     pub instructions: String,
     pub fence: String,
 }
 
 impl BuiltPrompt {
-    /// Tokens of all slots.
     pub fn tokens(&self) -> usize {
         self.slots.iter().map(|slot| slot.tokens).sum()
     }
 
-    /// What an answer to `ask` is held against, where `given` may be cited.
+    /// Returns the data that an answer to `ask` is checked against; `given` may be cited.
     pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> Material<'a> {
         Material { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
     }
 }
 
-/// A slot with its text.
 struct Filled {
     slot: Slot,
-    /// Of [`Slot::ChatTopic`].
+    /// Name of the topic, for [`Slot::ChatTopic`].
     topic: Option<String>,
     text: String,
-    /// What may be cited because it stands here.
+    /// Sources in this slot that may be cited.
     sources: Vec<SourceId>,
-    /// Of these, what is no message of the window.
+    /// The sources that are not messages of the window.
     citable: Vec<Citable>,
 }
 
@@ -160,11 +155,11 @@ impl Filled {
 /// Builds the prompt for one answer.
 ///
 /// # Errors
-/// When a replaced template fails for these values.
+/// An operator's template fails for these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let mut transcript = Transcript::new(input.bot_name, input.fence, input.zone, input.style);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
-    // A small model is told no more than it needs: notes, and none of the memory.
+    // Small models get notes, but no other memory.
     let is_wanted = |piece: &&Piece| match input.style {
         Style::Numbered => piece.slot != Slot::Context,
         Style::Plain => piece.slot == Slot::Recall,
@@ -172,18 +167,18 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     for piece in input.enrichment.pieces.iter().filter(is_wanted) {
         filled.extend(enriched(prompts, input, piece)?);
     }
-    // In the order in which they stand in the prompt, so that the numbers of the messages ascend.
+    // In the order of the prompt, so that message numbers ascend.
     filled.push(recall(prompts, input, &mut transcript)?);
     filled.push(context(prompts, input, &mut transcript)?);
     filled.push(ask(prompts, input, &mut transcript)?);
     filled.retain(|slot| !slot.text.trim().is_empty());
-    // Stable: what stays the same between two answers comes first.
+    // The sort is stable. Parts that are the same between two answers come first.
     filled.sort_by_key(|slot| slot.slot);
     let built = assemble(sacrifice(filled, input), input);
     Ok(BuiltPrompt { labels: transcript.into_labels(), fence: input.fence.to_owned(), ..built })
 }
 
-/// A slot with what another room says, cut to its cap; none where nothing is left.
+/// Renders a piece from another module, cut to its slot's cap; `None` if nothing is left.
 fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result<Option<Filled>, PromptError> {
     let lines: Vec<String> = piece
         .lines
@@ -209,7 +204,7 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
     Ok(Some(Filled { topic, citable, ..Filled::new(piece.slot, text, sources) }))
 }
 
-/// Leaves out slots in their order until the prompt keeps its room.
+/// Drops slots in their order of sacrifice until the prompt fits.
 fn sacrifice(mut filled: Vec<Filled>, input: &PromptInput<'_>) -> Vec<(Filled, usize)> {
     let tokens = |slot: &Filled| (input.estimate)(&slot.text);
     if let Some(room) = input.room {
@@ -255,14 +250,13 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
     Ok(Filled::new(Slot::Role, text, Vec::new()))
 }
 
-/// The concepts that are in scope already.
 fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
     let lines: Vec<&str> = input.concepts.iter().map(String::as_str).collect();
     let render = |lines: &str| prompts.concepts(&ConceptsValues { fence: input.fence, lines });
     Ok(Filled::new(Slot::Concepts, fitted(Slot::Concepts, &lines, input, render)?, Vec::new()))
 }
 
-/// What was worked out of an ask that goes on with a suggestion, or asks for one.
+/// Renders the frame of a question that follows up on a suggestion or asks for one.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
     let text = match input.follow_up.filter(|it| it.is_telling() || !it.suggested.is_empty()) {
         None => String::new(),
@@ -279,7 +273,7 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
     Ok(Filled::new(Slot::Frame, text, Vec::new()))
 }
 
-/// As many lines from the top as fit into the cap of `slot` with what is rendered around them; nothing where there are none.
+/// Renders as many lines from the top as fit into the cap of `slot`; empty if none fit.
 fn fitted(
     slot: Slot,
     lines: &[&str],
@@ -296,7 +290,6 @@ fn fitted(
     Ok(String::new())
 }
 
-/// What was recalled, in its slot.
 fn recall(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
     let text = match recall::lines(input.recalled, transcript) {
         lines if lines.is_empty() || input.style == Style::Plain => lines,
@@ -306,7 +299,7 @@ fn recall(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcrip
     Ok(Filled::new(Slot::Recall, text, sources))
 }
 
-/// The window in its slot, after the summary of what came before it in the thread.
+/// Renders the window, after the summary of earlier messages of its thread.
 fn context(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
     let summaries = input.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Context);
     let summaries = summaries.flat_map(|piece| piece.lines.iter().map(|line| transcript.aside(&line.text)));
@@ -323,7 +316,8 @@ fn context(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcri
     Ok(Filled::new(Slot::Context, text, sources))
 }
 
-/// The members whom the question names, or all who spoke lately where it asks about the people here: `Ana (@ana_k), Ben`.
+/// Returns `Ana (@ana_k), Ben`: the members that the question names, or all recent ones if it asks about the people
+/// here.
 fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -381,8 +375,8 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'
     Ok(Filled::new(Slot::Ask, text, sources))
 }
 
-/// The question as the last line of the talk: `Question (about “the boat?”): when does it leave?` A small model that reads the
-/// asker's name there goes on in their part.
+/// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` With the
+/// asker's name there, a small model continues in their role.
 fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
@@ -400,7 +394,7 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled
     Filled::new(Slot::Ask, text, seqs.map(source_id).collect())
 }
 
-/// `[3], [5]`; `None` where the prompt shows none of them.
+/// Returns `[3], [5]`, or `None` if the prompt shows none of the messages.
 fn numbers(messages: impl Iterator<Item = Seq>, labels: &Labels) -> Option<String> {
     let numbers: Vec<String> =
         messages.filter_map(|seq| labels.number_of(seq)).map(|number| format!("[{number}]")).collect();
@@ -424,7 +418,7 @@ fn assemble(filled: Vec<(Filled, usize)>, input: &PromptInput<'_>) -> BuiltPromp
     }
     let user = match input.style {
         Style::Numbered => user.join("\n\n"),
-        // One talk, whose last line is the question.
+        // One transcript, whose last line is the question.
         Style::Plain => format!("<<<chat {fence}\n{}\n{fence} chat>>>", user.join("\n"), fence = input.fence),
     };
     let system = system.join("\n\n");
@@ -451,7 +445,7 @@ mod tests {
 
     const NOTHING: &Enrichment = &Enrichment { pieces: Vec::new() };
 
-    /// What the last line of `chat` asks, with everything before it as history.
+    /// Builds the prompt for the last line of `chat`, with everything before it as history.
     fn built(chat: &str, ask: &str) -> BuiltPrompt {
         built_with(chat, ask, NOTHING, None)
     }
@@ -641,7 +635,7 @@ mod tests {
         );
     }
 
-    /// The frame, which takes 300 more, is not among the slots of this prompt.
+    /// Leaves out the frame slot, whose cap is 300 tokens.
     #[test]
     fn with_every_slot_full_a_prompt_stays_within_what_the_daily_caps_count_with() {
         use chime_core::{FULL_ANSWER_TOKENS, LegScores, estimate_tokens};
@@ -682,7 +676,7 @@ mod tests {
         }
         let all = built.tokens() + Slot::Frame.cap().unwrap_or(0);
         assert!((6_000..=6_900).contains(&all), "{all}: {told:?}");
-        // The estimate is a fifth above what servers count, which leaves room for what the model writes.
+        // The estimate is a fifth above servers' counts, which leaves room for the answer.
         assert!(FULL_ANSWER_TOKENS >= all as u64);
     }
 
@@ -769,7 +763,7 @@ mod tests {
         assert!(prompt.system.starts_with(
             "You are Chime, a member of a Telegram group called \"The lake\", in its topic \"Lake trip\"."
         ));
-        // By the estimate that the daemon uses, which is rather too high.
+        // By the daemon's estimate, which is rather too high.
         let tokens = chime_core::estimate_tokens(&prompt.system);
         assert!(tokens <= 300, "{tokens} tokens");
     }

@@ -1,16 +1,16 @@
-//! How much is asked of a model, by what is known of its size.
+//! Chooses the complexity of the prompt by the size of the model.
 
 use crate::prompt::Style;
 
-/// Models with fewer parameters answer worse when they are asked for citations, and use tools badly.
+/// Parameters below which a model answers worse when asked for citations, and uses tools badly.
 const SMALL: u64 = 5_000_000_000;
 
-/// Returns the style of the prompt for a model, by the parameters that its server or its name tells.
+/// Returns the style of the prompt for a model, by the parameters that its server reports or its name contains.
 pub fn style_for(parameters: Option<u64>, model: &str) -> Style {
     style(parameters.or_else(|| parameters_in_name(model)))
 }
 
-/// The style of the prompt for a model of so many parameters; unknown ones are taken for large.
+/// Returns the style for a number of parameters. Unknown models count as large.
 fn style(parameters: Option<u64>) -> Style {
     match parameters {
         Some(parameters) if parameters < SMALL => Style::Plain,
@@ -18,7 +18,7 @@ fn style(parameters: Option<u64>) -> Style {
     }
 }
 
-/// The number of parameters that a model's name tells: `llama3.2:1b`, `Qwen2.5-1.5B-Instruct`, `SmolLM2-135M`.
+/// Parses the number of parameters from a model's name: `llama3.2:1b`, `Qwen2.5-1.5B-Instruct`, `SmolLM2-135M`.
 fn parameters_in_name(name: &str) -> Option<u64> {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');

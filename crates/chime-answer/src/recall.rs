@@ -1,4 +1,4 @@
-//! The recall slot: old messages and summaries that bear on the ask, beside the window.
+//! Renders the recall slot: old messages and summaries relevant to the question, in addition to the window.
 
 use crate::lines::Transcript;
 use crate::plain::clean_name;
@@ -8,16 +8,16 @@ use chime_core::{
 };
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
-/// Characters of a recalled message that are shown.
+/// Most characters shown of a recalled message.
 const SHOWN_CHARS: usize = 600;
 /// Tokens for the head of a line and the note of its day.
 const LINE_TOKENS: usize = 24;
-/// Tokens for the words of the slot around the lines.
+/// Tokens for the text of the slot around the lines.
 const FRAME_TOKENS: usize = 90;
-/// Of the slot, the share that summaries may take: messages are what an answer can be checked by.
+/// Share of the slot that summaries may take: an answer is checked by messages.
 const SUMMARIES_SHARE: f64 = 0.4;
 
-/// As much of `found`, best first, as fits into `cap` tokens, oldest first.
+/// Returns as much of `found`, best first, as fits into `cap` tokens. The result is sorted by time.
 pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Recalled {
     let room = cap.saturating_sub(FRAME_TOKENS);
     let mut left = (room as f64 * SUMMARIES_SHARE) as usize;
@@ -46,7 +46,8 @@ fn told(one: &RecalledSession) -> String {
     one.bullets.iter().map(|bullet| format!("- {}", bullet.text)).collect::<Vec<_>>().join("\n")
 }
 
-/// The lines of the slot: what summaries say, then the messages, each under its day; what is of another topic names it.
+/// Returns the lines of the slot: the summaries, then the messages under their days. Lines of another forum topic name
+/// it.
 pub(super) fn lines(recalled: &Recalled, transcript: &mut Transcript<'_>) -> String {
     let mut lines = Vec::new();
     for one in &recalled.sessions {
@@ -59,8 +60,8 @@ pub(super) fn lines(recalled: &Recalled, transcript: &mut Transcript<'_>) -> Str
     lines.join("\n")
 }
 
-/// Messages in their order, each under its day; one of another topic names it. As many characters of each are shown as it
-/// comes with.
+/// Formats messages in their order under their days, with the name of their forum topic if it is another. Each item
+/// gives its message, topic and most characters to show.
 pub(super) fn dated<'m>(
     messages: impl Iterator<Item = (&'m StoredMessage, Option<&'m str>, usize)>,
     transcript: &mut Transcript<'_>,
@@ -85,13 +86,13 @@ fn place(day: String, topic: Option<&str>) -> String {
     }
 }
 
-/// What the slot shows, as it may be cited.
+/// Returns the ids of everything in the slot that may be cited.
 pub(super) fn sources(recalled: &Recalled) -> impl Iterator<Item = SourceId> + '_ {
     let sessions = recalled.sessions.iter().map(|one| SourceId::summary(one.id.first.0));
     sessions.chain(recalled.messages.iter().map(|one| SourceId::message(one.message.seq.0)))
 }
 
-/// The summaries among the recalled sources. Each leads to the messages it rests on.
+/// Returns the recalled summaries as sources. Each links to its messages.
 pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
     let cite = |one: &RecalledSession| Citable {
         id: SourceId::summary(one.id.first.0),
@@ -111,7 +112,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
     recalled.sessions.iter().map(cite).collect()
 }
 
-/// What was recalled, as it is kept with the answer.
+/// Returns the recalled messages as stored with the answer.
 pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
     let chosen = |one: &RecalledMessage| Chosen {
         seq: one.message.seq,
@@ -122,7 +123,7 @@ pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
     recalled.messages.iter().map(chosen).collect()
 }
 
-/// Notes with the slot why each of its sources was recalled.
+/// Records in the slot the score of each source and the retrievers that found it.
 pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
     let Some(slot) = slots.iter_mut().find(|slot| slot.name == Slot::Recall.name()) else { return };
     let found = |id: SourceId, score: f64, legs: LegScores| FoundSource { id: id.to_string(), score, legs };

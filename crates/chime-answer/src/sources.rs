@@ -1,4 +1,4 @@
-//! Sources of each sentence of an answer: adds those that the model left out, moves citations to the message that says it.
+//! Adds missing sources to the sentences of an answer, and moves wrong citations to the message that supports them.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
 use chime_core::{Fences, SourceId};
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
-/// A numbered stand-in for a tag, in the form that [`sentences`] takes for a citation.
+/// Matches a numbered placeholder for a tag, in the form that [`sentences`] accepts as a citation.
 static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)\\\[(?P<place>[0-9]{1,3})\\\]"));
 
 /// Returns `tagged`, an answer with its citations as tags, with the tags that `support` finds.
 ///
-/// A sentence without a tag gets one where a source supports it. A tag whose source does not support its sentence becomes the one
-/// that does; where the sentence can be checked and its source says nothing of it, the tag goes.
+/// A sentence without a tag gets one if a source supports it. A tag whose source does not support its sentence is
+/// replaced by one that does. If there is none and the cited source is unrelated, the tag is removed.
 pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>) -> String {
     let (mut fences, mut has_code) = (Fences::default(), false);
     let mut last_added: Vec<SourceId> = Vec::new();
@@ -42,7 +42,7 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
     }
 }
 
-/// Returns a line of prose with the tags that belong to its sentences.
+/// Adds and corrects the tags of a line of prose.
 fn sourced_line(
     line: &str,
     (material, support): (Material<'_>, &Support<'_>),
@@ -63,7 +63,7 @@ fn sourced_line(
     sentences(&line).iter().map(sourced).collect()
 }
 
-/// Returns a sentence that has no tag, with one where a source supports it. Neighbours that rest on the same message share a tag.
+/// Adds a tag to a sentence without one if a source supports it. Adjacent sentences with the same sources share a tag.
 fn with_found_tag(
     sentence: &str,
     (material, support): (Material<'_>, &Support<'_>),
@@ -76,7 +76,7 @@ fn with_found_tag(
     with_tag(sentence, &ids)
 }
 
-/// Returns a sentence with its own tags, each held against the clause before it.
+/// Checks each tag of a sentence against the clause before it.
 fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Material<'_>, &Support<'_>)) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
@@ -96,14 +96,14 @@ fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Mate
     out + &sentence[from..]
 }
 
-/// Returns `tag` as it may stand behind `claim`: as it is, with another source, or empty.
+/// Returns the tag to put behind `claim`: `tag` itself, one with another source, or an empty string.
 fn checked(tag: &str, claim: &str, (material, support): (Material<'_>, &Support<'_>)) -> String {
     let place = |id: &str| {
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)
     };
     let cited: Option<Vec<usize>> = ids(tag, material).into_iter().map(place).collect();
-    // What was not given is removed with a notice, elsewhere.
+    // Invalid ids are removed later, with a note.
     let Some(cited) = cited.filter(|_| support.is_checkable(claim)) else { return tag.to_owned() };
     let scores = support.scores(claim);
     let strongest = cited.iter().map(|place| scores[*place]).fold(0.0, f64::max);
@@ -115,7 +115,7 @@ fn checked(tag: &str, claim: &str, (material, support): (Material<'_>, &Support<
     }
 }
 
-/// Returns `sentence` with a tag before its full stop.
+/// Inserts a tag before the full stop of `sentence`.
 fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
     let end = sentence.trim_end().len();
     let stop = sentence[..end].trim_end_matches(['.', '!', '…', '。', ':', ';', ',']).len();

@@ -1,4 +1,4 @@
-//! What of an unfinished answer is shown, and when: pure.
+//! Decides which part of an unfinished answer is shown, and at which rate. Pure functions.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -7,39 +7,41 @@ use regex::Regex;
 
 use chime_core::Timestamp;
 
-/// Less than this says too little to be worth a message. In tokens, as they are estimated.
+/// Estimated tokens below which the beginning of an answer is not shown.
 pub const FIRST_TOKENS: usize = 20;
-/// In a group, a message holds the place of an answer that takes longer than this.
+/// Time after which a group gets a placeholder for an answer.
 pub const PLACEHOLDER_AFTER: Duration = Duration::from_secs(8);
-/// Between two edits of one message. Telegram slows down whoever edits faster.
+/// Interval between edits of a message. Telegram throttles faster edits.
 pub const EDIT_EVERY: Duration = Duration::from_secs(3);
-/// Between two drafts. They stand outside the limits on messages.
+/// Interval between drafts, which do not count against the limits on messages.
 pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
-/// Telegram takes 20 messages and edits a minute in a group. Edits leave the rest to whole answers.
+/// Most messages and edits per minute in a chat before streaming pauses. Telegram allows 20 in a group; the rest is
+/// for complete answers.
 const EDITS_WITHIN: usize = 12;
-/// A bracket that has been open for longer is none of a citation.
+/// Characters after which an open bracket no longer counts as the start of a citation.
 const TAG_CHARS: usize = 200;
-/// The same for a round one, which people use more.
+/// The same for round brackets, which are common in prose.
 const ROUND_TAG_CHARS: usize = 40;
 
-/// What a chat was sent lately.
+/// Recent traffic of a chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Telegram asked to leave it in peace until then.
+    /// End of the wait that Telegram imposed.
     pub held_until: Option<Timestamp>,
     /// Messages and edits of the last minute.
     pub within_minute: usize,
 }
 
-/// Whether an edit may go out that only shows more of an answer: it gives way to everything else.
+/// Returns `true` if an edit that only shows more of an answer may be sent. Other messages take precedence.
 pub fn may_show(traffic: Traffic, now: Timestamp) -> bool {
     traffic.held_until.is_none_or(|until| until <= now) && traffic.within_minute < EDITS_WITHIN
 }
 
-/// A list of sources that the model begins to write at the end.
+/// Matches the start of a list of sources at the end.
 static OWN_LIST: LazyLock<Regex> = LazyLock::new(own_list);
 
-/// What may be shown of an answer whose end has not come: no half of a citation, a link or a word, and no list of sources.
+/// Returns the part of an unfinished answer that may be shown: without half a citation, link or word, and without a
+/// list of sources.
 pub fn settled(answer: &str) -> &str {
     let mut end = answer.len();
     if let Some(open) = open_bracket(answer) {
@@ -51,14 +53,14 @@ pub fn settled(answer: &str) -> &str {
     text.trim_end()
 }
 
-/// Where the last bracket begins that is still open and may be that of a tag or a link.
+/// Returns the start of the first open bracket that may belong to a tag or a link.
 fn open_bracket(answer: &str) -> Option<usize> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut closed_square = None;
     for (at, c) in answer.char_indices() {
         match c {
             '[' | '【' | '［' | '(' | '（' | '{' => {
-                // The address of a link belongs to its words.
+                // The address of a link belongs to its text.
                 let start = closed_square.filter(|(_, end)| c == '(' && *end == at).map_or(at, |(start, _)| start);
                 open.push((start, c));
             }

@@ -1,7 +1,8 @@
-//! Finds the messages that a sentence of an answer rests on, whether or not the model cited them.
+//! Finds the messages that support a sentence of an answer, cited by the model or not.
 //!
-//! A sentence is compared with each source by its words, weighted by how rare they are among the sources, by its numbers, and by
-//! embeddings where there is a model. `data/answers/support.jsonl` has labelled sentences; the test below holds the figures.
+//! A sentence is compared with each source by its words (weighted by their rarity among the sources), its numbers and
+//! its embedding, if there is a model. `data/answers/support.jsonl` has labelled sentences; the test below asserts
+//! precision and recall.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -11,31 +12,32 @@ use unicode_segmentation::UnicodeSegmentation;
 use chime_core::Citable;
 use chime_core::trigger::Languages;
 
-/// Characters that the forms of a word share, in most languages.
+/// Length of a stem in characters, which the forms of a word share in most languages.
 const STEM_CHARS: usize = 5;
-/// Shorter words tell little, unless they are numbers or ideographs.
+/// Shortest word that counts, unless it is a number or an ideograph.
 const MIN_WORD_CHARS: usize = 3;
-/// Weight of a word that the question holds too: every answer repeats some of these.
+/// Weight factor of words in the question, since every answer repeats some of them.
 const ASKED: f64 = 0.3;
-/// From this probability on a source supports a sentence: precision .91 and recall .74 on sentences left out of the fit.
+/// Least probability at which a source supports a sentence: precision .91 and recall .74 on sentences left out of the
+/// fit.
 pub const SUPPORTS: f64 = 0.6;
-/// From this probability on a source stands behind an answer in which no sentence has one.
+/// Least probability of the source for an answer in which no sentence has one.
 const LIKELY: f64 = 0.4;
-/// Below this probability a citation is taken for a mistake, if another source supports the sentence.
+/// Probability below which a citation counts as wrong, if another source supports the sentence.
 pub const DOUBTFUL: f64 = 0.2;
-/// Below this probability nothing of the sentence stands in the source.
+/// Probability below which a source is unrelated to the sentence.
 pub const UNRELATED: f64 = 0.05;
-/// A constant, the share of the words, the share of names, the cosine, whether all numbers differ, the share of the numbers, and
-/// whether the source is a question.
+/// Features of a source for a sentence: a constant; the shares of words found in the source and in its author's name;
+/// the cosine; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
 pub type Features = [f64; 7];
 /// Fitted by `cargo bench --bench fit -- --support` and rounded.
 pub const WEIGHTS: Features = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
-/// A word of the author's name, beside one of the text.
+/// Factor of a word found only in the author's name, relative to one in the text.
 const NAMES_COUNT: f64 = 0.5;
-/// A second source is named where it says this share of a sentence beyond what the first says.
+/// Share of a sentence that a second source must cover beyond the first.
 const ADDS: f64 = 0.35;
 
-/// Words for 2 to 12 in the languages that the bot speaks, a row a number.
+/// Words for 2 to 12 in the supported languages.
 const NUMBER_WORDS: [(&str, &str); 11] = [
     ("2", "two zwei dos deux due dois duas два две iki dwa dwie twee kaks дві"),
     ("3", "three drei tres trois tre três три üç trzy drie kolm"),
@@ -54,7 +56,7 @@ static NUMBERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(||
     NUMBER_WORDS.iter().flat_map(|(number, words)| words.split(' ').map(move |word| (word, *number))).collect()
 });
 
-/// Returns the words of a text that tell something, as stems. Numbers are whole and in digits: `8:00`, `8` and `eight` are the same.
+/// Returns the content words of a text as stems. Numbers are whole and in digits: `8:00`, `8` and `eight` are equal.
 pub fn telling_words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let stem = |word: &str| {
@@ -66,7 +68,7 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
             || word.chars().count() >= MIN_WORD_CHARS && !Languages::shipped().is_stop_word_in(word, &lower);
         is_telling.then(|| word.chars().take(STEM_CHARS).collect())
     };
-    // Whom a text calls is no part of what it says.
+    // Mentions of members are not content.
     let said = lower.split_whitespace().filter(|word| !word.starts_with('@'));
     let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !is_number(word)).filter_map(stem);
     words.chain(numbers(&lower)).collect()
@@ -89,25 +91,25 @@ fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
         .filter(|run| !run.is_empty())
 }
 
-/// Returns the vector of a text, or nothing without an embedding model.
+/// Function that returns the vector of a text, empty without an embedding model.
 pub type Embed<'a> = &'a (dyn Fn(&str) -> Vec<f32> + Sync);
 
-/// Sources, prepared to be compared with sentences.
+/// Sources prepared for comparison with sentences.
 pub struct Support<'a> {
     sources: Vec<Prepared>,
     question: String,
     asked: BTreeSet<String>,
-    /// Words that stand in one source in two, and so on: the rarer, the heavier.
+    /// Weight of each word: higher if fewer sources contain it.
     weights: HashMap<String, f64>,
     embed: Embed<'a>,
 }
 
 struct Prepared {
     words: BTreeSet<String>,
-    /// The author's name: "Ana brings the cake" may rest on Ana's "I bring the cake".
+    /// Words of the author's name: "Ana brings the cake" is supported by Ana's "I bring the cake".
     name: BTreeSet<String>,
     is_question: bool,
-    /// The bot's own words are no source.
+    /// `true` for the bot's own messages, which never support a sentence.
     is_own: bool,
     vector: Vec<f32>,
 }
@@ -133,8 +135,8 @@ impl<'a> Support<'a> {
         Self { sources: prepared, question: question.to_owned(), asked: telling_words(question), weights, embed }
     }
 
-    /// Returns the probability that each source supports `sentence`, in the order of the sources. All are 0 for a sentence
-    /// without telling words, and the bot's own words are no source.
+    /// Returns the probability that each source supports `sentence`, in the order of the sources. All are 0 for a
+    /// sentence without content words, and for the bot's own messages.
     pub fn scores(&self, sentence: &str) -> Vec<f64> {
         let features = self.features(sentence);
         let score = |(source, features): (&Prepared, &Features)| match source.is_own {
@@ -147,7 +149,7 @@ impl<'a> Support<'a> {
         }
     }
 
-    /// Returns the places of the sources that `sentence` rests on, the strongest first; none where it cannot be checked.
+    /// Returns the indexes of the sources that support `sentence`, strongest first; empty if it cannot be checked.
     pub fn sources_of(&self, sentence: &str) -> Vec<usize> {
         let scores = self.scores(sentence);
         let Some(best) = best(&scores).filter(|best| scores[*best] >= SUPPORTS && self.is_checkable(sentence)) else {
@@ -156,7 +158,7 @@ impl<'a> Support<'a> {
         std::iter::once(best).chain(self.second(sentence, best)).collect()
     }
 
-    /// Returns the place of the source that an answer without any is likeliest to rest on. A short answer, such as a name, is
+    /// Returns the index of the likeliest source of an answer without citations. A short answer, such as a name, is
     /// compared together with its question.
     pub fn likely_source_of(&self, answer: &str) -> Option<usize> {
         let scores = self.scores(&format!("{} {answer}", self.question));
@@ -164,7 +166,7 @@ impl<'a> Support<'a> {
         (scores[best] >= LIKELY && self.is_checkable(answer)).then_some(best)
     }
 
-    /// Returns another source that says a good part of what `first` does not say of `sentence`.
+    /// Returns another source that covers a good part of `sentence` beyond `first`.
     fn second(&self, sentence: &str, first: usize) -> Option<usize> {
         let words = telling_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
@@ -181,13 +183,13 @@ impl<'a> Support<'a> {
             .map(|(place, _)| place)
     }
 
-    /// Returns whether `sentence` has telling words beside those of the question.
+    /// Returns `true` if `sentence` has content words that the question does not have.
     pub fn is_checkable(&self, sentence: &str) -> bool {
         telling_words(sentence).iter().filter(|word| !self.asked.contains(*word)).count() >= 1
     }
 
-    /// Returns the features of each source with `sentence`, in the order of [`WEIGHTS`]; none for a sentence without telling
-    /// words.
+    /// Returns the features of each source for `sentence`, in the order of [`WEIGHTS`]; empty for a sentence without
+    /// content words.
     pub fn features(&self, sentence: &str) -> Vec<Features> {
         let words = telling_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
@@ -224,12 +226,10 @@ impl<'a> Support<'a> {
     }
 }
 
-/// Returns the place of the highest score.
 pub fn best(scores: &[f64]) -> Option<usize> {
     (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))
 }
 
-/// Returns the probability that a source with these features supports the sentence.
 pub fn probability(features: &Features, weights: &Features) -> f64 {
     let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
     1.0 / (1.0 + (-sum).exp())
@@ -243,7 +243,7 @@ fn is_number(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit())
 }
 
-/// 0 without vectors.
+/// Returns 0 for empty vectors.
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum()
 }
@@ -258,7 +258,7 @@ pub mod tests {
 
     const LABELLED: &str = include_str!("../../../data/answers/support.jsonl");
 
-    /// A sentence of an answer, and which of the messages hold what it says.
+    /// A sentence of an answer, with the indexes of the messages that support it.
     #[derive(Debug, Deserialize)]
     struct Labelled {
         id: String,
@@ -267,7 +267,7 @@ pub mod tests {
         supports: Vec<usize>,
     }
 
-    /// Reads `Ana: text` lines as messages 1, 2, 3 …
+    /// Parses `Ana: text` lines as messages 1, 2, 3 …
     pub fn sources(messages: &[String]) -> Vec<Citable> {
         let cite = |(number, line): (u32, &String)| {
             let (name, text) = line.split_once(": ").unwrap_or(("", line));
@@ -283,7 +283,7 @@ pub mod tests {
         (1..).zip(messages).map(cite).collect()
     }
 
-    /// Pairs found and right, found in all, and right in all.
+    /// Returns the numbers of pairs that are found and correct, found, and correct.
     fn judged(embed: Embed<'_>, mut show: impl FnMut(&Labelled, &[usize], &[f64])) -> (usize, usize, usize) {
         let (mut hits, mut found, mut right) = (0, 0, 0);
         for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {

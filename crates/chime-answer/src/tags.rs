@@ -1,7 +1,7 @@
-//! The forms in which models write citations, brought into one: `[source: m17]`, `[source: m3, s5]`.
+//! Converts the forms in which models write citations into one: `[source: m17]`, `[source: m3, s5]`.
 //!
-//! Small models answer in forms of their own: `[m17]`, `(see m17)`, `【m3, m17】`, `[^m17]`, `[Quelle: m17]`,
-//! `[m17 · u3 Ana · 14:02]`. Whether the message was given is not looked at here.
+//! Small models use other forms: `[m17]`, `(see m17)`, `【m3, m17】`, `[^m17]`, `[m17 · u3 Ana · 14:02]`. This module
+//! does not check if an id is valid.
 
 use std::borrow::Cow;
 use std::mem;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What may stand before an id: words for a source or a message, and for "see", of the languages that are spoken here.
+/// Words before an id: for a source, a message or "see", in the supported languages.
 const LEAD: &str = "sources?|src|refs?|references?|citations?|cite|messages?|msgs?|ids?|see|cf\
     |quellen?|nachricht(?:en)?|siehe|fuentes?|mensajes?|véase|ver|voir|fontes?|mensage(?:m|ns)|fonti|messaggi[oi]?|vedi\
     |источники?|сообщени[еяй]|см|джерел[оа]|повідомлення|див|kaynak(?:lar)?|mesaj(?:lar)?|bkz|allika[sd]|sõnum(?:id)?|vt\
@@ -17,12 +17,12 @@ const LEAD: &str = "sources?|src|refs?|references?|citations?|cite|messages?|msg
 const ID: &str = r"[#^]?[msn][0-9]{1,9}\b";
 const JOINT: &str =
     r"(?:\s*(?:[,;/&+|、，；–—…-]|\.{2,3}|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
-/// What models put behind an id: the name or the time of the message.
+/// Text that models put behind an id: the name or the time of the message.
 const TAIL: &str = r"(?:\s*[·:|,]\s*[^\[\]【】［］\n]{1,60})?";
-/// The same where people write brackets too.
+/// The same inside round brackets, which are common in prose.
 const SHORT_TAIL: &str = r"(?:\s*[·:|]\s*[^()（）\n]{1,40})?";
 
-/// Every form, one after the other.
+/// Matches the forms, each applied in turn.
 static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?");
     let ids = format!("{lead}{ID}(?:{JOINT}{lead}{ID})*");
@@ -38,40 +38,40 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .map(|raw| pattern(raw))
     .collect()
 });
-/// A form that is the one already, or that [`canonical`] made. Beside our ids it may hold what the model made up.
+/// Matches the canonical form, which may hold invalid ids too.
 const ONE_FORM: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
 static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE_FORM}\z")));
-/// From one id to another, which the one form takes for one long id: `m4-m7`.
+/// Matches a range of ids, which the canonical form would parse as one id: `m4-m7`.
 static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\s*[–—-]\s*[msn]?[0-9]"));
-/// A message by its number alone, behind the word for it: `[source: message 2]`.
+/// Matches a message by its bare number after a word for it: `[source: message 2]`.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b")
 });
-/// An id in any of them.
+/// Matches an id in any form.
 static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
-/// Words that link to an id as if it were an address: `[the boat](m3)`.
+/// Matches text that links to an id like an address: `[the boat](m3)`.
 static LINKED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\[([^\[\]\n]{{1,80}})\]\(\s*(?:sources?\s*[:：]\s*)?({ID}(?:{JOINT}{ID})*)\s*\)"))
 });
-/// A citation with an address that the model made up.
+/// Matches a citation with an invented address.
 static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({ONE_FORM})\((?:https?|tg)://[^()\s]*\)")));
-/// A block or a span of code.
+/// Matches a block or a span of code.
 static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"```[\s\S]*?(?:```|\z)|`[^`\n]+`"));
-/// Nothing but citations.
+/// Matches text that holds only citations.
 static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A(?:{ONE_FORM}[ \t,;]*)+\z")));
-/// A tag whose ids are set as code.
+/// Matches a tag whose ids are set as code.
 static TICKED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\[sources?:\s*`(?P<ids>[msn][0-9]{1,9}(?:\s*,\s*[msn][0-9]{1,9})*)`\s*\]"));
-/// A whole answer set as code.
+/// Matches an answer that is set as code as a whole.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
-/// The beginning of a line of the prompt: `[17] Ana (14:02): `.
+/// Matches the start of a line of the prompt: `[17] Ana (14:02): `.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?m)^(?P<list>[ \t>*•-]*)\[(?P<number>[0-9]{1,3})\] (?P<name>[^\n:\[\]()]{1,40})(?: \([^()\n]{1,40}\))?: (?P<text>[^\n]+)$",
     )
 });
-/// Numbers of the prompt in brackets: `[4]`, `[4, 7]`, `[messages 4 and 7]`, `[^4]`.
+/// Matches numbers of the prompt in brackets: `[4]`, `[4, 7]`, `[messages 4 and 7]`, `[^4]`.
 static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
     let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?[#^]?");
     pattern(&format!(
@@ -80,7 +80,8 @@ static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[0-9]{1,3}"));
 
-/// `prose` with every citation in one form. What `is_written` says somebody in the talk wrote just so stays.
+/// Returns `prose` with every citation in the canonical form. Text for which `is_written` returns `true` was written
+/// by a member and is not changed.
 pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     let mut text = LINKED_WORDS
         .replace_all(prose, |found: &Captures<'_>| {
@@ -102,14 +103,14 @@ pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     ADDRESSED.replace_all(&text, "$1").into_owned()
 }
 
-/// The citations that `code`, a block or a span with its marks, consists of; none if it holds anything else, for there
-/// `[m1]` may be a place of a list.
+/// Returns the citations of which `code`, a block or a span with its marks, consists. `None` if it holds anything
+/// else, since `[m1]` may be an index in code.
 pub fn cited_as_code(code: &str, is_written: impl Fn(&str) -> bool) -> Option<String> {
     let cited = canonical(code.trim_matches('`').trim(), is_written);
     ONLY_CITES.is_match(&cited).then_some(cited)
 }
 
-/// A part of a text, by whether what looks like a citation there may be one.
+/// A part of a text: prose, in which citations are parsed, or code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'t> {
     Prose(&'t str),
@@ -117,7 +118,7 @@ pub enum Piece<'t> {
     Code(&'t str),
 }
 
-/// The pieces of `text`, which together are all of it.
+/// Splits `text` into its pieces, which together cover all of it.
 pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let ends = CODE.find_iter(text).map(|code| (code.start(), code.end())).chain([(text.len(), text.len())]);
     let pieces = ends.scan(0, |done, (start, end)| {
@@ -127,12 +128,12 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     pieces.flatten().filter(|piece| !matches!(piece, Piece::Prose("") | Piece::Code("")))
 }
 
-/// `answer` without marks of code around the ids in a tag.
+/// Returns `answer` without code marks around the ids in a tag.
 pub fn unticked(answer: &str) -> Cow<'_, str> {
     TICKED.replace_all(answer, "[source: $ids]")
 }
 
-/// `answer` without the marks of code around the whole of it, if it is a text that cites.
+/// Returns `answer` without the code marks around the whole of it, if it is prose with citations.
 pub fn unfenced(answer: &str) -> &str {
     let Some(found) = IN_A_FENCE.captures(answer) else { return answer };
     let text = found.get(2).map_or(answer, |text| text.as_str());
@@ -141,8 +142,8 @@ pub fn unfenced(answer: &str) -> &str {
     if cites { text } else { answer }
 }
 
-/// `prose` with the numbers of the prompt in tags: `[4, 7]` is `[source: 4, 7]`. What `is_written` says somebody in the talk
-/// wrote just so stays, and so do links.
+/// Returns `prose` with numbers of the prompt in tags: `[4, 7]` becomes `[source: 4, 7]`. Links and text for which
+/// `is_written` returns `true` are not changed.
 pub fn numbers_in_tags(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     let tagged = NUMBERS.replace_all(prose, |found: &Captures<'_>| {
         if found.name("link").is_some() || is_written(&found[0]) {
@@ -154,8 +155,8 @@ pub fn numbers_in_tags(prose: &str, is_written: impl Fn(&str) -> bool) -> String
     tagged.into_owned()
 }
 
-/// `answer` without what a model copies of the form of its prompt: its own name before the answer goes, and a line that
-/// repeats a message becomes a quote with a citation. `is_member` knows the names that the prompt gave.
+/// Returns `answer` without copies of the prompt's line format: the bot's own name before the answer is removed, and a
+/// repeated message becomes a quote with a citation. `is_member` checks a name of the prompt.
 pub fn without_heads(answer: &str, bot_name: &str, is_member: impl Fn(&str) -> bool) -> String {
     let own = without_name(answer, bot_name);
     HEAD.replace_all(own, |found: &Captures<'_>| match found["name"].trim() {
@@ -166,7 +167,7 @@ pub fn without_heads(answer: &str, bot_name: &str, is_member: impl Fn(&str) -> b
     .into_owned()
 }
 
-/// `Chime: At nine.` is `At nine.`
+/// Removes the bot's name before an answer: `Chime: At nine.` becomes `At nine.`
 fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
     let text = answer.trim_start().trim_start_matches('*');
     let rest = text.strip_prefix(bot_name).map(|rest| rest.trim_start_matches('*').trim_start());

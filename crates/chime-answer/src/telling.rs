@@ -11,26 +11,26 @@ use chime_core::trigger::{Languages, is_generic};
 use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// Characters of each quoted message.
+/// Most characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
-/// The first letters of two forms of one word.
+/// Length of a stem in characters.
 const STEM_CHARS: usize = 4;
-/// Shorter words tell too little.
+/// Shortest word that counts.
 const MIN_WORD_CHARS: usize = 3;
-/// Score of a message that holds all words of the ask; a message that is certain to be in the focus has 1.
+/// Score of a message that holds all words of the question. A message that is certainly in the focus has 1.
 const WORDS_OF_ASK: f64 = 2.0;
-/// Share of a question's score that goes to the message that answers it.
+/// Share of a question's score that its answer gets.
 const OF_QUESTION: f64 = 0.9;
-/// Share of a remark's score that goes to a reply to it.
+/// Share of a remark's score that a reply to it gets.
 const OF_REMARK: f64 = 0.5;
-/// An answer that replies to nothing comes within this time, as a rule.
+/// Longest time between a question and an answer that is not a reply.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
-/// So much of the ask's words is an answer.
+/// Share of the question's words that makes a message an answer.
 const ANSWER: f64 = 0.5;
-/// A message with so many telling words says something, which is worth so much.
+/// Content words at which a message gets the whole bonus `SAYS_SOMETHING`.
 const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
-/// An ask of the bot of fewer telling words ("@bot cheaper") goes on with another and tells nothing by itself.
+/// Content words below which a question to the bot depends on an earlier one: "@bot cheaper".
 const TELLING_ASK: usize = 4;
 /// From this cosine on a message is about what the ask is about; `SAME` is as good as the same words.
 const CLOSE: f64 = 0.3;
@@ -40,7 +40,7 @@ const NEARLY_BEST: f64 = 0.7;
 /// Less than this of the ask's words is a coincidence outside the focus.
 const COINCIDENCE: f64 = 0.3;
 
-/// What is asked, and of whom.
+/// A question, and the bot that was asked.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
     /// Without the bot's name.
@@ -50,10 +50,11 @@ pub struct Query<'a> {
     pub embedder: Option<&'a Embedder>,
 }
 
-/// The `most` entries that answer the ask best, in order of time: of the focus by its score, of all by the words of the
-/// ask, an answer with its question. Tags and the bot's own words only where the trigger replies to them.
+/// Returns the `most` entries that answer the question best, in order of time. Entries of the focus rank by their
+/// score, all entries by the words of the question, and an answer comes with its question. Triggers and the bot's own
+/// messages are left out unless the trigger replies to them.
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
-    // Whoever names a day or a member wants what was said then or by them, not messages with that word.
+    // A question that names a day or a member wants the messages of that day or member, not those with that word.
     let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
     let words = Words::of(window, if is_named { "" } else { query.ask });
     let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
@@ -79,7 +80,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             let matched = matched[place];
             let base = match entry.part() {
                 Part::Focus => entry.score,
-                // Where nothing is in focus, what was said last is all there is to show.
+                // Without a focus, the newest messages are all there is to show.
                 Part::Surroundings if has_focus || !words.is_empty => 0.0,
                 Part::Surroundings => place as f64 / window.entries.len() as f64,
             };
@@ -89,13 +90,13 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             };
             let base = base + words.telling(place);
             let anchor = if entry.reason.is_anchor() { f64::from(u8::MAX) } else { 0.0 };
-            // What the anchor answers makes it readable.
+            // The message that the anchor replies to makes the anchor readable.
             let anchor = if answered == Some(entry.message.message.id) { 1.0 } else { anchor };
             is_in.then_some((place, anchor + base + WORDS_OF_ASK * matched))
         })
         .collect();
     if ranked.is_empty() && has_focus {
-        // The matter is made of tags and answers that went before: what was said around them is all there is to show.
+        // The subject consists of triggers and answers: shows the messages around them.
         let shown = window.entries.iter().enumerate().filter(|(_, entry)| may_show(entry));
         ranked = shown.map(|(place, _)| (place, place as f64)).collect();
     }
@@ -105,12 +106,12 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     ranked.into_iter().filter_map(|(place, _)| window.entries.get(place)).collect()
 }
 
-/// The words of the ask and where they stand.
+/// Matches between the question's words and the entries.
 struct Words {
-    /// Of each entry, how much of the ask it says: 0 to 1, a rare word counting more than a common one.
+    /// Share of the question's words in each entry, 0 to 1; rare words count more.
     matched: Vec<f64>,
     is_empty: bool,
-    /// Of each entry, the number of its words that tell anything.
+    /// Number of content words in each entry.
     counts: Vec<usize>,
 }
 
@@ -142,7 +143,7 @@ impl Words {
     }
 }
 
-/// The share of the telling words of `ask` that `text` holds, 0 to 1.
+/// Returns the share of the content words of `ask` found in `text`, 0 to 1.
 pub fn shared_words(ask: &str, text: &str) -> f64 {
     let (asked, said) = (stems(ask), stems(text));
     match asked.len() {
@@ -151,7 +152,7 @@ pub fn shared_words(ask: &str, text: &str) -> f64 {
     }
 }
 
-/// The beginnings of the words that say what a text is about, each once.
+/// Returns the stems of the content words of a text, sorted, without repeats.
 fn stems(text: &str) -> Vec<String> {
     let languages = Languages::shipped();
     let lower = text.to_lowercase();
@@ -210,12 +211,12 @@ fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
     share * matched[earlier]
 }
 
-/// Whether `later` is somebody else's next word on `earlier`.
+/// Returns `true` if `later` is another member's quick response to `earlier`.
 fn follows(earlier: &Message, later: &Message) -> bool {
     earlier.sender.id != later.sender.id && later.sent_at.since(earlier.sent_at) <= ANSWERED_WITHIN
 }
 
-/// A bullet for each entry: who, what, and the citation.
+/// Formats a bullet for each entry: author, text and citation.
 pub fn bullets(entries: &[&Entry]) -> String {
     entries.iter().map(|entry| bullet(entry)).collect::<Vec<_>>().join("\n")
 }
@@ -230,12 +231,12 @@ fn bullet(entry: &Entry) -> String {
     format!("- **{}**: “{}” [source: m{}]", escape_markdown(&name), escape_markdown(&quote), entry.message.seq)
 }
 
-/// Not the bot's own words, and not empty.
+/// Returns `true` for a member's message that is not empty.
 fn says_something(entry: &Entry) -> bool {
     entry.message.message.role == Role::User && !entry.message.message.rendered().trim().is_empty()
 }
 
-/// Whether a message does nothing but tag the bot, or asks it: neither answers anybody.
+/// Returns `true` if a message only mentions the bot, or asks it a question: neither answers anybody.
 fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {

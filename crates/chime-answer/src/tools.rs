@@ -1,4 +1,4 @@
-//! What the model may look up in the chat before it answers, and how it is told what was found.
+//! Tools with which the model looks up messages before it answers.
 
 use std::time::Duration;
 
@@ -9,26 +9,25 @@ use crate::lines::{Labels, Transcript};
 use crate::recall::dated;
 use chime_core::{Chosen, Citable, Reason, Seq, SlotUse, SourceId, StoredMessage, Timestamp, clip};
 
-/// Calls of one round that are followed.
+/// Most calls executed in one round.
 pub const MOST_CALLS: usize = 4;
-/// Messages that one call gives at most.
+/// Most messages returned by one call.
 pub const MOST_MESSAGES: usize = 20;
-/// Tokens of what one call gives.
+/// Most tokens returned by one call.
 const RESULT_TOKENS: usize = 800;
-/// Tokens of everything that is looked up for one answer.
+/// Most tokens looked up for one answer.
 const ALL_TOKENS: usize = 3000;
-/// Characters of a message that are shown.
+/// Most characters shown of a message.
 const SHOWN_CHARS: usize = 600;
-/// Tokens of what stands before the text of a message.
+/// Tokens before the text of a message.
 const LINE_TOKENS: usize = 16;
-/// Silence that ends a cluster where the model names none.
+/// Default silence that ends a run of messages.
 const MAX_GAP: Duration = Duration::from_secs(60 * 60);
-/// The longest that it may name.
+/// Longest such silence that the model may ask for.
 const LONGEST_GAP_MINUTES: u64 = 7 * 24 * 60;
-/// Characters of a query that are read.
+/// Most characters of a query; the rest is cut.
 const QUERY_CHARS: usize = 400;
 
-/// A way of looking something up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
     Messages,
@@ -38,7 +37,7 @@ pub enum Tool {
     Summaries,
 }
 
-/// What is to be looked up.
+/// A parsed tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     Messages(Vec<Seq>),
@@ -82,7 +81,7 @@ fn moments(text: &str) -> Option<(NaiveDateTime, NaiveDateTime)> {
     Some((first.into(), first.checked_add_months(Months::new(1))?.into()))
 }
 
-/// Why a call cannot be followed, as the model is told.
+/// Reason why a call cannot be executed, as told to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadCall {
     #[error("There is no such tool.")]
@@ -124,7 +123,7 @@ impl Tool {
         }
     }
 
-    /// JSON schema of its arguments.
+    /// Returns the JSON schema of its arguments.
     pub fn parameters(self) -> Value {
         let id = || json!({"type": "integer", "description": "the number of a message shown, like 17"});
         let (properties, required) = match self {
@@ -152,7 +151,7 @@ impl Tool {
 }
 
 impl Lookup {
-    /// The words that are looked for.
+    /// Returns the words searched for.
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::Search { query, .. } => query.as_deref(),
@@ -161,10 +160,10 @@ impl Lookup {
         }
     }
 
-    /// Reads a call of a model, as far from its schema as models write it.
+    /// Parses a tool call, tolerating deviations from its schema that models make.
     ///
     /// # Errors
-    /// Where it cannot be told what is wanted.
+    /// The tool is unknown, or required arguments are missing.
     pub fn parse(name: &str, arguments: &str, labels: &Labels) -> Result<Self, BadCall> {
         let tool = Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or(BadCall::UnknownTool)?;
         let given: Value = if arguments.trim().is_empty() {
@@ -213,7 +212,8 @@ impl Lookup {
     }
 }
 
-/// The message that a call means: `17` and `"[17]"` are numbers of the prompt, `"m17"` is the chat's own number.
+/// Returns the message that an id in a call means: `17` and `"[17]"` are numbers of the prompt, `"m17"` is the chat's
+/// sequence number.
 fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
     let text = match id {
         Value::String(id) => id.trim().trim_matches(['[', ']', '#']).to_owned(),
@@ -223,7 +223,7 @@ fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
     source.map(|source| Seq(source.number))
 }
 
-/// The beginning of `steps`, nearest to `from` first, up to a silence longer than `gap`.
+/// Returns the start of `steps`, nearest to `from` first, up to a silence longer than `gap`.
 pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) -> Vec<StoredMessage> {
     let mut last = from;
     let follows = |stored: &StoredMessage| {
@@ -235,35 +235,34 @@ pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) 
     steps.into_iter().take_while(follows).collect()
 }
 
-/// A message that was looked up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub message: StoredMessage,
-    /// What the forum topic is called that it stands in, where that is another than the ask's.
+    /// Name of its forum topic, if that is not the trigger's.
     pub topic: Option<String>,
 }
 
-/// What came of one lookup, the most wanted first.
+/// Result of one lookup, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     Messages(Vec<Found>),
-    /// A line each.
+    /// One line each.
     Summaries(Vec<Citable>),
 }
 
-/// What was looked up for one answer.
+/// Everything looked up for one answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LookedUp {
     pub messages: Vec<StoredMessage>,
     pub summaries: Vec<Citable>,
     pub uses: Vec<SlotUse>,
-    /// The words of the searches that found something.
+    /// Queries that found something.
     pub searched: Vec<String>,
     tokens: usize,
 }
 
 impl LookedUp {
-    /// Takes a finding in, as far as there is room, and gives what the model is told of it.
+    /// Adds a result, as far as the token limits allow, and returns the text for the model.
     pub fn take_in(
         &mut self,
         tool: &str,
@@ -333,7 +332,7 @@ impl LookedUp {
         (lines.join("\n"), sources)
     }
 
-    /// The messages as they are kept with the answer, without those of `known`.
+    /// Returns the messages as stored with the answer, without those in `known`.
     pub fn chosen(&self, known: &[Chosen]) -> Vec<Chosen> {
         let mut chosen: Vec<Chosen> = Vec::new();
         for stored in &self.messages {
@@ -355,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_call_is_read_as_models_write_it() {
-        // Numbers are those of the prompt: it shows m30, m31 ….
+        // Numbers are those of the prompt, which shows m30, m31 ….
         let mut labels = Labels::default();
         for seq in 30..50 {
             labels.assign(Seq(seq), "Ana".to_owned());

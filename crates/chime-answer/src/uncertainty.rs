@@ -1,4 +1,4 @@
-//! How unsure the model says it is: a tag at the end of its answer, which members do not see.
+//! Parses the model's own estimate of its uncertainty: a tag at the end of its answer, which members do not see.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use chime_core::Uncertainty;
 
-/// The word for it, as models translate it.
+/// Names of the tag, as models translate it.
 const NAME: &str = "uncertainty|unsicherheit|incertidumbre|incertitude|incerteza|incertezza|неопредел[её]нность|неуверенность\
     |невизначеність|невпевненість|belirsizlik|ebakindlus|määramatus|onzekerheid|niepewność|osäkerhet|usikkerhed|usikkerhet\
     |epävarmuus|nejistota|neistota|bizonytalanság|αβεβαιότητα|不确定性?|不确定度|不確實性|不確実性|불확실성|عدم اليقين|ความไม่แน่นอน";
@@ -16,11 +16,11 @@ const MEDIUM: &str = "medium|moderate|mittel|medi[oa]|média|moyenne?|средн
     |średni[aoe]?|medelhög|keskitaso|střední|中等?|중간|متوسط|ปานกลาง";
 const HIGH: &str = "high|hoch|alt[oa]|élevée?|haute|высок[аои][яйе]?|висока|yüksek|kõrge|hoog|wysok[aoi]e?|hög|høj|høy|korkea|vysok[áý]\
     |高|높음|مرتفع|สูง";
-/// `[uncertainty: low - no date given]`, with the line break before it, also cut off; or the same without brackets, as the last
-/// line. What is said beside the level goes with it.
+/// Matches `[uncertainty: low - no date given]` with the line break before it, also if cut off; or the same without
+/// brackets as the last line. Text next to the level belongs to the match.
 static TAG: LazyLock<Regex> = LazyLock::new(tag);
 
-/// `answer` without its tags, and what the last of them says.
+/// Returns `answer` without its tags, and the level of the last one.
 pub fn split(answer: &str) -> (String, Option<Uncertainty>) {
     let said = TAG.captures_iter(answer).last().map(|found| {
         let is = |name: &str| found.name(name).is_some();

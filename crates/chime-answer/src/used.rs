@@ -1,15 +1,16 @@
-//! Which remembered lines an answer makes use of, so that it is forgotten with the messages behind them.
+//! Finds the remembered lines that an answer uses, so that the answer is deleted together with their messages.
 
 use std::collections::BTreeSet;
 
 use crate::support::telling_words;
 use chime_core::{Citable, Seq};
 
-/// An answer that has this share of a line's telling words says what the line says.
+/// Share of a line's content words that makes an answer a repetition of it.
 const SAME_WORDS: f64 = 0.5;
 const FEWEST_WORDS: usize = 2;
 
-/// The messages behind the lines of `given` that `answer` cites, as `valid` says, or repeats without a citation.
+/// Returns the messages behind the lines of `given` that `answer` cites (ids in `valid`) or repeats without a
+/// citation.
 pub fn used(answer: &str, valid: &[String], given: &[Citable]) -> Vec<Seq> {
     let said = telling_words(answer);
     let is_used =

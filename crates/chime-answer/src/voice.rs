@@ -1,8 +1,7 @@
-//! Voice messages and video notes: they are transcribed, so that they are read as other messages are.
+//! Transcribes voice messages and video notes, so that they are read like other messages.
 //!
-//! *Owns*: which recordings are transcribed, when, and on whose account.
-//! *Never*: keeps a recording; decides what an answer is about.
-//! *Entry*: [`worker::Voice`], for a `transcribe` job and for whoever asks about what was said.
+//! This module decides which recordings are transcribed, and who is charged. It never stores a recording.
+//! [`worker::Voice`] works on a `transcribe` job, or on demand for a question.
 
 pub mod worker;
 
@@ -10,17 +9,17 @@ use chime_core::{Kind, Message, Timestamp};
 use chime_memory::policy::ASKED_LATELY;
 use chime_telegram::Recording;
 
-/// Longer recordings are not transcribed: nobody speaks to a chat for that long, and each second costs.
+/// Longest recording that is transcribed. Each second costs.
 pub const LONGEST_SECONDS: u32 = 10 * 60;
-/// Telegram gives larger files to no bot.
+/// Largest file that Telegram lets a bot download.
 pub const MOST_BYTES: usize = 20 * 1024 * 1024;
 
-/// Whether a recording is short enough to be transcribed.
+/// Returns `true` if a recording is short and small enough to be transcribed.
 pub fn is_short_enough(recording: &Recording) -> bool {
     recording.seconds <= LONGEST_SECONDS && recording.bytes.is_none_or(|bytes| bytes <= MOST_BYTES as u64)
 }
 
-/// A name for the recording of `message`, with the ending of its format.
+/// Returns a file name for the recording of `message`, with the extension of its format.
 pub fn file_name(message: &Message) -> &'static str {
     match message.kind {
         Kind::VideoNote => "video_note.mp4",
@@ -28,8 +27,9 @@ pub fn file_name(message: &Message) -> &'static str {
     }
 }
 
-/// Whether a recording is transcribed before anybody asks about it: where the chat is remembered, and was last answered at
-/// `asked_at`, a week ago at most. What is remembered and what a tag finds rests on that; nobody pays for chats that nobody asks.
+/// Returns `true` if a recording is transcribed before anybody asks about it: if the chat has memory and got an answer
+/// at `asked_at`, less than a week ago. Memory and recall need the text; recordings in inactive chats are not paid
+/// for.
 pub fn is_transcribed_unasked(is_remembered: bool, asked_at: Option<Timestamp>, now: Timestamp) -> bool {
     is_remembered && asked_at.is_some_and(|at| now.since(at) < ASKED_LATELY)
 }

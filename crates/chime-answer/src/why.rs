@@ -1,4 +1,4 @@
-//! `/why`: which messages an answer used, in a few of their own words, and why each. Markdown.
+//! Renders `/why` as Markdown: the messages that an answer used, each with a quote and a reason.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use chime_core::{
 };
 use chime_memory::wording::short_time;
 
-/// Characters of a message that are quoted.
+/// Most characters quoted of a message.
 const QUOTED_CHARS: usize = 60;
-/// Lines of a summary whose messages are named.
+/// Most lines of a summary whose messages are listed.
 const PLACES: usize = 6;
-/// What was said within this time before the tag was said just before.
+/// Time before the answer within which a message counts as said just before.
 const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
 
 /// A message that an answer used, as it can be shown now.
@@ -25,12 +25,12 @@ pub struct UsedMessage {
     pub seq: Seq,
     pub id: MessageId,
     pub role: Role,
-    /// The present name of its author.
+    /// The author's current name.
     pub name: String,
     pub sent_at: Timestamp,
     pub text: String,
     pub reply_to: Option<MessageId>,
-    /// Its address, where Telegram has one.
+    /// Its link, if Telegram has one.
     pub link: Option<String>,
 }
 
@@ -103,7 +103,6 @@ fn is_cited(record: &AnswerRecord, chosen: &Chosen) -> bool {
     record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq))
 }
 
-/// An answer that is explained to a member.
 struct Explained<'a> {
     record: &'a AnswerRecord,
     used: &'a [UsedMessage],
@@ -115,7 +114,7 @@ impl Explained<'_> {
         &self.to.texts.why
     }
 
-    /// `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
+    /// Formats a message: `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
     fn line(&self, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
         let texts = self.texts();
         let cited = if is_cited(self.record, chosen) { format!(", {}", texts.cited) } else { String::new() };
@@ -130,7 +129,7 @@ impl Explained<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// `- n1: cited`, by the number that `/notes` lists it by: its text may have been deleted since.
+    /// Formats the cited notes by their number in `/notes`: `- n1: cited`. The note may have been deleted since.
     fn notes(&self) -> impl Iterator<Item = String> {
         let cited = &self.texts().cited;
         let notes = self.record.sources.iter().filter(|source| source.id.starts_with('n'));
@@ -153,13 +152,13 @@ impl Explained<'_> {
         }
     }
 
-    /// By what recall found a message.
+    /// Returns the retrievers that found a message, in words.
     fn found(&self, message: &UsedMessage) -> Option<String> {
         let id = format!("m{}", message.seq);
         recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs, self.texts()))
     }
 
-    /// How a message hangs together with the one that the tag replied to.
+    /// Returns the reply link between a message and the one that the trigger replied to.
     fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
         let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
         if message.reply_to == Some(anchor.id) {
@@ -168,7 +167,7 @@ impl Explained<'_> {
         (anchor.reply_to == Some(message.id)).then(|| self.texts().what_it_answered.clone())
     }
 
-    /// Why it is there, by how long before the answer it was said.
+    /// Returns the reason for a message, with the time between it and the answer.
     fn distance(&self, reason: Reason, message: &UsedMessage) -> String {
         let before = self.record.created_at.since(message.sent_at);
         let is_ours = message.role == Role::Assistant;
@@ -189,7 +188,7 @@ impl Explained<'_> {
     }
 }
 
-/// `26 h`, of what is longer than [`JUST_BEFORE`].
+/// Formats a duration longer than [`JUST_BEFORE`]: `26 h`.
 fn span(span: Duration, texts: &WhyTexts) -> String {
     const HOUR: u64 = 60 * 60;
     let (form, n) = match span.as_secs() {
@@ -200,8 +199,8 @@ fn span(span: Duration, texts: &WhyTexts) -> String {
     filled(form, &[("n", &n.to_string())])
 }
 
-/// What an answer was told of earlier talks.
 impl Explained<'_> {
+    /// Lists the recalled summaries:
     /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
     fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
@@ -215,7 +214,7 @@ impl Explained<'_> {
         (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
     }
 
-    /// The summaries that the answer was given, the topic by its name, with the messages that their lines begin with:
+    /// Lists the summaries from memory, a topic by its name, with the first message behind each line:
     /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
     fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
@@ -229,7 +228,7 @@ impl Explained<'_> {
             let (cited, others): (Vec<&String>, Vec<&String>) = slot.sources.iter().partition(|id| is_cited(id));
             let form = if slot.sources.len() == 1 { &texts.lines_one } else { &texts.lines_many };
             let (lines, count) = (slot.sources.len().to_string(), cited.len().to_string());
-            // The name last: what members wrote is not filled in.
+            // The name comes last, since placeholders in members' text must not be filled in.
             let given = filled(form, &[("n", &lines), ("cited", &count), ("name", &name)]);
             let places: Vec<String> =
                 cited.iter().chain(&others).filter_map(|id| self.place(id, known)).take(PLACES).collect();
@@ -242,7 +241,7 @@ impl Explained<'_> {
         (!told.is_empty()).then(|| filled(&texts.given, &[("list", &told.join(", "))]))
     }
 
-    /// When the message was sent that a line of a summary rests on, with its link.
+    /// Returns the time and link of the message behind a line of a summary.
     fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
         let when = self.to.time(message.sent_at, self.record.created_at);
@@ -250,7 +249,7 @@ impl Explained<'_> {
     }
 }
 
-/// `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
+/// Describes the surroundings: `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
 fn around(surroundings: &[&UsedMessage], now: Timestamp, to: Reader) -> Option<String> {
     let (first, last) = (surroundings.first()?, surroundings.last()?);
     let (from, until) = (to.time(first.sent_at, now), to.time(last.sent_at, now));
@@ -263,7 +262,7 @@ fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
     record.slots.iter().flat_map(|slot| &slot.found)
 }
 
-/// What found a source, as one says it: `its words and its meaning`.
+/// Names the retrievers that found a source: `its words and its meaning`.
 fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
     let by_words = legs.words > 0.0 || legs.trigrams > 0.0;
     let said = [
@@ -282,7 +281,7 @@ fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
     }
 }
 
-/// Why a message was chosen.
+/// Returns the reason for which a message was chosen, in English.
 pub fn in_plain_words(reason: Reason) -> &'static str {
     match reason {
         Reason::Anchor => "the message the tag replied to",
@@ -324,7 +323,7 @@ fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     (!told.is_empty()).then(|| filled(&texts.left_out, &[("list", &told.join(", "))]))
 }
 
-/// Model, tokens, time and the answer's id.
+/// Returns the line with the model, tokens, time and the answer's id.
 fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
     let model = escape_markdown(&record.model);
     let made_by = match record.status {
@@ -333,7 +332,7 @@ fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
             filled(&texts.model, &[("read", &read), ("written", &written), ("model", &model)])
         }
         AnswerStatus::Offline => texts.no_model.clone(),
-        // Our own words: the record names no model.
+        // The program wrote the text: the record names no model.
         AnswerStatus::Apologised => texts.unusable.clone(),
     };
     let secs = format!("{}.{}", record.latency_ms / 1000, record.latency_ms % 1000 / 100);

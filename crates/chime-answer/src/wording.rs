@@ -1,4 +1,4 @@
-//! What the bot says of itself: apologies, notices and `/help`. All of it Markdown.
+//! Texts of apologies and of `/help`, as Markdown.
 
 use crate::notices::Notices;
 use crate::plain::escape_markdown;
@@ -6,10 +6,10 @@ use crate::telling::{Query, bullets, most_telling};
 use chime_core::texts::{Texts, filled};
 use chime_relevance::context::ContextWindow;
 
-/// Messages that an apology shows.
+/// Most messages in an apology.
 const APOLOGY_MESSAGES: usize = 5;
 
-/// The last word when the model failed for good: the messages it would have answered from, citations still to be
+/// Returns the apology for a failed model call, with the messages it would have used. Citations are still to be
 /// checked.
 pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> String {
     let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = notices;
@@ -20,7 +20,7 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> S
     format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown))
 }
 
-/// The same where asking again does not help, for the reason given.
+/// Returns the apology for a lasting failure, with its reason.
 pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, notices: &Notices) -> String {
     let shown = most_telling(window, query, APOLOGY_MESSAGES);
     if shown.is_empty() {
@@ -29,7 +29,7 @@ pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, 
     format!("{reason} {}\n\n{}", notices.sorry_relevant, bullets(&shown))
 }
 
-/// `/help`. `username` is the bot's own, without `@`.
+/// Returns the text of `/help`. `username` is the bot's own, without `@`.
 pub fn help(username: &str, is_private: bool, texts: &Texts) -> String {
     let me = format!("@{}", escape_markdown(username));
     filled(if is_private { &texts.help_private } else { &texts.help }, &[("me", &me)])

@@ -1,4 +1,4 @@
-//! One answer, from the job to the reply in the outbox.
+//! Makes one answer: from the job to the reply in the outbox.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -48,10 +48,10 @@ use chime_runtime::clock::{Clock, Stopwatch};
 use chime_store::{Store, StoreError, answers, jobs, outbox, topics};
 use chime_telegram::Telegram;
 
-/// Questions that are worked out at once. Each holds two threads, and none of them waits for a model meanwhile.
+/// Questions analysed at once. Each holds two threads, and neither waits for a model meanwhile.
 const WORKED_OUT_AT_ONCE: usize = 8;
 
-/// What answering needs.
+/// Services and settings that [`Answering`] needs.
 pub struct AnsweringParts {
     pub store: Store,
     pub telegram: Telegram,
@@ -62,29 +62,28 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
-    /// In which times are told where a chat has none of its own.
+    /// Time zone of chats that have set none.
     pub zone: Zone,
     pub readings: Arc<Readings>,
-    /// None: nobody asks too often.
+    /// `None` if there is no rate limit.
     pub rate: Option<RateLimit>,
     pub introduction: Introduction,
     pub access: AccessConfig,
     pub backlog_max_age: Duration,
-    /// Nothing is looked up for an answer after this.
+    /// Time after which no tool may be used for an answer.
     pub deadline: Duration,
     pub context_tokens: ContextTokens,
-    /// How often the model may look something up for one answer.
+    /// Rounds of tool calls that the model may make for one answer.
     pub tool_rounds: usize,
-    /// What other rooms add to the prompt, in no order.
     pub enrichers: Vec<Enricher>,
     pub recaller: Arc<Recaller>,
-    /// Where answers are shown while they are written.
+    /// Kinds of chats in which an answer is shown while it is written.
     pub streaming: Streaming,
     pub lanes: Lanes,
-    /// Of what personal data is taken out before it goes to a model.
+    /// Purposes whose personal data is masked before it goes to a model.
     pub redaction: Redaction,
     pub idle: SessionIdle,
-    /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
+    /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
     pub strands: Option<LongStrands>,
     /// Whether a model is asked for the concepts of each answer.
     pub captures_concepts: bool,
@@ -92,13 +91,12 @@ pub struct AnsweringParts {
     pub voice: Arc<Voice>,
 }
 
-/// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
-    /// For as many questions as are worked out at once.
+    /// Limits the questions that are analysed at once.
     pub(super) places: Semaphore,
     pub(super) drafts: Drafts,
-    /// Random keys of this process, from which the marks around member text are made.
+    /// Random keys of this process, from which the delimiters around untrusted text are made.
     fences: RandomState,
 }
 
@@ -173,7 +171,7 @@ impl Answering {
                             built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
                         }
                     }
-                    // On the heap: the compiler lays out only so many futures within each other.
+                    // Boxed: the compiler limits how deeply futures may be nested.
                     let answered = Box::pin(self.converse(job, (&mut question, &mut built), asking)).await;
                     asking.ended(answered.and_then(|(completion, bill)| {
                         self.usable(&mut question, &built, (completion, bill), asking.window)
@@ -198,10 +196,11 @@ impl Answering {
         self.settle(job, *question, built, draft, watch).await
     }
 
-    /// Returns what of `completion` can be shown.
+    /// Returns the part of `completion` that can be shown.
     ///
     /// # Errors
-    /// [`Failure::Unusable`] where nothing can: a repetition of the prompt, of the question or of an earlier answer, or citations alone.
+    /// [`Failure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
+    /// citations.
     fn usable(
         &self,
         question: &mut Question,
@@ -226,23 +225,23 @@ impl Answering {
         }
     }
 
-    /// Whether anything of `text` is left once its citations are checked.
+    /// Returns `true` if `text` has words of its own once its citations are checked.
     fn says_something(&self, question: &Question, built: &BuiltPrompt, text: &str) -> bool {
-        /// Longer texts say something beside what they cite.
+        /// Bytes. A longer text always says more than it cites.
         const SHORT: usize = 80;
         if text.len() > SHORT || !has_words(text) {
             return !text.trim().is_empty();
         }
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let linked = citations::linked(text, built.material(&given, question.trigger()));
-        // What is left beside numbered links.
         has_words(&without_numbers(&linked))
     }
 
-    /// `room` is what the whole prompt may take, where the model said that it was too long.
+    /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
+    /// unknown.
     fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
-        // Nobody outside this process can guess it. The same for all questions of a chat, so that model servers can reuse what
-        // they have read.
+        // Members cannot guess it. It is the same for all questions of a chat, so that model servers can reuse cached
+        // prefixes.
         let fence = letters(self.fences.hash_one(question.chat.key));
         Ok(prompt::build(
             &self.parts.prompts,
@@ -264,7 +263,7 @@ impl Answering {
                 window: &question.window,
                 recalled: &question.recalled,
                 follow_up: Some(&question.follow_up),
-                // Nothing that small models do not need.
+                // Small models do not get this.
                 concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
                 fence: &fence,
                 earliest: question.earliest,
@@ -286,7 +285,7 @@ impl Answering {
         apology(&question.window, query, speaks, blame)
     }
 
-    /// Asks the model, with a sign of work in the chat as soon as it takes a while.
+    /// Asks the model, and shows in the chat that the bot is typing.
     pub(super) async fn ask(
         &self,
         (job, question, built): (&Job, &Question, &BuiltPrompt),
@@ -338,13 +337,13 @@ impl Answering {
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
         let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), words);
         log::citations(&checked);
-        // An answer that the model did not write makes no use of what is remembered.
+        // Only an answer of the model can use recalled messages.
         let was_asked = draft.status == AnswerStatus::Answered;
         let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = match question.introduction.take() {
-            // Another first answer may have told it meanwhile.
+            // Another first answer may have carried the notice meanwhile.
             Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {
                 Some(introduction::append(&mut parts, words))
             }
@@ -397,7 +396,6 @@ impl Answering {
         self.hand_over(written, &made_for).await
     }
 
-    /// Has the reply sent, and what the answer gave rise to done.
     async fn hand_over(&self, written: Written, job: &Job) -> anyhow::Result<()> {
         match written {
             Written::Down { send, is_more_to_do } => {
@@ -405,7 +403,7 @@ impl Answering {
                 if is_more_to_do {
                     self.parts.wake.wake();
                 }
-                // Let the sending start first: there is much of the question to let go of.
+                // Lets the sending start first: dropping the question takes a while.
                 tokio::task::yield_now().await;
             }
             Written::Ended => {

@@ -1,4 +1,4 @@
-//! Whether somebody may ask, where the admins of a chat let nobody else.
+//! Checks that a member may ask, in chats where only admins may.
 
 use crate::answering::Answering;
 use chime_access::admission::is_owner;
@@ -6,8 +6,9 @@ use chime_core::{Askers, UserId};
 use chime_store::chats::ChatRow;
 
 impl Answering {
-    /// Everybody may in a private chat, and whoever runs the bot may everywhere. Where Telegram does not say who is an admin,
-    /// an answer is the lesser harm.
+    /// Returns `true` if `user` may ask in `chat`. In a private chat everybody may, and the bot's owners may
+    /// everywhere. If Telegram does not say who is an admin, the member may ask: a wrong answer does less harm than a
+    /// refusal.
     pub(super) async fn may_ask(&self, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
         if chat.askers == Askers::Everybody {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! Captures concepts from answers, in the background and within the budget.
+//! Extracts concepts from answers, in the background and within the budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,14 +24,13 @@ use chime_runtime::clock::Clock;
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{Priority, Store, Writer, answers, jobs, messages};
 
-/// Older answers are not looked through; after a rebuild, those of the last month are.
+/// Age of the oldest answers that are scanned. After a rebuild, the answers of the last month are scanned again.
 const SINCE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Answers of one run.
+/// Answers scanned in one run.
 const AT_ONCE: u32 = 20;
-/// Characters of the question and of the answer.
+/// Longest excerpt of the question and of the answer, in characters.
 const SOURCE_CHARS: usize = 2000;
 
-/// Fills in the concepts of answers.
 pub struct Capturing {
     /// Off: concepts come by no background work.
     pub is_on: bool,
@@ -44,7 +43,7 @@ pub struct Capturing {
 }
 
 impl Capturing {
-    /// Works on the `concepts` job, which comes again and again.
+    /// Works on the recurring `concepts` job.
     pub async fn run(&self) -> Outcome {
         match self.capture_all().await {
             Ok(()) => Outcome::UntilNextRun,
@@ -110,7 +109,7 @@ impl Capturing {
             let trigger = messages::by_seq(conn, record.chat, record.trigger)?;
             Ok(trigger.map(|trigger| (record, trigger)))
         };
-        // Forgotten meanwhile: there is nothing to look through.
+        // The answer was forgotten meanwhile.
         let Some((record, trigger)) = self.store.read(source).await? else { return Ok(()) };
         let captured = match self.prompt(&record, &trigger) {
             Some(prompt) => self.ask(&record, &prompt).await?,
@@ -138,7 +137,7 @@ impl Capturing {
         Ok(completion.parse_json::<Value>().map(|given| parse_captured(&given)).unwrap_or_default())
     }
 
-    /// None where the operator's template fails for these values.
+    /// Returns `None` if the operator's template fails for these values.
     fn prompt(&self, record: &AnswerRecord, trigger: &StoredMessage) -> Option<Prompt> {
         let fence = new_fence();
         let shown = |text: &str| {
@@ -158,7 +157,8 @@ impl Capturing {
     }
 }
 
-/// Writes down what an answer captured, under the concepts that the chat knows or new ones, and brings them into scope.
+/// Stores the concepts of an answer, merged with the concepts that the chat knows, and adds them to the conversation's
+/// scope.
 fn keep(
     tx: &Writer<'_>,
     bot: UserId,

@@ -1,4 +1,5 @@
-//! Which concepts a conversation has in scope: loaded before an answer, stored with it. Neither may cost the answer.
+//! Loads the concepts in a conversation's scope before an answer and stores them with it. An error in either does not
+//! stop the answer.
 
 use crate::concepts::{in_scope, mentioned, merge};
 use crate::tools::LookedUp;
@@ -8,7 +9,7 @@ use chime_core::{
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{Reader, Writer, jobs};
 
-/// A conversation's context and what its chat knows.
+/// The context of a conversation, and the concepts its chat knows.
 #[derive(Debug)]
 pub struct Scope {
     pub key: ContextKey,
@@ -17,7 +18,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// What cannot be loaded is taken to be empty.
+    /// Loads the scope; an error leaves it empty.
     pub fn load(conn: &Reader, key: ContextKey) -> Self {
         let load = || -> chime_store::Result<_> {
             Ok((concepts::load(conn, key)?.unwrap_or_default(), concepts::of_chat(conn, key.chat)?))
@@ -29,12 +30,12 @@ impl Scope {
         Self { key, context, known }
     }
 
-    /// For the prompt, a line each.
+    /// Returns one line of the prompt for each concept.
     pub fn lines(&self) -> Vec<String> {
         in_scope(&self.context, &self.known)
     }
 
-    /// The known concepts that an answer speaks of, and those that the model looked up for it.
+    /// Returns the known concepts that the answer mentions or that the model looked up for it.
     pub fn referenced(&self, record: &AnswerRecord, looked_up: &LookedUp) -> Vec<ConceptId> {
         let told = match record.status {
             AnswerStatus::Answered => looked_up.searched.iter().chain([&record.text]),

@@ -1,4 +1,4 @@
-//! Sends the parts of a reply and writes down what became of each.
+//! Sends the parts of a reply and stores the outcome of each.
 
 use tracing::Instrument;
 
@@ -16,21 +16,19 @@ use chime_store::outbox::{Part, Purpose, State};
 use chime_store::{Priority, Store, Writer, backlog, chats, jobs, outbox, reply_streams};
 use chime_telegram::{Telegram, TelegramError};
 
-/// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
+/// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
 pub const UNDELIVERED_REACTION: &str = "😢";
 
-/// Delivers replies.
 pub struct Delivery {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub wake: Wake,
     pub bot: BotIdentity,
-    /// Which chats Telegram asked us to leave in peace for a while: the jobs' due times say it durably.
+    /// Chats that Telegram throttles. In memory only: the jobs' due times hold the same durably.
     pub lanes: Lanes,
 }
 
-/// What is to be done after one part.
 enum Next {
     Part,
     Wait(Timestamp),
@@ -39,7 +37,7 @@ enum Next {
 }
 
 impl Delivery {
-    /// Works on a `send` job about the reply with the key `reply`, which `made_by` can make anew.
+    /// Works on a `send` job about the reply with the key `reply`, which the job `made_by` can make again.
     pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> Outcome {
         match self.deliver(job, reply, made_by).instrument(log::reply_span()).await {
             Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
@@ -67,7 +65,7 @@ impl Delivery {
         let last = last.id;
         for part in open {
             let is_last = part.id == last;
-            // The first part takes the place of what was shown of it while it was written.
+            // The first part replaces the message in which its beginning was shown.
             let shown = stream.filter(|stream| part.part == 0 && stream.chat == part.outgoing.to.chat);
             match self.deliver_part(job, part, shown.and_then(|stream| stream.message), is_last).await? {
                 Next::Part => {}
@@ -77,7 +75,8 @@ impl Delivery {
         Ok(Next::End)
     }
 
-    /// What the answer rested on was forgotten before it was out: it is made anew, unless some of it may be out.
+    /// Makes the answer again, since one of its sources was forgotten before it was sent. If a part may already be in
+    /// the chat, gives the reply up instead.
     async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> chime_store::Result<Next> {
         let Some(made_by) = made_by.cloned() else {
             take_back(&self.store, &self.telegram, &job.key()).await?;
@@ -86,7 +85,7 @@ impl Delivery {
         let (key, now) = (job.key(), self.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
-            // In this order: words that are held for the answer go with the last job about them.
+            // Order matters: the data held for an answer is deleted with the last job about it.
             jobs::add_or_move(tx, &made_by, now)?;
             jobs::finish(tx, JobKind::Send, &key)
         })
@@ -95,7 +94,7 @@ impl Delivery {
         Ok(Next::End)
     }
 
-    /// `shown` is the message in which the beginning of the part stands already.
+    /// Delivers one part. `shown` is the message that already shows the beginning of the part.
     async fn deliver_part(
         &self,
         job: &Job,
@@ -162,7 +161,7 @@ impl Delivery {
         }
     }
 
-    /// Marks the part as being sent, or tells what is to be done instead.
+    /// Marks the part as being sent, or returns the step to take instead.
     async fn make_ready(
         &self,
         job: &Job,
@@ -171,14 +170,14 @@ impl Delivery {
     ) -> chime_store::Result<Option<Next>> {
         let (id, now) = (part.id, self.clock.now());
         if part.state == State::Sending && job.attempts > 0 {
-            // An earlier attempt ended without a word on what became of its send.
+            // An earlier attempt ended without a result of its send.
             self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
             part.unknown_sends += 1;
             part.state = State::Pending;
         }
-        // An edit may be repeated as often as one likes.
+        // Edits can be repeated safely.
         if shown.is_none() && !may_resume(part.unknown_sends, now.since(part.created_at)) {
-            // One that was just tried twice may well have been seen.
+            // An answer that was tried a moment ago may well have been seen.
             if now.since(part.created_at) > FRESH_FOR {
                 self.count_as_old(part).await?;
             }
@@ -195,7 +194,7 @@ impl Delivery {
             && shown.is_none()
             && let Err(error) = self.telegram.get_me().await
         {
-            // It may be repeated once: not for a Telegram that does not answer.
+            // A second send is the last one allowed: it is not wasted while Telegram is unreachable.
             return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
         }
         if part.state == State::Pending && !self.store.write(Priority::Answering, move |tx| begin(tx, id)).await? {
@@ -213,7 +212,7 @@ impl Delivery {
                 Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
                     return SendResult::NotDelivered(error.to_string());
                 }
-                // Somebody deleted it.
+                // The message was deleted.
                 Err(TelegramError::Refused { .. }) => {}
                 Err(error) => return weigh(error),
             }
@@ -224,7 +223,6 @@ impl Delivery {
         }
     }
 
-    /// Writes down that the part is out, and the message as one of the chat.
     async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> chime_store::Result<Next> {
         let now = self.clock.now();
         let own = own_message(&self.bot, &part, message, now);
@@ -241,15 +239,15 @@ impl Delivery {
         Ok(if is_last { Next::End } else { Next::Part })
     }
 
-    /// Where nothing can be sent, nothing is left behind either, and no other chat gets the reply instead.
+    /// Gives up a reply and leaves no trace in the chat. The reply is not sent to another chat.
     async fn give_up(&self, job: &Job, why: &str) -> chime_store::Result<Next> {
         self.mark_failed(job, why, None).await?;
         self.finish(job).await?;
         Ok(Next::End)
     }
 
-    /// Gives up a reply whose chat could be written to; the last send, of the part `unknown`, may have arrived. Whoever
-    /// asked sees that by a reaction, which cannot double.
+    /// Gives up a reply in a chat that can be written to. The asker sees a reaction, which cannot appear twice.
+    /// `unknown` is the part whose last send may have arrived.
     async fn give_up_visibly(
         &self,
         job: &Job,
@@ -261,7 +259,7 @@ impl Delivery {
         self.leave_mark(job, Some(part)).await
     }
 
-    /// Reacts to the message that a reply was to, and ends the job. Tried for as long as a reply would be.
+    /// Reacts to the message that the reply answers, and ends the job. Retried for as long as a reply would be.
     async fn leave_mark(&self, job: &Job, failed: Option<&Part>) -> chime_store::Result<Next> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
@@ -294,7 +292,7 @@ impl Delivery {
         .await
     }
 
-    /// Nobody knows whether the reply was seen: it belongs into the one line about what was left unanswered.
+    /// Counts the trigger into the chat's notice about unanswered messages: the reply may not have been seen.
     async fn count_as_old(&self, part: &Part) -> chime_store::Result<()> {
         if part.purpose == Purpose::Notice {
             return Ok(());
@@ -314,7 +312,7 @@ impl Delivery {
         .await
     }
 
-    /// A part that waits is not being sent, so that a restart does not take it for an interrupted send.
+    /// Marks a waiting part as pending, so that a restart does not take it for an interrupted send.
     async fn mark_waiting(&self, part: &Part) -> chime_store::Result<()> {
         let id = part.id;
         self.record(move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
@@ -333,7 +331,7 @@ impl Delivery {
     }
 }
 
-/// Marks a part as being sent, unless it was forgotten since it was read: the parts before it took their time.
+/// Marks a part as being sent, unless it was forgotten since it was read: sending the parts before it took time.
 fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
     if outbox::is_forgotten(tx, part)? {
         return Ok(false);
@@ -342,7 +340,8 @@ fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
     Ok(true)
 }
 
-/// Whether a part was never given to Telegram. The first one is marked as being sent when it is written down.
+/// Returns `true` if a part was never given to Telegram. The first part is stored as `Sending` before its first
+/// attempt.
 fn is_surely_unsent(part: &Part, job: &Job) -> bool {
     let is_waiting = part.state == State::Pending || part.state == State::Sending && job.attempts == 0;
     is_waiting && part.unknown_sends == 0
@@ -360,13 +359,13 @@ fn standing(part: &Part, job: &Job, moves: u32) -> Standing {
     }
 }
 
-/// Telegram's errors by what they mean for a reply.
+/// Maps Telegram's errors to their consequences for a reply.
 fn weigh(error: TelegramError) -> SendResult {
     match error {
         TelegramError::Throttled { retry_after } => SendResult::Throttled(retry_after),
         TelegramError::Migrated { to } => SendResult::Migrated(to),
         TelegramError::ReplyGone => SendResult::ReplyGone,
-        // Whether the token holds is for polling to find out; until then the reply waits.
+        // The poller checks the token; until then the reply waits.
         error @ (TelegramError::NotSent(_)
         | TelegramError::Failed { .. }
         | TelegramError::Conflict { .. }

@@ -1,4 +1,4 @@
-//! The text of an answer before its citations are checked, whether a model wrote it or not.
+//! Text of an answer before its citations are checked, written by a model or by the program.
 
 use crate::answering::question::Question;
 use crate::answering::reply::{format_own, format_parts};
@@ -17,13 +17,12 @@ use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
 use chime_store::Language;
 
-/// An answer before it is checked, formatted and stored.
 pub struct Draft {
     pub status: AnswerStatus,
     pub markdown: String,
     pub model: String,
     pub tokens: TokenUse,
-    /// What the call took, where a model was asked.
+    /// Usage record of the call, if a model was asked.
     pub bill: Option<Bill>,
     pub uncertainty: Option<Uncertainty>,
     pub guard_used: bool,
@@ -32,7 +31,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Words of our own, made without a model.
+    /// Returns a draft that no model wrote.
     fn own(status: AnswerStatus, markdown: String) -> Self {
         Self {
             status,
@@ -71,13 +70,13 @@ pub fn failure_of(error: &AskError) -> Failure {
     }
 }
 
-/// Whether asking again helps, and otherwise what the member is told to be at fault.
+/// Returns the cause of `error` for the apology; [`Blame::Passing`] if asking again may help.
 pub fn blame_of(error: &LlmError) -> Blame {
     match error {
         LlmError::Refused { check: Check::Key, .. } => Blame::Key,
         LlmError::Refused { check: Check::Model, .. } => Blame::Model,
         LlmError::Refused { check: Check::Credit | Check::Access | Check::Address, .. } => Blame::Refusal,
-        // The same question fails again; another may fare better.
+        // The same question fails again; another may not.
         LlmError::Refused { check: Check::Request, .. } | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom => {
             Blame::NoAnswer
         }
@@ -92,7 +91,7 @@ pub fn blame_of(error: &LlmError) -> Blame {
     }
 }
 
-/// `text` is what may be shown of the completion.
+/// Returns the draft of a completion. `text` is the part of it that may be shown.
 pub fn answered(
     completion: Completion,
     text: String,
@@ -139,7 +138,7 @@ pub fn clarifying(question: String) -> Draft {
     Draft::own(AnswerStatus::Answered, question)
 }
 
-/// Nothing known is relevant enough, and the chat wants no answer without sources.
+/// Returns the refusal of a strict chat, when no source is relevant enough.
 pub fn guarded(language: Language) -> Draft {
     let markdown = notices(language.code()).guard.clone();
     Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
@@ -154,7 +153,7 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, bla
     Draft::own(AnswerStatus::Apologised, markdown)
 }
 
-/// What a member is told where asking again does not help.
+/// Returns the reason given to a member when asking again does not help.
 fn lasting(blame: Blame, texts: &Texts) -> Option<&str> {
     match blame {
         Blame::Passing => None,

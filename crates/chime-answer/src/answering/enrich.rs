@@ -1,27 +1,26 @@
-//! What other rooms add to a prompt. All of it may fail, and the answer goes out.
+//! Prompt pieces from other modules. Each source may fail without stopping the answer.
 
 use std::sync::Arc;
 
 use chime_core::{ChatKey, Conversation, Enrichment, Piece, StoredMessage, Timestamp};
 use chime_store::Reader;
 
-/// What an enricher is asked about.
+/// Trigger that an enricher finds pieces for.
 #[derive(Debug, Clone)]
 pub struct Subject {
     pub chat: ChatKey,
     pub conversation: Conversation,
     pub trigger: StoredMessage,
-    /// What is left of the trigger without the mention.
+    /// The trigger's text without the mention.
     pub ask: String,
     pub now: Timestamp,
 }
 
 type Gather = dyn Fn(&Reader, &Subject) -> chime_store::Result<Vec<Piece>> + Send + Sync;
 
-/// Gathers pieces of a prompt for one answer.
+/// Named source of prompt pieces for one answer.
 #[derive(Clone)]
 pub struct Enricher {
-    /// For the log.
     name: &'static str,
     gather: Arc<Gather>,
 }
@@ -35,7 +34,7 @@ impl Enricher {
     }
 }
 
-/// What all of them gather. One that fails is logged and left out.
+/// Returns the pieces of all enrichers. One that fails is logged and left out.
 pub fn enrich(conn: &Reader, enrichers: &[Enricher], subject: &Subject) -> Enrichment {
     let mut enrichment = Enrichment::default();
     for Enricher { name, gather } in enrichers {

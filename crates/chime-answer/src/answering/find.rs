@@ -1,4 +1,4 @@
-//! From a job to its question: what is read of the store, and what is worked out of it in between.
+//! Builds the question of a job: reads the store and picks the window.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Answering {
         }
     }
 
-    /// The same question with half of the room for its window.
+    /// Picks the window again with half of its tokens.
     pub(super) async fn halve(&self, question: &mut Question) -> anyhow::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
         let summarized = question.oldest_part.summarized(params.estimate);
@@ -61,14 +61,14 @@ impl Answering {
         let recaller = Arc::clone(&self.parts.recaller);
         let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
         question.window = self.parts.store.read(window).await?;
-        // What was recalled gives way first.
+        // Recalled messages are dropped first.
         question.recalled = Recalled::default();
         Ok(())
     }
 }
 
-/// Works out what a trigger is about, and reads the rest beside that. All else is done on one thread, since to hand it on at
-/// every step takes longer than some of the steps.
+/// Picks the messages that a trigger is about, and reads the rest in parallel. All other work stays on one thread,
+/// since handing over each step takes longer than some of the steps.
 fn found(
     store: &Store,
     reading: &Arc<Reading>,
@@ -84,7 +84,7 @@ fn found(
     let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&opened));
     let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
     let gathered = store.read_here(|conn| reading.gather(conn, &opened))?;
-    // No reader of the store waits for this.
+    // Holds no read connection of the store.
     let focused = Focused::of(&gathered.history, &gathered.params);
     let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
     let beside = block_on(beside).context("reading what belongs to the trigger")??;
@@ -92,7 +92,8 @@ fn found(
     Ok(Found::Ready(Box::new(question)))
 }
 
-/// Picks what a trigger is about. It takes longer than all reading, and no reader of the store waits for it.
+/// Picks the messages that a trigger is about. It takes longer than all reading, so it holds no read connection of the
+/// store.
 async fn picked(history: Arc<History>, params: Params) -> anyhow::Result<Focused> {
     tokio::task::spawn_blocking(move || Focused::of(&history, &params))
         .await

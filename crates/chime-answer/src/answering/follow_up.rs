@@ -1,5 +1,5 @@
-//! Finds the suggestion that an ask goes on with, resolves the ask, and writes down what its answer suggests. Any of it may
-//! fail: then the ask is answered as it stands.
+//! Finds the suggestion that a question follows up on, resolves the question, and stores the suggestions of its
+//! answer. If a step fails, the question is answered as it stands.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,49 +19,48 @@ use chime_relevance::context::ContextWindow;
 use chime_store::follow_ups::{NewFollowUp, Suggestion};
 use chime_store::{Language, Reader, Writer, answers, consent, follow_ups, memory, messages, outbox};
 
-/// Suggestions of a conversation that are looked at, the newest.
+/// Newest suggestions of a conversation that are considered.
 const SUGGESTIONS: u32 = 20;
-/// Items of a run of suggestions that are read: more than are ever left out.
+/// Items read of a chain of suggestions: more than are ever excluded.
 const ITEMS: u32 = 60;
-/// Messages of members after which a list is still the nearest thing that "more" can mean.
+/// Members' messages since a list, up to which "more" still means that list.
 const NEXT: usize = 4;
-/// And after which it is still told of.
+/// Members' messages since a list, up to which the prompt still mentions it.
 const TOLD_WITHIN: usize = 30;
-/// Numbers between a suggestion and the ask beyond which nothing is counted.
+/// Sequence numbers between a suggestion and the question, beyond which the messages between them are not counted.
 const FAR: u32 = 500;
 /// Suggestions that a clarifying question names.
 const CANDIDATES: usize = 4;
 
-/// What is known of the ask when its suggestion is looked for.
+/// A question, before its suggestion is found.
 pub struct Asked<'a> {
     pub trigger: &'a StoredMessage,
     pub ask: &'a str,
     pub generic: bool,
     pub language: Language,
-    /// The silence that ends a session, where the chat says nothing else. What was suggested before it is over unless a
-    /// reply or the talk leads back to it.
+    /// Silence that ends a session, if the chat has no setting of its own. A suggestion from before it counts only if
+    /// a reply or the thread leads back to it.
     pub usual_idle: Duration,
     pub window: &'a ContextWindow,
     pub member: UserId,
     pub now: Timestamp,
 }
 
-/// An ask with the suggestion that it goes on with.
+/// A question with the suggestion that it follows up on.
 #[derive(Debug, Default)]
 pub struct GoingOn {
     pub reading: Reading,
     pub stored: Option<Stored>,
-    /// Settled by the member's reply to a clarifying question.
+    /// Result, if the member replied to a clarifying question.
     settled: Option<FollowUp>,
-    /// Others' suggestions that the ask may mean.
+    /// Clarifying question about suggestions made to other members.
     open: Option<Clarification>,
-    /// The newest list that the ask may go on with, where nothing says that it does.
+    /// Items of the newest list that the question may refer to.
     suggested: Vec<Item>,
-    /// Messages of the earlier suggestion: the answer rests on them.
+    /// Messages of the earlier suggestion, which become sources of the answer.
     pub rests_on: Vec<Seq>,
 }
 
-/// Finds what an ask goes on with.
 pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
@@ -96,7 +95,7 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
         Origin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
-                // What is the nearest thing may be meant by anybody.
+                // Anybody may mean the nearest suggestion.
                 [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, (*newest, FoundBy::Strand)),
                 _ => open(conn, asked, &suggestions, &candidates),
             }
@@ -104,8 +103,8 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
     }
 }
 
-/// Goes on with a suggestion where the ask is nothing but that and the suggestion is the nearest thing that it can mean; else the
-/// list is only told of, and the model judges.
+/// Follows up on a suggestion if the question is only that and the suggestion is the nearest one it can mean.
+/// Otherwise the list is only mentioned in the prompt, and the model decides.
 fn going_on(
     conn: &Reader,
     asked: &Asked<'_>,
@@ -127,15 +126,15 @@ fn going_on(
     Ok(GoingOn { reading: read(asked, asked.ask, false), suggested, rests_on, ..GoingOn::default() })
 }
 
-/// Whether an ask is nothing but a follow-up on a list, `since` which so many messages were said.
+/// Returns `true` if the question is only a follow-up on a list. `since` is the number of messages since that list.
 fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
     let points = mentions.item.is_some() || mentions.person.is_some();
-    // A pronoun belongs to what was said last.
+    // A pronoun refers to the last message.
     let is_near = since <= if points && mentions.places.is_empty() { 0 } else { NEXT };
     let is_whole = reading.unknown == 0 && reading.is_decided();
     match reading.intent {
-        // Nothing but a suggestion can be meant.
+        // Only a suggestion can be meant.
         Intent::More | Intent::Cheaper | Intent::Budget if !points => is_whole && since <= TOLD_WITHIN,
         Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
         Intent::ItemQuestion | Intent::Compare => {
@@ -145,7 +144,7 @@ fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
     }
 }
 
-/// How many messages of members were said since a suggestion, questions to the bot left out.
+/// Returns the number of members' messages since a suggestion, without questions to the bot.
 fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: AnswerId) -> chime_store::Result<usize> {
     let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
     let trigger = asked.trigger.seq;
@@ -155,7 +154,8 @@ fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: Ans
     Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
 }
 
-/// Of suggestions made to others, the newest that the member went on with before: then there is nothing to ask back.
+/// Returns the newest of other members' suggestions that this member followed up on before: then no clarifying
+/// question is needed.
 fn taken_part(conn: &Reader, asked: &Asked<'_>, candidates: Vec<AnswerId>) -> chime_store::Result<Origin> {
     for candidate in &candidates {
         if follow_ups::took_part(conn, *candidate, asked.member)? {
@@ -165,10 +165,10 @@ fn taken_part(conn: &Reader, asked: &Asked<'_>, candidates: Vec<AnswerId>) -> ch
     Ok(Origin::Open(candidates))
 }
 
-/// The reply that an ask is, as far as suggestions go.
+/// The message that a question replies to, as far as suggestions are concerned.
 struct Replied {
     to: ReplyTo,
-    /// The clarifying answer that it replies to.
+    /// The clarifying question that it replies to.
     pending: Option<(AnswerId, FollowUp)>,
 }
 
@@ -189,7 +189,8 @@ fn replied_to(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<Replied> 
     Ok(Replied { to, pending })
 }
 
-/// What the member chooses by replying to a clarifying question; none where the reply chooses nothing.
+/// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
+/// nothing.
 fn choice(
     conn: &Reader,
     asked: &Asked<'_>,
@@ -208,7 +209,8 @@ fn choice(
     Ok(Some(GoingOn { reading, settled, rests_on, ..GoingOn::default() }))
 }
 
-/// The ask may mean suggestions made to others: only a plain "more" or "cheaper" is worth a question back.
+/// Handles a question that may mean suggestions made to other members. Only a plain "more" or "cheaper" is worth a
+/// clarifying question.
 fn open(
     conn: &Reader,
     asked: &Asked<'_>,
@@ -242,7 +244,7 @@ fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -
     let of_answer = found.into_iter().find(|suggestion| suggestion.answer == answer);
     let suggestion = match of_answer {
         Some(suggestion) => Some(suggestion),
-        // A reply leads back further than the newest ones.
+        // A reply may refer to a suggestion older than the newest ones.
         None => follow_ups::suggestion_of(conn, answer)?,
     };
     let Some(Suggestion { frame, used, .. }) = suggestion else { return Ok(None) };
@@ -276,14 +278,14 @@ fn rests_on(earlier: &[Earlier], answer: AnswerId) -> Vec<Seq> {
     earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
 }
 
-/// The chat's language, as the tables name it.
+/// Returns the two-letter code of `language`, as the follow-up tables name it.
 fn two_letters(language: Language) -> Option<&'static str> {
     let known = ["en", "et", "de", "es", "fr", "pt", "ru", "uk"];
     known.into_iter().find(|two| three_letters(two) == Some(language.code()))
 }
 
 impl GoingOn {
-    /// Returns what the ask is, as far as patterns tell. What they leave open is for the model or the member to judge.
+    /// Returns the follow-up as far as patterns can tell. The rest is left to the model or to the member.
     pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
             return settled.clone();
@@ -301,7 +303,7 @@ impl GoingOn {
     }
 }
 
-/// The question that goes out instead of an answer, in the language of the ask.
+/// Returns the clarifying question that is sent instead of an answer, in the language of the question.
 pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     let open = follow_up.frame.clarification.as_ref()?;
     let code = follow_up.frame.language.as_deref().and_then(three_letters).unwrap_or(language.code());
@@ -310,8 +312,8 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     Some(question(asks, &open.candidates))
 }
 
-/// Returns what is stored of a follow-up beside its answer, with the things that the answer suggests: a list is a suggestion
-/// however it was asked for. None where there is nothing of that.
+/// Returns the follow-up record to store with an answer, including the items that the answer suggests. Any list counts
+/// as a suggestion. `None` if there is nothing to store.
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
@@ -340,8 +342,8 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Writes a follow-up down beside its answer, unless whoever asked opted out. What goes wrong with it is logged, and the
-/// answer goes out.
+/// Stores the follow-up record of an answer, unless the asker opted out. Errors in it are logged and do not stop the
+/// answer.
 pub fn save(
     tx: &Writer<'_>,
     record: &AnswerRecord,
@@ -350,7 +352,7 @@ pub fn save(
 ) -> chime_store::Result<()> {
     answers::rest_on(tx, record, rests_on)?;
     let Some(taken) = taken else { return Ok(()) };
-    // What they wanted is in their own words, and later asks would rest on a question that nobody may read.
+    // The record holds the asker's words, and later questions would use a question that may not be read.
     if consent::opted_out(tx, record.chat, record.asked_by)?.is_some() {
         return Ok(());
     }
@@ -360,12 +362,11 @@ pub fn save(
     Ok(())
 }
 
-/// Counts something about follow-ups.
+/// Logs an event about follow-ups, for the counters.
 pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
-/// Counts what became of an ask.
 fn log(going_on: &GoingOn, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if going_on.stored.is_some() || frame.intent.suggests() {

@@ -1,20 +1,20 @@
-//! Checks, once the model has answered, that the sources of the answer are still kept and the bot is still in the chat.
+//! Checks, once the model has answered, that the sources of the answer may still be used.
 
 use chime_core::{AnswerRecord, Job, Seq};
 use chime_store::{Reader, chats, consent, messages};
 
-/// What became of an answer that was made.
 pub enum Written {
-    /// With the job that sends it, and whether jobs of the background were added.
+    /// Stored. `send` is the job that sends it; `is_more_to_do` is `true` if background jobs were added.
     Down { send: Option<Job>, is_more_to_do: bool },
-    /// Nobody waits for it any more.
+    /// The job was ended meanwhile.
     Ended,
-    /// It rests on what may not be used any more: it has to be made anew.
+    /// A source may no longer be used: the answer has to be made again.
     Gone,
 }
 
-/// Whether somebody had a message of the window, or of the suggestion it goes on with, forgotten, or opted out, since the window
-/// was picked. `revision` is that of the chat when its messages were read; where it is still the same, they need no second look.
+/// Returns `true` if a message of the window or of `also` was forgotten since the window was picked, or its author
+/// opted out. `revision` is the chat's revision when its messages were read; if it has not changed, the window is not
+/// checked again.
 pub fn rests_on_what_is_gone(
     conn: &Reader,
     record: &AnswerRecord,

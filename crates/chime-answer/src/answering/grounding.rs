@@ -1,4 +1,4 @@
-//! In strict chats: whether anything known is about the ask.
+//! Decides in strict chats if any source is about the question.
 
 use crate::answering::ask::Answering;
 use crate::answering::question::Question;
@@ -8,7 +8,7 @@ use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
 impl Answering {
-    /// Why the chat wants no answer to `question`; none where it wants one.
+    /// Returns the reason why a strict chat gets no answer to `question`, or `None` if it gets one.
     pub(super) fn guard(&self, question: &Question) -> Option<Guard> {
         if question.grounding == Grounding::Open {
             return None;
@@ -24,12 +24,12 @@ impl Answering {
     }
 }
 
-/// The similarity of each text to `ask`, and by what it was measured.
+/// Returns the similarity of each text to `ask`, and the measure used.
 pub fn similarities(ask: &str, texts: &[String], embedder: Option<&Embedder>) -> (Vec<f64>, Measure) {
     similarities_by(ask, texts, embedder, |embedder, text| embedder.embed(text))
 }
 
-/// The same with the vectors of the texts made by `vector_of`.
+/// As [`similarities`], with text vectors made by `vector_of`.
 pub fn similarities_by(
     ask: &str,
     texts: &[String],

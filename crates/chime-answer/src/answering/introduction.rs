@@ -1,4 +1,4 @@
-//! The first answer in a chat that was never told what is kept of it tells it.
+//! Adds a privacy notice to the first answer in a chat that has not had one.
 
 use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use chime_privacy::wording::Promise;
@@ -7,21 +7,21 @@ use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, Store, Writer, announcements, outbox};
 use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 
-/// What a chat is promised with its first answer.
+/// Privacy notice that goes with a chat's first answer.
 #[derive(Debug, Clone)]
 pub struct Introduction {
     pub promise: Promise,
-    /// Off where nobody has to be told.
+    /// `false` if the operator switched announcements off.
     pub announces: bool,
 }
 
 impl Introduction {
-    /// Whether the chat was not told yet, as things stand now.
+    /// Returns `true` if the chat has not had the notice yet.
     pub async fn is_due(&self, store: &Store, chat: ChatKey) -> chime_store::Result<bool> {
         store.read(move |conn| Ok(!announcements::is_told(conn, chat)?)).await
     }
 
-    /// The words for `chat`, unless it knows them.
+    /// Returns the notice for `chat`, or `None` if it has had it.
     pub fn due(&self, conn: &Reader, chat: &ChatRow) -> chime_store::Result<Option<FormattedText>> {
         if !self.announces || announcements::is_told(conn, chat.key)? {
             return Ok(None);
@@ -38,16 +38,16 @@ impl Introduction {
     }
 }
 
-/// Where the introduction stands in a reply.
+/// Position of the notice in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Introduced {
     pub part: usize,
-    /// Bytes of the part that are still the answer.
+    /// Length in bytes of the answer text in that part, before the notice.
     pub talk_end: usize,
 }
 
 impl Introduced {
-    /// Notes that `chat` is told by the reply `key`, and of what.
+    /// Stores that the reply `key` carries the notice to `chat`, and its contents.
     pub fn note(
         self,
         tx: &Writer<'_>,
@@ -60,7 +60,7 @@ impl Introduced {
     }
 }
 
-/// Puts `words` below the last part of an answer, or after it where there is no room.
+/// Appends `words` to the last part of an answer, or as a new part if that one is full.
 pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> Introduced {
     const BETWEEN: &str = "\n\n";
     let units = utf16_len(BETWEEN) + utf16_len(&words.text);

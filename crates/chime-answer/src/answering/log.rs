@@ -1,4 +1,4 @@
-//! What is logged of an answer: ids, counts and durations, one span per trigger. Never what anybody wrote.
+//! Logs an answer: ids, counts and durations, one span per trigger. Never logs text that anybody wrote.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Chosen, MessageAt, Part, 
 use chime_llm::Completion;
 use chime_relevance::context::ContextWindow;
 
-/// The span of everything that is done for one trigger.
+/// Returns the span for all work on one trigger.
 pub fn trigger_span(at: MessageAt) -> Span {
     tracing::info_span!("trigger", chat.id = at.chat.0, thread.id = Empty, message.id = at.message.0, answer.id = Empty,)
 }
 
-/// The span of the delivery of one reply. Its ids are recorded once they are known, by [`reply_to`].
+/// Returns the span for the delivery of one reply. [`reply_to`] records its ids once they are known.
 pub fn reply_span() -> Span {
     tracing::info_span!("reply", chat.id = Empty, thread.id = Empty, message.id = Empty, answer.id = Empty)
 }
 
-/// Names the reply that the present span is about. `message.id` is the trigger's.
+/// Records the ids of the reply in the current span. `message.id` is the trigger's.
 pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
     let span = Span::current();
     span.record("chat.id", target.chat.0);
@@ -33,7 +33,7 @@ pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
     span.record("answer.id", answer.map(display));
 }
 
-/// A trigger was taken up and its window was picked.
+/// Logs that a trigger was received and its window was picked.
 pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
     Span::current().record("thread.id", trigger.message.thread.map(|id| id.0));
     tracing::debug!(r#type = "message_received", "chat.event");
@@ -44,7 +44,7 @@ pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
     tracing::debug!(?ids, ?scores, "chat.retrieval");
 }
 
-/// The model was asked.
+/// Logs a call of the model.
 pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
@@ -64,24 +64,22 @@ pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     }
 }
 
-/// Nothing known was relevant enough for an answer.
 pub fn guarded(guard: Guard) {
     tracing::info!(reason = guard.as_str(), "chat.guard");
 }
 
-/// The beginning of an answer is shown for the first time, so long after the model was asked.
+/// Logs that the beginning of an answer was shown, `took` after the model was asked.
 pub fn first_shown(took: Duration) {
     tracing::info!(phase = "first_shown", ms = millis(took), "chat.metrics");
 }
 
-/// The model used a tool; so many messages were looked up for the answer by now.
+/// Logs a tool call. `messages` counts the messages looked up for the answer so far.
 pub fn looked_up(tool: &str, messages: usize) {
-    // The model may call anything by any name.
+    // The model may call a tool that does not exist, by any name.
     let tool = Tool::ALL.into_iter().map(Tool::name).find(|name| *name == tool).unwrap_or("?");
     tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
 
-/// Nothing of the model's answer can be posted.
 pub fn unusable() {
     tracing::warn!(error_type = "unusable_answer", "chat.error: the model's answer cannot be shown");
 }
@@ -92,7 +90,7 @@ pub fn citations(checked: &Checked) {
     tracing::debug!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
 }
 
-/// How many citations rest on messages outside the focus: what the picker missed.
+/// Logs the number of cited messages that the picker left outside the focus.
 pub fn cited_outside_focus(record: &AnswerRecord) {
     let is_cited = |chosen: &&Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
     let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
@@ -102,7 +100,7 @@ pub fn cited_outside_focus(record: &AnswerRecord) {
     }
 }
 
-/// What the model cites may be any word, of members too: only what looks like an id of ours is shown.
+/// Replaces everything that does not look like a source id: a model may cite any word, including members' words.
 fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
     let is_id = |word: &str| {
         let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
@@ -111,7 +109,7 @@ fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
     cited.into_iter().map(|word| if is_id(word.as_ref()) { word.as_ref() } else { "?" }.to_owned()).collect()
 }
 
-/// The one line about an answer: it is written down and on its way.
+/// Logs the one line at `info` about an answer, once it is stored.
 pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
     let count = |part| record.window.iter().filter(|chosen| chosen.reason.part() == part).count();
     let (focus, around) = (count(Part::Focus), count(Part::Surroundings));
@@ -142,13 +140,11 @@ fn vectors_used(record: &AnswerRecord) {
     tracing::debug!(r#type = how, count = cosines.len() as u64, distance, "recall.vectors");
 }
 
-/// A part of a reply is in the chat.
 pub fn sent(took: Duration) {
     tracing::debug!(phase = "send", ms = millis(took), "chat.metrics");
     tracing::debug!(r#type = "reply_sent", "chat.event");
 }
 
-/// Nothing more can be done for a reply.
 pub fn undeliverable(why: &str) {
     tracing::error!(error_type = "undeliverable", error = why, "chat.error: a reply could not be delivered");
 }

@@ -1,4 +1,5 @@
-//! Long strands: a summary stands for their oldest part. It is made after the first answer that meets such a strand.
+//! Summaries that replace the oldest part of a long thread. One is made after the first answer that meets such a
+//! thread.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,19 +9,19 @@ use chime_relevance::context::{StrandLimits, StrandMessage, Summarized, oldest_p
 use chime_store::strand_summaries::StrandSummary;
 use chime_store::{Reader, Writer, jobs};
 
-/// So many messages that a summary does not stand for yet are worth making it anew.
+/// Messages not yet summarised for which the summary is made again.
 const WORTH_EXTENDING: usize = 8;
 
 type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<StrandSummary>> + Send + Sync;
 
-/// Where the summaries of long strands come from.
+/// Source of the summaries of long threads.
 #[derive(Clone)]
 pub struct LongStrands {
     limits: StrandLimits,
     read: Arc<Read>,
 }
 
-/// The oldest part of the trigger's strand, where that is long.
+/// Oldest part of the trigger's thread, if that is long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OldestPart {
     messages: Vec<Seq>,
@@ -35,8 +36,8 @@ impl LongStrands {
         Self { limits, read: Arc::new(read) }
     }
 
-    /// What is known of the oldest part of `strand`. It only enriches: where it cannot be read, the strand
-    /// is taken as it is.
+    /// Returns the oldest part of `strand` and its summary. If the summary cannot be read, the thread is used without
+    /// one.
     pub fn find(&self, conn: &Reader, chat: ChatKey, strand: &[StrandMessage]) -> OldestPart {
         let messages = oldest_part(strand, self.limits);
         if messages.is_empty() {
@@ -51,14 +52,14 @@ impl LongStrands {
 }
 
 impl OldestPart {
-    /// What the window leaves out because the summary stands for it.
+    /// Returns the messages that the window leaves out because the summary replaces them, and the summary's tokens.
     pub fn summarized(&self, estimate: fn(&str) -> usize) -> Option<Summarized> {
         let lines = self.piece()?.lines;
         let tokens = lines.iter().map(|line| estimate(&line.text)).sum();
         Some(Summarized { messages: self.stood_for(), tokens })
     }
 
-    /// The summary as the first line of the context slot.
+    /// Returns the summary as the first line of the context slot.
     pub fn piece(&self) -> Option<Piece> {
         let summary = self.summary.as_ref()?;
         let head = format!("[summary of {} earlier messages of this talk]", summary.sources.len());
@@ -66,12 +67,12 @@ impl OldestPart {
         Some(Piece { slot: Slot::Context, topic: None, lines: vec![PieceLine { text, source: None }] })
     }
 
-    /// The messages that the answer rests on because of the summary.
+    /// Returns the messages that the summary replaces, which are sources of the answer.
     pub fn stood_for(&self) -> BTreeSet<Seq> {
         self.summary.as_ref().map(|summary| summary.sources.clone()).unwrap_or_default()
     }
 
-    /// Has the summary made or extended where that is worth it. Gives whether there is such a job now.
+    /// Adds a job that makes or extends the summary if that is worth it. Returns `true` if it added one.
     pub fn see_to(
         &self,
         tx: &Writer<'_>,

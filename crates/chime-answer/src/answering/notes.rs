@@ -1,4 +1,4 @@
-//! Notes that bear on an ask, for its prompt.
+//! Finds the notes that are relevant to a question, for its prompt.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,10 +13,11 @@ use chime_core::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zo
 use chime_store::notes::NotePiece;
 use chime_store::{Reader, chats, messages, notes};
 
-/// Vectors that are kept in memory: as many as one chat can have pieces, a few megabytes.
+/// Vectors held in memory: as many as one chat can have note pieces, a few megabytes.
 const KEPT: usize = 4_096;
 
-/// Vectors of pieces by a hash of their words: notes stay as they were saved, and every question is compared with all.
+/// Vectors of note pieces, by a hash of their text. Notes do not change, and every question is compared with all of
+/// them.
 #[derive(Default)]
 struct PieceVectors(Mutex<HashMap<u64, Vec<f32>>>);
 
@@ -33,7 +34,6 @@ impl PieceVectors {
     }
 }
 
-/// Adds the notes of the chat that bear on the ask.
 pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
     let vectors = PieceVectors::default();
     Enricher::new("notes", move |conn, subject| gather(conn, subject, (embedder.as_deref(), &vectors), zone))
@@ -63,7 +63,8 @@ fn gather(
     Ok(if piece.lines.is_empty() { Vec::new() } else { vec![piece] })
 }
 
-/// Whoever cites a note is led to the messages that it was saved from, and the answer goes with them.
+/// Returns the note as a source. Its citation links to the messages that it was saved from, which become sources of
+/// the answer.
 fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Citable> {
     let row = chats::by_key(conn, chat)?;
     let mut rests_on = Vec::new();

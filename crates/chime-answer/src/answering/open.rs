@@ -1,4 +1,4 @@
-//! What a job says about its trigger: whether it is still to be answered, and what it asks.
+//! Loads the trigger of a job: decides if it is still to be answered, and finds its question.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use chime_relevance::context::MessageFeatures;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, consent, messages};
 
-/// Messages before a tag that are looked at for a question of its author.
+/// Messages before a trigger that are searched for a question of its author.
 const IN_A_ROW: usize = 6;
 
-/// What is known when the job is taken up.
+/// State of a trigger when its job starts.
 pub enum Found<T> {
     Gone,
     Answered,
-    /// The trigger waited too long, in a crash or a downtime.
+    /// The trigger waited too long, because of a crash or a downtime.
     Old(Box<StoredMessage>),
     Ready(Box<T>),
 }
 
-/// A trigger that is to be answered, before anything is read of what it may be about.
+/// A trigger that is to be answered, before its history is read.
 pub struct Opened {
     pub asked: Asked,
     pub chat: ChatRow,
     /// The ask only points at the conversation.
     pub generic: bool,
-    /// The chat's, before any message was read that the answer may rest on.
+    /// The chat's revision before any message was read that the answer may use.
     pub revision: Option<i64>,
-    /// What is known already of the newest messages, ascending by number.
+    /// Features already computed for the newest messages, ascending by sequence number.
     pub known: Vec<(Seq, Arc<MessageFeatures>)>,
 }
 
@@ -44,7 +44,7 @@ impl Reading {
         else {
             return Ok(Found::Gone);
         };
-        // It was allowed when the trigger came in; the operator may have changed that since.
+        // The chat was allowed when the trigger came in; the operator may have changed that since.
         if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
             return Ok(Found::Gone);
         }
@@ -58,7 +58,7 @@ impl Reading {
         if let Some(parent) = trigger.message.reply_to
             && messages::is_withheld(conn, trigger.message.chat, parent)?
         {
-            // A part of words that are not kept is not kept either.
+            // A quote from a withheld message is withheld too.
             trigger.message.quote = None;
         }
         let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
@@ -69,7 +69,7 @@ impl Reading {
     }
 }
 
-/// What was found out about `trigger` when it came in; where it is spoken, nobody knew its words then.
+/// Parses the question of a voice message again: its words were unknown when it came in.
 fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
@@ -98,8 +98,9 @@ pub fn asked(
     Ok((Asked { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
 }
 
-/// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or
-/// several. Also whether there was none. A tag in a reply points at the message it replies to instead.
+/// Returns the question for a trigger that has none: the one its author wrote just before it, in one message or
+/// several. The flag is `true` if there was none. A trigger that is a reply points at the message it replies to
+/// instead.
 fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<(String, bool)> {
     if trigger.message.reply_to.is_some() {
         return Ok((ask, true));
@@ -107,15 +108,15 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
     let run = own_run(&before, trigger);
-    // An earlier tag with words was a question of its own, which only "and?" goes on with.
+    // An earlier trigger with words was a question of its own. Only words such as "and?" continue it.
     let is_asked = |stored: &&StoredMessage| calls_bot(&stored.message.text) && !only_names(&stored.message.text);
     let asked = run.iter().rposition(is_asked).filter(|_| !Languages::shipped().goes_on(&ask));
     let question = joined(&run[asked.map_or(0, |last| last + 1)..], &ask);
     Ok(question.map_or((ask, true), |question| (question, false)))
 }
 
-/// The ask of a question that names nobody, since the tag is a message of its own before it: with the pieces of the question
-/// that its author wrote before the tag, or between the two.
+/// Returns the question of a message that does not mention the bot, because the mention is a message of its own before
+/// it. Includes the parts of the question that its author wrote before or after the mention.
 fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<String> {
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
@@ -126,7 +127,7 @@ fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     Ok(joined(&run, &ask).unwrap_or(ask))
 }
 
-/// What a member wrote in a row from the first question on, with `ask` at its end; none where there is no question.
+/// Joins the messages from the first question on, with `ask` at the end; `None` if there is no question.
 fn joined(run: &[&StoredMessage], ask: &str) -> Option<String> {
     let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text))?;
     let texts = run[question..].iter().map(|stored| stored.message.text.as_str());

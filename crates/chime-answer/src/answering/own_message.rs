@@ -1,17 +1,16 @@
-//! What the bot said, as a message of the talk.
+//! Stores the bot's own messages as part of the chat.
 
 use chime_core::{AnswerRecord, AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
 use chime_store::outbox::{Part, Purpose};
 use chime_store::{Reader, Writer, answers, chats, consent, messages, outbox};
 
-/// A part of a reply that was sent, as a message of its chat.
 pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
     let to = part.outgoing.to;
     let sender =
         Sender { username: Some(bot.username().to_owned()), is_bot: true, ..Sender::person(bot.id, bot.name.clone()) };
     Message {
         thread: to.thread,
-        // Notices and the output of commands are no part of the talk.
+        // Notices and the output of commands are not part of the conversation.
         role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
         text: part.outgoing.content.text.clone(),
         entities: part.outgoing.content.entities.clone(),
@@ -20,8 +19,8 @@ pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp
     }
 }
 
-/// Keeps the message that a part became. An answer that was forgotten while it was sent leaves no words, and so does one to
-/// somebody who opted out: it tells what they asked.
+/// Stores the message for a part that was sent. Its text is not stored if the answer was forgotten meanwhile or its
+/// asker opted out: the text would reveal their question.
 pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> chime_store::Result<()> {
     let answer = part.answer.map(|id| answers::find(tx, id)).transpose()?.flatten();
     let own = as_talk(tx, own, part, answer.as_ref())?;
@@ -41,8 +40,8 @@ fn is_for_who_opted_out(conn: &Reader, answer: Option<&AnswerRecord>) -> chime_s
     })
 }
 
-/// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is
-/// nothing but the introduction are no talk.
+/// Prepares an own message for the history: removes the privacy notice below it. Digests, apologies, refusals and
+/// parts that hold only the notice get the role `System`.
 fn as_talk(
     conn: &Reader,
     mut own: Message,

@@ -1,4 +1,4 @@
-//! Tells the owners, once a day at most, that the model server refuses for a reason that only an operator can remove.
+//! Tells the owners, at most once a day, that the model server refuses for a reason that only an operator can remove.
 
 use crate::answering::ask::Answering;
 use crate::answering::draft::blame_of;
@@ -10,8 +10,8 @@ use chime_store::outbox::{self, NewReply, Purpose};
 use chime_store::{Priority, admission};
 
 impl Answering {
-    /// Writes to each owner in private what the operator can do about `error`, unless it passes by itself. That it cannot be
-    /// written must not cost the member the apology.
+    /// Writes to each owner in private what the operator can do about `error`, unless it passes by itself. A failure
+    /// is only logged: the member still gets the apology.
     pub(super) async fn tell_owners(&self, error: &LlmError) {
         if blame_of(error) == Blame::Passing {
             return;
@@ -33,7 +33,7 @@ impl Answering {
                 if outbox::exists(tx, &key)? {
                     continue;
                 }
-                // A private chat has the number of its person.
+                // A private chat has the same id as its user.
                 let to = ReplyTarget { chat: ChatId(owner.0), thread: None, reply_to: None };
                 outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, format_own(&markdown)), now)?;
             }

@@ -1,4 +1,4 @@
-//! The photos that a question is about, for models that see.
+//! Loads the photos that a question is about, for models with vision.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,25 +13,23 @@ use chime_runtime::resilience::within;
 use chime_store::{Reader, inbox, messages};
 use chime_telegram::{Photo, photo};
 
-/// Photos that are shown for one answer, at most.
+/// Most photos shown for one answer.
 const MOST: usize = 3;
-/// Dots in width and height: what is written on a menu can be read, and a larger size costs more tokens.
+/// Largest width and height in pixels: enough to read a menu; a larger size costs more tokens.
 const MOST_DOTS: u64 = 1_280;
 const MOST_BYTES: usize = 5 * 1024 * 1024;
-/// Longer no answer waits for a photo.
+/// Longest wait for a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A photo that the model is shown.
 #[derive(Debug, Clone)]
 pub struct ShownPhoto {
-    /// Its message.
     pub seq: Seq,
     pub bytes: Arc<[u8]>,
 }
 
 impl Answering {
-    /// The photos of the trigger, of what it replies to, and the newest of the focus. They only enrich. A photo cannot be
-    /// redacted: where everything that leaves is, none does.
+    /// Returns the photos of the trigger, of the message it replies to, and the newest of the focus. Errors are
+    /// logged. A photo cannot be redacted, so under [`Redaction::All`] none is sent.
     pub(super) async fn look_at(&self, question: &Question) -> Vec<ShownPhoto> {
         let candidates = candidates(question);
         if candidates.is_empty() || self.parts.redaction == Redaction::All {
@@ -58,7 +56,7 @@ impl Answering {
     }
 }
 
-/// Messages that may have a photo to show, the first ones first. Of an album the others are found later.
+/// Returns the messages that may have a photo, most important first. Other photos of an album are added later.
 fn candidates(question: &Question) -> Vec<StoredMessage> {
     let trigger = question.trigger();
     let anchor = question.window.anchor_entry().map(|entry| &entry.message);
@@ -67,7 +65,7 @@ fn candidates(question: &Question) -> Vec<StoredMessage> {
     all.filter(|stored| stored.message.kind == Kind::Photo).cloned().collect()
 }
 
-/// The photos of `candidates` and of their albums, as far as their files are known.
+/// Returns the photos of `candidates` and of their albums, if their file ids are known.
 fn find(conn: &Reader, candidates: &[StoredMessage]) -> chime_store::Result<Vec<(Seq, Photo)>> {
     let mut found: Vec<(Seq, Photo)> = Vec::new();
     for candidate in candidates {
@@ -87,7 +85,8 @@ fn find(conn: &Reader, candidates: &[StoredMessage]) -> chime_store::Result<Vec<
 }
 
 fn of_message(conn: &Reader, stored: &StoredMessage) -> chime_store::Result<Option<Photo>> {
-    // Its own update, or that of a reply to it: the newest first, since an edit may have brought another photo.
+    // The file id is in the message's own update or in a reply to it. Newest first, since an edit may replace the
+    // photo.
     let raws = inbox::that_hold(conn, stored.message.chat, stored.message.id)?;
     Ok(raws.iter().find_map(|raw| photo(raw, MessageAt::of(stored), MOST_DOTS)))
 }

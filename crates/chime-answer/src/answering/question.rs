@@ -1,4 +1,4 @@
-//! A question as it stands once its trigger is opened: everything that its answer is made from.
+//! A question with everything its answer is made from.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,19 +30,19 @@ use chime_store::chats::ChatRow;
 use chime_store::concepts::ContextKey;
 use chime_store::{Reader, StoreError, chat_settings, consent, messages, topic_names, usage};
 
-/// Who spoke within this time is here.
+/// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// A trigger with the messages it may be about, before any of them is picked.
+/// A trigger with its history, before any message is picked.
 pub struct Gathered {
     pub history: Arc<History>,
-    /// With the room that there is for the window.
+    /// With the token budget for the window.
     pub params: Params,
 }
 
-/// What belongs to a trigger whatever it turns out to be about: it is read while that is worked out.
+/// Data that a trigger needs whatever it is about. It is read while the window is picked.
 pub struct Beside {
-    /// None where the ask only points at the conversation, or nothing could be read.
+    /// `None` if the question only points at the conversation, or nothing could be read.
     looked: Option<Looked>,
     enrichment: Enrichment,
     scope: Scope,
@@ -53,71 +53,60 @@ pub struct Beside {
     spent: Spent,
 }
 
-/// The window that an answer is made from.
 pub struct Windowed {
     window: ContextWindow,
-    /// The oldest part of the trigger's strand, where that is long.
     oldest_part: OldestPart,
 }
 
-/// A trigger with everything its answer is made from.
 pub struct Question {
-    /// The trigger, how it is read, and what the window was picked from. Kept until the answer is sent: to let go of two
-    /// hundred messages takes a while.
+    /// The trigger, its parsed question, and the messages that the window was picked from. Shared and kept to the end,
+    /// since dropping two hundred messages takes a while.
     pub history: Arc<History>,
-    /// The chat's, before any message was read that the answer may rest on.
+    /// The chat's revision before any message was read that the answer may use.
     pub revision: Option<i64>,
     pub chat: ChatRow,
-    /// In which the chat is told times.
     pub zone: Zone,
     pub grounding: Grounding,
-    /// Whether the chat wants its answers shown while they are written, where it says so itself.
+    /// The chat's own setting for showing answers while they are written; `None` if it has none.
     pub streams: Option<bool>,
-    /// What the forum topic is called that the trigger stands in.
+    /// Name of the trigger's forum topic.
     pub topic: Option<String>,
-    /// Who spoke in the conversation lately.
+    /// Members who wrote in the conversation lately.
     pub people: Vec<Person>,
     pub generic: bool,
-    /// How much is asked of the model.
     pub style: Style,
     pub window: ContextWindow,
-    /// The oldest part of the trigger's strand, where that is long.
     pub oldest_part: OldestPart,
-    /// What other rooms add to the prompt.
     pub enrichment: Enrichment,
-    /// Older messages and summaries that bear on the ask, oldest first.
+    /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: Recalled,
-    /// Room for the window, in tokens as we estimate them.
+    /// Token budget of the window, by our estimate.
     pub room: usize,
     /// The suggestion that the ask goes on with.
     pub going_on: GoingOn,
-    /// The concepts that the conversation has in scope.
     pub scope: Scope,
-    /// Calls of the model before the answer, to be written down with it.
+    /// Usage records of the calls before the final answer, to be stored with it.
     pub bills: Vec<Bill>,
-    /// What was worked out of it, once that is done.
+    /// Result of resolving `going_on`.
     pub follow_up: FollowUp,
-    /// What the model looked up on its way to the answer.
     pub looked_up: LookedUp,
-    /// The photos that the model is shown.
     pub photos: Vec<ShownPhoto>,
     pub earliest: Option<Timestamp>,
-    /// What the chat was not told yet.
+    /// Privacy notice, if the chat has not had it.
     pub introduction: Option<FormattedText>,
-    /// Of the day, before this answer.
+    /// Tokens spent today, before this answer.
     pub spent: Spent,
 }
 
-/// What it takes to read a trigger and what it is about.
+/// Services and settings for reading a trigger and its context.
 pub struct Reading {
     pub params: Params,
-    /// In which times are told where a chat has none of its own.
+    /// Time zone of chats that have set none.
     pub zone: Zone,
-    /// None: long strands are taken as they are.
+    /// `None`: long threads are never summarised.
     pub strands: Option<LongStrands>,
-    /// The model that is asked, whose way of counting tokens may be known.
+    /// Name of the model, for which a token calibration may be stored.
     pub model: String,
-    /// How much is asked of it.
     pub style: Style,
     pub bot: UserId,
     pub idle: SessionIdle,
@@ -126,15 +115,15 @@ pub struct Reading {
     pub enrichers: Vec<Enricher>,
     pub introduction: Introduction,
     pub access: AccessConfig,
-    /// Triggers older than this are told of in one line, and not answered.
+    /// Age beyond which a trigger is not answered but counted in a notice.
     pub max_age: Duration,
     pub now: Timestamp,
-    /// The same by Telegram's clock, which dates the messages.
+    /// `now` by Telegram's clock, which dates the messages.
     pub there: Timestamp,
 }
 
 impl Reading {
-    /// Reads the messages that it may be about.
+    /// Reads the messages that the trigger may be about.
     pub fn gather(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
@@ -142,7 +131,6 @@ impl Reading {
         Ok(Gathered { history: Arc::new(history), params })
     }
 
-    /// Reads what belongs to a trigger whatever it is about.
     pub fn beside(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Beside> {
         let Opened { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
@@ -168,12 +156,12 @@ impl Reading {
         })
     }
 
-    /// In a private chat with somebody who opted out nothing is kept that they should be told of.
+    /// Returns `true` in a private chat with a member who opted out: nothing is stored there that needs a notice.
     fn wants_no_introduction(&self, conn: &Reader, row: &ChatRow, asker: UserId) -> chime_store::Result<bool> {
         Ok(row.chat.kind == ChatKind::Private && consent::opted_out(conn, row.key, asker)?.is_some())
     }
 
-    /// The window around what was picked. The oldest part of a long strand is left to a summary where there is one.
+    /// Builds the window around the focus. A summary replaces the oldest part of a long thread if there is one.
     pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
         let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
@@ -185,7 +173,6 @@ impl Reading {
         Windowed { window, oldest_part }
     }
 
-    /// Reads the rest, now that all else is known.
     pub fn complete(
         &self,
         conn: &Reader,
@@ -232,7 +219,7 @@ impl Reading {
 }
 
 impl Reading {
-    /// What the chat said before about the ask. It only enriches: where it cannot be read, there is nothing.
+    /// Searches older messages for the question. Errors are logged and give `None`.
     fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
         let Asked { trigger, ask, .. } = &opened.asked;
         let vectors: Vec<(Seq, &[f32])> =
@@ -249,7 +236,7 @@ impl Reading {
         self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
     }
 
-    /// The best of it that the window does not hold, as far as there is room.
+    /// Returns the best results that the window does not hold, within the token cap.
     fn recalled(&self, conn: &Reader, looked: &Looked, window: &ContextWindow) -> Recalled {
         let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
@@ -262,7 +249,7 @@ fn not_recalled(error: &StoreError) {
 }
 
 impl Reading {
-    /// The suggestion that the ask goes on with. What goes wrong with it costs the memory of it and not the answer.
+    /// Returns the suggestion that the question follows up on. An error is logged and gives none.
     fn going_on(
         &self,
         conn: &Reader,
@@ -312,8 +299,8 @@ impl Question {
         self.shown().map(cite).chain(remembered).collect()
     }
 
-    /// What is remembered and may be cited: of the slots that other rooms fill, as `given`, of what was recalled, and of what
-    /// was looked up.
+    /// Returns the sources from memory: `given` (from the enrichers' slots), the recalled messages and summaries, and
+    /// the summaries that were looked up.
     pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
         let looked_up = self.looked_up.summaries.iter().cloned();
         given
@@ -328,7 +315,8 @@ impl Question {
         &self.trigger().message.sender.name
     }
 
-    /// Returns whether `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may well come again.
+    /// Returns `true` if `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may
+    /// recur.
     pub fn is_repeated_by(&self, answer: &str) -> bool {
         const SHORT: usize = 8;
         let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
@@ -337,7 +325,7 @@ impl Question {
             .any(|own| words(&own).len() >= SHORT && words(&own) == words(answer))
     }
 
-    /// Leaves out all but the messages and the question, for a model that gave nothing usable.
+    /// Removes everything but the messages and the question, for a model that gave nothing usable.
     pub fn leave_extras_out(&mut self) {
         self.style = Style::Plain;
         self.recalled = Recalled::default();
@@ -345,7 +333,7 @@ impl Question {
         self.follow_up = FollowUp::default();
     }
 
-    /// The language to answer in; `None` where the question says itself.
+    /// Returns the language to answer in, or `None` if the question names one itself.
     pub fn language(&self) -> Option<Language> {
         let ask = &self.history.ask;
         if Language::is_named_in(ask) {
@@ -357,18 +345,17 @@ impl Question {
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
     }
 
-    /// Returns whether the prompt shows every message of the chat that came before the question.
+    /// Returns `true` if the prompt shows every message of the chat before the question.
     pub fn is_all_shown(&self) -> bool {
         self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)
     }
 
-    /// The messages that the model was shown.
     fn shown(&self) -> impl Iterator<Item = &StoredMessage> {
         let recalled = self.recalled.messages.iter().map(|one| &one.message);
         self.window.entries.iter().map(|entry| &entry.message).chain(recalled).chain(&self.looked_up.messages)
     }
 
-    /// Usernames that the answer may mention: of those in the window, and our own.
+    /// Returns the usernames that the answer may mention: of the authors shown, and of the bot.
     pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
         self.shown()
             .filter_map(|stored| stored.message.sender.username.as_deref())

@@ -10,7 +10,6 @@ use crate::recall;
 use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Timestamp};
 use chime_runtime::clock::Stopwatch;
 
-/// What is kept of the answer to `question`.
 pub fn record(
     question: &Question,
     built: BuiltPrompt,

@@ -1,22 +1,22 @@
-//! From Markdown to rows of the outbox: what every reply goes through.
+//! Turns Markdown into the parts of a reply.
 
 use chime_core::{AnswerId, FormattedText, JobPayload, ReplyTarget, StoredMessage};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_telegram::{Allowed, defuse, split, to_entities};
 
-/// Formats `markdown` and cuts it into parts that Telegram takes. What of it others wrote is made harmless: only these
-/// addresses may hide under words, only these names may be called.
+/// Formats `markdown` and splits it into parts that Telegram accepts. Untrusted text is made harmless: only `urls` may
+/// be link targets, only `names` may be mentioned.
 pub fn format_parts(markdown: &str, urls: &[&str], names: &[&str]) -> Vec<FormattedText> {
     let allowed = Allowed { urls, names };
     split(&defuse(to_entities(markdown), &allowed))
 }
 
-/// The same for words that are all our own, commands to tap included.
+/// As [`format_parts`], for text that is all ours; commands stay tappable.
 pub fn format_own(markdown: &str) -> Vec<FormattedText> {
     split(&to_entities(markdown))
 }
 
-/// The answer to `trigger` that `job` came to, in its thread.
+/// Returns the reply to `trigger` that `job` made, in its forum topic.
 pub fn reply_to(trigger: &StoredMessage, answer: AnswerId, job: &JobPayload, parts: Vec<FormattedText>) -> NewReply {
     let message = &trigger.message;
     let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };

@@ -1,4 +1,4 @@
-//! A prompt on its way to the model.
+//! Builds the request to the model.
 
 use std::sync::Arc;
 
@@ -9,16 +9,15 @@ use crate::prompt::BuiltPrompt;
 use chime_access::gateway::Purpose;
 use chime_llm::{Picture, Prompt, PromptMessage, PromptRole};
 
-/// Low: an answer is to repeat what the chat says, not to vary it.
+/// Low: an answer should repeat what the chat says, not vary it.
 const TEMPERATURE: f32 = 0.2;
 
-/// A code that nobody outside this process has seen when the members wrote their messages.
+/// Returns a random delimiter around untrusted text.
 pub fn new_fence() -> String {
     let fence = Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
     fence.get(12..).unwrap_or(&fence).to_owned()
 }
 
-/// The prompt as it goes to the model.
 pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];

@@ -1,7 +1,7 @@
-//! Shows an answer while it is written: by drafts in private chats, else by a message that is edited.
+//! Shows an answer while it is written: as drafts in private chats, else as a message that is edited.
 //!
-//! A message is noted in `reply_stream` before it is sent, so that after a crash the whole answer takes its place instead
-//! of standing beside it. Drafts go away by themselves.
+//! A row in `reply_stream` is written before the message is sent, so that after a crash the whole answer replaces that
+//! message. Drafts disappear by themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -28,29 +28,25 @@ use chime_privacy::Masks;
 use chime_store::{Priority, Store, Writer, reply_streams};
 use chime_telegram::{Telegram, TelegramError};
 
-/// Behind what is shown of an unfinished answer.
+/// Suffix of an unfinished answer.
 const MORE_COMES: &str = " …";
 
-/// Where an unfinished answer is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Draft,
-    /// A message that is there already.
     Message(MessageId),
-    /// A message that is still to be sent.
     NewMessage,
 }
 
-/// What came of showing something.
 enum Shown {
     Yes(Place),
-    /// Not this time.
+    /// Not this time; the next attempt may succeed.
     Skipped,
-    /// Nothing more is shown of this answer before it is whole.
+    /// Nothing more can be shown until the answer is complete.
     Never,
 }
 
-/// Whether the server takes drafts: one from before there were any refuses them.
+/// Remembers if the Bot API server supports drafts: older servers refuse them.
 #[derive(Debug, Default)]
 pub struct Drafts {
     are_unknown: AtomicBool,
@@ -67,7 +63,7 @@ impl Drafts {
 }
 
 impl Answering {
-    /// Asks the model, and shows what it writes where the chat wants that.
+    /// Asks the model, and shows the answer while it is written if the chat wants that.
     pub(super) async fn ask_showing(
         &self,
         (job, question, built): (&Job, &Question, &BuiltPrompt),
@@ -80,7 +76,7 @@ impl Answering {
         answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
     }
 
-    /// As [`ask_showing`](Self::ask_showing), for a prompt that may leave the process as it is.
+    /// As [`ask_showing`](Self::ask_showing), for a prompt that needs no more masking.
     async fn ask_in_the_open(
         &self,
         (job, question, built): (&Job, &Question, &BuiltPrompt),
@@ -96,7 +92,8 @@ impl Answering {
             stop.cancel();
             answered
         };
-        // Never dropped half-way: a message that is being sent must be known before the whole answer is.
+        // Never dropped half-way: the id of a message that is being sent must be stored before the whole answer
+        // arrives.
         let (answered, shown) = tokio::join!(asking, self.show((job, question, built), (&progress, masks), &stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "an answer was not shown while it was written");
@@ -104,7 +101,7 @@ impl Answering {
         answered
     }
 
-    /// Asks, and says in a group that the answer takes a while, in the message that the answer will take the place of.
+    /// Asks, and sends a placeholder in a group if the answer takes a while. The answer replaces it.
     async fn ask_behind_placeholder(
         &self,
         (job, question): (&Job, &Question),
@@ -127,7 +124,7 @@ impl Answering {
         answered
     }
 
-    /// Sends a short message in place of an answer that takes a while, unless there is one or `stop` comes first.
+    /// Sends a placeholder once an answer takes a while, unless a message shows it already or `stop` comes first.
     async fn hold_place(&self, job: &Job, question: &Question, stop: &CancellationToken) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
@@ -145,14 +142,14 @@ impl Answering {
         Ok(())
     }
 
-    /// Whether the answer to `question` is shown while it is written.
+    /// Returns `true` if the answer to `question` is shown while it is written.
     fn streams(&self, question: &Question) -> bool {
-        // Which statements have no source is known at the end.
+        // In strict chats, statements without a source are marked only in the complete answer.
         let is_open = question.grounding == Grounding::Open;
         is_open && question.streams.unwrap_or_else(|| self.parts.streaming.in_chats_of(question.chat.chat.kind))
     }
 
-    /// Shows what `progress` brings until `stop`.
+    /// Shows the text of `progress` until `stop`.
     async fn show(
         &self,
         (job, question, built): (&Job, &Question, &BuiltPrompt),
@@ -163,11 +160,11 @@ impl Answering {
         let Some(mut place) = self.place(question, &key).await? else { return Ok(()) };
         let watch = self.parts.clock.stopwatch();
         let (mut words, mut is_first) = (progress.watch(), true);
-        // What came before this was set up counts too.
+        // Text that arrived before this loop counts too.
         words.mark_changed();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         if matches!(place, Place::Message(_)) {
-            // It may have been edited a moment ago, before the model looked something up.
+            // It may have been edited a moment ago, before the model used a tool.
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = self.parts.clock.sleep(every(place)) => {}
@@ -205,7 +202,7 @@ impl Answering {
         }
     }
 
-    /// Where the answer is shown; none where a message of it may be in the chat that nobody can name any more.
+    /// Returns the place where the answer is shown; `None` if a message may have been sent whose id is unknown.
     async fn place(&self, question: &Question, key: &str) -> chime_store::Result<Option<Place>> {
         let reply = key.to_owned();
         Ok(match self.parts.store.read(move |conn| reply_streams::find(conn, &reply)).await? {
@@ -215,7 +212,7 @@ impl Answering {
         })
     }
 
-    /// How `text` is shown, the settled beginning of an answer; none where that is too little, or where it repeats the prompt.
+    /// Formats `text`, the settled beginning of an answer; `None` if it is too short or repeats the prompt.
     fn preview(
         &self,
         question: &Question,
@@ -247,7 +244,6 @@ impl Answering {
             Place::Draft => {
                 let drafted = self.parts.telegram.draft(chat, message.thread, message.id, &content).await;
                 if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
-                    // A server from before there were drafts.
                     self.drafts.forget();
                     return Ok(Shown::Yes(Place::NewMessage));
                 }
@@ -273,7 +269,7 @@ impl Answering {
         })
     }
 
-    /// Sends the message that the answer is shown in.
+    /// Sends the message in which the answer is shown.
     async fn open(&self, key: &str, question: &Question, content: FormattedText) -> chime_store::Result<Shown> {
         let message = &question.trigger().message;
         let (chat, reply, now) = (message.chat, key.to_owned(), self.parts.clock.now());
@@ -289,7 +285,7 @@ impl Answering {
                 self.parts.store.write(Priority::Answering, noted).await?;
                 Ok(Shown::Yes(Place::Message(sent.id)))
             }
-            // It may be in the chat.
+            // The message may be in the chat.
             Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(Shown::Never),
             Err(error) => {
                 self.parts.store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await?;
@@ -305,13 +301,12 @@ impl Answering {
         }
     }
 
-    /// Takes a message away that shows the beginning of an answer which will not come.
     pub(super) async fn take_back(&self, job: &Job) -> chime_store::Result<()> {
         take_back(&self.parts.store, &self.parts.telegram, &job.payload.reply_key()).await
     }
 }
 
-/// Takes the message away in which the reply `key` was shown, where there is one.
+/// Deletes the message in which the reply `key` was shown, if there is one.
 pub async fn take_back(store: &Store, telegram: &Telegram, key: &str) -> chime_store::Result<()> {
     let reply = key.to_owned();
     let Some(stream) = store.read(move |conn| reply_streams::find(conn, &reply)).await? else { return Ok(()) };
@@ -324,7 +319,7 @@ pub async fn take_back(store: &Store, telegram: &Telegram, key: &str) -> chime_s
     store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await
 }
 
-/// `prompt` without personal data.
+/// Returns `prompt` with personal data masked.
 fn masked(prompt: &Prompt, masks: &mut Masks) -> Prompt {
     let mut prompt = prompt.clone();
     for message in &mut prompt.messages {

@@ -1,4 +1,4 @@
-//! Rounds of tools: the model asks for messages of the chat, gets them, and answers in the end.
+//! Runs rounds of tool calls: the model asks for messages of the chat, gets them, and answers in the end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, messages, summaries, tags as tag_rows, topic_names};
 
-/// Links up and down from the message whose chain is asked for.
+/// Links followed up and down from the message whose reply chain is asked for.
 const CHAIN: usize = 10;
-/// Sessions whose summaries are looked through, and given.
+/// Sessions whose summaries are searched.
 const SESSIONS: u32 = 300;
 const MOST_SESSIONS: usize = 5;
 /// Messages of a time that are looked through for a search within it.
 const NEWEST: usize = 1000;
 
 impl Answering {
-    /// Asks the model, and looks up what it wants looked up, until it answers.
+    /// Asks the model, and runs its tool calls, until it answers.
     pub(super) async fn converse(
         &self,
         job: &Job,
@@ -54,7 +54,7 @@ impl Answering {
                 && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
-            // Small models use tools badly, and where everything is shown there is nothing to look up.
+            // Small models use tools badly, and if everything is shown there is nothing to look up.
             prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
             let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
             spent = TokenUse {
@@ -71,7 +71,7 @@ impl Answering {
         }
     }
 
-    /// What the model is told of each call. One that fails leaves the others be.
+    /// Returns the result of each call. One that fails does not affect the others.
     async fn look_up(
         &self,
         question: &mut Question,
@@ -120,7 +120,7 @@ impl Answering {
     }
 }
 
-/// Near the day's cap, and where the prompt was too long, the model answers from what it was given.
+/// Returns `false` near the daily cap, and after a prompt that was too long: then the model answers from what it has.
 fn may_look_up(asking: Asking, rounds: usize, most: usize) -> bool {
     rounds < most && asking.choice == Choice::Best && asking.window == WindowSize::Full
 }
@@ -139,11 +139,11 @@ fn offered() -> Vec<chime_llm::Tool> {
     Tool::ALL.into_iter().map(tool).collect()
 }
 
-/// Where something is looked up: the chat of the trigger, and no further than what was said before it.
+/// Scope of a lookup: the chat of the trigger, and only messages before it.
 struct Place {
     trigger: StoredMessage,
     chat: ChatRow,
-    /// Days that a search names are days there.
+    /// Time zone of the days that a search names.
     zone: Zone,
     recaller: Arc<Recaller>,
 }
@@ -199,7 +199,7 @@ impl Place {
         Ok(found)
     }
 
-    /// The message, what it replies to step by step, and what replies to it.
+    /// Returns the message, the messages above it by reply links, and the replies to it.
     fn reply_chain(&self, conn: &Reader, of: Seq) -> chime_store::Result<Vec<StoredMessage>> {
         let Some(start) = messages::by_seq(conn, self.chat.key, of)? else { return Ok(Vec::new()) };
         let mut parent = start.message.reply_to;
@@ -222,7 +222,7 @@ impl Place {
         Ok(found)
     }
 
-    /// The run of messages around `anchor`, or that ends before `before`, or before the trigger.
+    /// Returns the run of messages around `anchor`, or the one that ends before `before` or before the trigger.
     fn smart_context(
         &self,
         conn: &Reader,
@@ -234,7 +234,7 @@ impl Place {
         let (conversation, moment) = (start.conversation(), (start.message.sent_at, start.message.id));
         let mut earlier = messages::before(conn, conversation, moment, MOST_MESSAGES)?;
         earlier.reverse();
-        // What is asked for stands before a silence too: the run is counted from its own last message.
+        // The run before `before` may end with a silence, so it is counted from its own last message.
         let from = match (&anchor, &before) {
             (None, Some(_)) => earlier.first().map_or(moment.0, |stored| stored.message.sent_at),
             (Some(_), _) | (None, None) => moment.0,
@@ -243,7 +243,7 @@ impl Place {
         let Some(anchor) = anchor else { return Ok(earlier) };
         let later = until_silence(moment.0, messages::after(conn, conversation, moment, MOST_MESSAGES)?, max_gap);
         let mut found = vec![anchor];
-        // By turns, so that what is nearest to the anchor is kept where room is short.
+        // Alternates, so that messages nearest to the anchor are kept if space is short.
         let (mut earlier, mut later) = (earlier.into_iter(), later.into_iter());
         loop {
             let pair = (earlier.next(), later.next());
@@ -350,7 +350,7 @@ impl Place {
                 ranked.push((common, summary));
             }
         }
-        // Stable: of those that say as much the newest come first.
+        // The sort is stable: among equals the newest come first.
         ranked.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
         let names = summaries::member_names(conn, self.chat.key)?;
         let mut lines = Vec::new();
@@ -365,7 +365,7 @@ impl Place {
         stems(text, self.chat.language).into_iter().collect()
     }
 
-    /// A line of a summary as a source; none where the messages behind it are no longer kept.
+    /// Returns a line of a summary as a source; `None` if none of its messages is still stored.
     fn citable(&self, conn: &Reader, text: String, sources: &[Seq]) -> chime_store::Result<Option<Citable>> {
         let mut rests_on = Vec::new();
         for seq in sources {
@@ -378,7 +378,7 @@ impl Place {
             });
         }
         let Some(first) = rests_on.first() else { return Ok(None) };
-        // Numbered by the first message it rests on, as the lines of Recent and History are.
+        // Numbered by its first message, as the lines of Recent and History are.
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
         Ok(Some(Citable { id, name: "Summary".to_owned(), sent_at, text, link: None, rests_on }))
     }

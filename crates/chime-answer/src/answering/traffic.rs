@@ -1,4 +1,4 @@
-//! How much each chat was sent lately. Shared by whoever shows an answer while it is written and whoever delivers it.
+//! Counts the messages sent to each chat lately, for streaming and delivery.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use crate::stream::Traffic;
 use chime_core::{ChatId, Timestamp};
 
-/// The span over which messages are counted.
+/// Period over which messages are counted.
 const COUNTED: Duration = Duration::from_secs(60);
 
-/// What goes out, by chat. Clones are the same one. Chats that nothing was sent to lately take no room.
+/// Messages sent lately, by chat. Clones share the same data. Chats without any are removed.
 #[derive(Debug, Clone, Default)]
 pub struct Lanes(Arc<Mutex<HashMap<ChatId, Lane>>>);
 
@@ -27,7 +27,7 @@ struct Hold {
 }
 
 impl Lanes {
-    /// Telegram asks to leave the chat in peace until then.
+    /// Holds the chat until Telegram accepts messages again.
     pub fn hold(&self, chat: ChatId, from: Timestamp, until: Timestamp) {
         self.lock().entry(chat).or_default().held = Some(Hold { from, until });
     }
@@ -36,7 +36,7 @@ impl Lanes {
         self.traffic(chat, now).held_until
     }
 
-    /// A message or an edit goes out.
+    /// Records that a message or an edit is sent.
     pub fn note_sent(&self, chat: ChatId, now: Timestamp) {
         let mut lanes = self.lock();
         lanes.retain(|_, lane| lane.is_of_use(now));
@@ -56,12 +56,13 @@ impl Lanes {
 }
 
 impl Lane {
-    /// Forgets what is past; whether anything is left.
+    /// Removes expired entries. Returns `true` if any are left.
     fn is_of_use(&mut self, now: Timestamp) -> bool {
         while self.sent.front().is_some_and(|at| now.since(*at) > COUNTED) {
             self.sent.pop_front();
         }
-        // Where the clock was set back, nobody knows how much of the wait is left: asking again tells.
+        // If the clock was set back, the rest of the wait is unknown: the hold is dropped, and Telegram's next reply
+        // tells.
         self.held = self.held.filter(|held| held.until > now && held.until.since(now) <= held.until.since(held.from));
         self.held.is_some() || !self.sent.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What is spoken around a trigger is transcribed before it is answered.
+//! Transcribes the voice messages around a trigger before it is answered.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
 
-/// Messages before a trigger among which spoken ones are transcribed, where they are not yet.
+/// Messages before a trigger that are searched for voice messages without a transcript.
 const JUST_BEFORE: usize = 8;
-/// As many of them, at most: the newest.
+/// Most voice messages transcribed for one trigger: the newest ones.
 const MOST: usize = 3;
 
 impl Answering {
@@ -48,7 +48,8 @@ impl Answering {
     }
 }
 
-/// What is still to be transcribed for a trigger: itself, what it replies to, the newest before it.
+/// Returns the voice messages to transcribe for a trigger: itself, the message it replies to, and the newest before
+/// it.
 fn untranscribed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<Vec<MessageAt>> {
     let message = &trigger.message;
     let parent = message.reply_to.map(|parent| messages::find(conn, message.chat, parent)).transpose()?.flatten();

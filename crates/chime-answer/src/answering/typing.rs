@@ -1,4 +1,4 @@
-//! The sign of work in a chat while something takes a while.
+//! Shows the typing indicator in a chat.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use chime_core::{ChatId, ThreadId};
 use chime_runtime::clock::Clock;
 use chime_telegram::Telegram;
 
-/// What comes sooner than this needs no sign of work.
+/// Delay before the indicator: faster results do not need it.
 const TYPING_AFTER: Duration = Duration::from_millis(300);
-/// Telegram shows the sign for five seconds.
+/// Telegram shows the indicator for five seconds.
 const TYPING_EVERY: Duration = Duration::from_millis(4500);
 
-/// Shows that the bot is typing, again and again. Never returns; a failure never matters.
+/// Shows the typing indicator until dropped. Failures are only logged.
 pub async fn keep_typing(telegram: &Telegram, clock: &Clock, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
     clock.sleep(TYPING_AFTER).await;
     loop {

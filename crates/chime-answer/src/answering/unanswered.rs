@@ -1,4 +1,5 @@
-//! Triggers that end without an answer: the day's tokens are used up, or they waited too long.
+//! Triggers that end without an answer: the daily tokens are used up, the member may not ask, or the trigger waited
+//! too long.
 
 use crate::answering::ask::Answering;
 use chime_access::{subject, tell};
@@ -6,7 +7,7 @@ use chime_core::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, 
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
 impl Answering {
-    /// Ends the job of a trigger that no tokens are left for; another one tells so.
+    /// Ends the job of a refused trigger. Another job sends the notice.
     pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, because: Because) -> chime_store::Result<()> {
         tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
         let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), self.parts.clock.now());
@@ -21,7 +22,7 @@ impl Answering {
         Ok(())
     }
 
-    /// A trigger that waited too long is told of in the one line about those.
+    /// Counts a trigger that waited too long into the chat's notice about unanswered messages.
     pub(super) async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> chime_store::Result<()> {
         let (kind, key) = (job.kind(), job.key());
         let (chat, thread) = (trigger.message.chat, trigger.message.thread);

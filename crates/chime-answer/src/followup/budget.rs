@@ -1,13 +1,13 @@
-//! How much something may cost, as an ask says it: "under 30 a head", "kuni 50 euro", "20-30 €".
+//! Parses the budget in a question: "under 30 a head", "kuni 50 euro", "20-30 €".
 
 use crate::followup::tables::{Names, Row, Span, Table, Tables};
 use crate::followup::words::Token;
 use chime_core::{Amount, Budget};
 
-/// "About 30" is 20 % around it.
+/// Tolerance of "about 30", in percent.
 const ABOUT_PERCENT: u64 = 20;
 
-/// A number of money in the ask.
+/// A sum of money in the question.
 #[derive(Debug, Clone)]
 struct Sum {
     amount: Amount,
@@ -21,7 +21,7 @@ enum Bound {
     About,
 }
 
-/// The budget that the ask names, and the words that say it.
+/// Returns the budget in the question, and the words that state it.
 pub fn budget(text: &str, tokens: &[Token], table: &Table) -> Option<(Budget, Vec<Span>)> {
     let sums = sums(tokens, table);
     let mut budget = Budget::default();
@@ -55,7 +55,7 @@ pub fn budget(text: &str, tokens: &[Token], table: &Table) -> Option<(Budget, Ve
     Some((budget, spans))
 }
 
-/// The ISO code of the currency that a word names, in this language or as everywhere.
+/// Returns the ISO code of the currency that a word names, in this language or in English, and the number of words.
 pub fn currency(tokens: &[Token], at: usize, table: &Table) -> Option<(String, usize)> {
     let rest = tokens.get(at..)?;
     let everywhere = Tables::shipped().get("en");
@@ -67,7 +67,8 @@ pub fn currency(tokens: &[Token], at: usize, table: &Table) -> Option<(String, u
     tables.into_iter().find_map(named)
 }
 
-/// A number such as "30", "12,99", "1.500", "2k", "30eur", and the letters that stand right after its digits.
+/// Parses a number such as "30", "12,99", "1.500", "2k" or "30eur". Returns the amount and the letters right after the
+/// digits.
 pub fn number(word: &str) -> Option<(Amount, &str)> {
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(word.len());
     let (digits, letters) = word.split_at(end);
@@ -75,7 +76,7 @@ pub fn number(word: &str) -> Option<(Amount, &str)> {
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    // The last separator parts the cents, unless three digits follow it: those are thousands.
+    // The last separator is the decimal one, unless three digits follow it: then it separates thousands.
     let (whole, cents) = match digits.rfind(['.', ',']) {
         Some(at) if digits.len() - at - 1 != 3 => (&digits[..at], &digits[at + 1..]),
         _ => (digits, ""),
@@ -99,7 +100,7 @@ fn sums(tokens: &[Token], table: &Table) -> Vec<Sum> {
             let unit = Token { word: letters.to_owned(), ..token.clone() };
             match currency(std::slice::from_ref(&unit), 0, table) {
                 Some((code, _)) => named = Some(code),
-                // "2nd", "10am".
+                // Not money: "2nd", "10am".
                 None => continue,
             }
         }
@@ -121,7 +122,7 @@ fn sums(tokens: &[Token], table: &Table) -> Vec<Sum> {
     found
 }
 
-/// "Between 20 and 30", "20-30 €": the words of both.
+/// Returns the words of a range: "between 20 and 30", "20-30 €".
 fn range(text: &str, tokens: &[Token], table: &Table, first: &Sum, second: &Sum) -> Option<Span> {
     let between_words = second.span.from.checked_sub(first.span.to)?;
     let written = text.get(tokens.get(first.span.to - 1)?.end..tokens.get(second.span.from)?.start)?;
@@ -133,7 +134,7 @@ fn range(text: &str, tokens: &[Token], table: &Table, first: &Sum, second: &Sum)
     (between_words == 1).then_some(Span { from: marker.from, to: second.span.to })
 }
 
-/// What the words around a sum make of it. Without any, a sum with a currency is a limit.
+/// Returns the bound that the words around a sum state. Without such words, a sum with a currency is an upper limit.
 fn bound(tokens: &[Token], table: &Table, sum: &Sum) -> Option<(Bound, Span)> {
     let before = [(Row::BudgetMax, Bound::Max), (Row::BudgetMin, Bound::Min), (Row::BudgetAbout, Bound::About)];
     let marked = before

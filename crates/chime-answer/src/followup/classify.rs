@@ -1,4 +1,4 @@
-//! What an ask wants, by patterns alone: intent, signals, and what it refers to.
+//! Classifies a question by patterns alone: its intent, signals and references.
 
 use crate::followup::entities::named_in;
 use crate::followup::item_question::has_question_mark;
@@ -7,36 +7,36 @@ use crate::followup::tables::{Names, Row, RowSpans, Span, Table, Tables};
 use crate::followup::words::{Token, tokens};
 use chime_core::{Frame, Intent, NamedEntity};
 
-/// From this confidence on the patterns are sure.
+/// Least confidence at which the patterns decide.
 pub const SURE: f64 = 0.7;
-/// Words of an ask that are read. What follows them is a text that came along.
+/// Most words of a question that are read; the rest is pasted text.
 const MAX_WORDS: usize = 80;
-/// Words that no table knows: up to so many are a subject, more are a sentence to be understood.
+/// Most unknown words that can be a subject. More are a sentence for the model.
 const SUBJECT_WORDS: usize = 6;
-/// The same beside "more", which then is no ask of its own.
+/// The same next to "more": with more unknown words it is a question of its own.
 const MORE_WORDS: usize = 4;
 
-/// An ask to read.
+/// A question to classify.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
     pub text: &'a str,
-    /// Whether it only points: nothing is read into it but what goes on with a suggestion beyond doubt.
+    /// `true` if it only points at the conversation: then only a clear follow-up counts.
     pub generic: bool,
-    /// Whether items were suggested that it may go on with.
+    /// `true` if there is a suggestion that it may refer to.
     pub in_play: bool,
     /// Two-letter code of the chat's language.
     pub language: Option<&'a str>,
 }
 
-/// A place in the list of items.
+/// A position in the list of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// From 1.
+    /// Counted from 1.
     Nth(usize),
     Last,
 }
 
-/// Words that stand for something shown.
+/// Words that refer to items or people shown before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mentions {
     pub places: Vec<(String, Place)>,
@@ -44,13 +44,13 @@ pub struct Mentions {
     pub person: Option<String>,
     /// "that one", "it".
     pub item: Option<String>,
-    /// Whether `item` is said in so many words that nothing else can be meant.
+    /// `true` if `item` has several words, so that it can only mean an item.
     pub item_is_plain: bool,
-    /// Names that the ask gives itself.
+    /// Names in the question itself.
     pub names: Vec<String>,
 }
 
-/// An ask, read by patterns.
+/// A question as read by patterns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     pub intent: Intent,
@@ -59,22 +59,21 @@ pub struct Reading {
     pub language: Option<String>,
     pub signals: Signals,
     pub mentions: Mentions,
-    /// What is left of the ask: the member's words for what they want.
+    /// The rest of the question: the member's words for the wanted thing.
     pub subject: Option<String>,
     pub is_question: bool,
-    /// Whether it asks for other things than those shown.
+    /// `true` if it asks for items other than those shown.
     pub searches: bool,
-    /// Words that no pattern takes and that say something.
+    /// Number of content words that no pattern covers.
     pub unknown: usize,
 }
 
 impl Reading {
-    /// Whether the patterns are sure.
     pub fn is_decided(&self) -> bool {
         self.confidence >= SURE
     }
 
-    /// The frame as the ask itself gives it.
+    /// Returns the frame that the question itself gives.
     pub fn frame(&self) -> Frame {
         Frame {
             intent: self.intent,
@@ -91,7 +90,7 @@ impl Reading {
     }
 }
 
-/// Reads an ask in the language whose table knows most of its words.
+/// Classifies a question with the table of the language that knows most of its words.
 pub fn classify(ask: &Ask<'_>) -> Reading {
     let mut found = tokens(ask.text);
     found.truncate(MAX_WORDS);
@@ -112,7 +111,7 @@ pub fn classify(ask: &Ask<'_>) -> Reading {
     if ask.generic && !goes_on { plain() } else { reading }
 }
 
-/// An ask in the eyes of one language.
+/// A question as one language's table reads it.
 struct Sight<'a> {
     ask: &'a Ask<'a>,
     tokens: &'a [Token],
@@ -133,11 +132,11 @@ impl<'a> Sight<'a> {
         let (signals, of_signals) = signals(ask.text, tokens, table);
         let (names, of_names) = named_in(ask.text, tokens, table);
         let rows = table.find_all(tokens);
-        // "Tell me more about it" is no more of it.
+        // "Tell me more about it" does not ask for more items.
         let longer: Vec<Span> =
             [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
         let more: Vec<Span> = rows.of(Row::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
-        // "Mõni teine" is another one, not the second.
+        // "Mõni teine" means another one, not the second.
         let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, Place::Nth(nth)));
         let last = rows.of(Row::Last).iter().map(|span| (*span, Place::Last));
         let mut places: Vec<(Span, Place)> = nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
@@ -147,7 +146,7 @@ impl<'a> Sight<'a> {
         Self { ask, tokens, table, rows, signals, of_signals, names, of_names, more, places, person, item }
     }
 
-    /// The reading, and how many words the table knows: a pattern's word counts twice.
+    /// Returns the reading, and a score for the words that the table knows: words of a pattern count twice.
     fn read(self) -> (Reading, usize) {
         let (intent, confidence) = self.intent();
         let known = self.covered().len() * 2 + self.fillers();
@@ -186,7 +185,7 @@ impl<'a> Sight<'a> {
         !self.more.is_empty() || self.signals.cheaper || self.has(Row::Search)
     }
 
-    /// Words that a pattern takes.
+    /// Returns the positions of the words that a pattern covers.
     fn covered(&self) -> Vec<usize> {
         let rows = Row::ALL.into_iter().filter(|row| {
             !matches!(
@@ -217,7 +216,7 @@ impl<'a> Sight<'a> {
         self.rows.of(Row::Fillers).iter().map(|span| span.to - span.from).sum()
     }
 
-    /// Words that neither a pattern takes nor say nothing.
+    /// Returns the positions of the words that are neither covered nor fillers.
     fn unknown(&self) -> Vec<usize> {
         let covered = self.covered();
         let fillers = self.rows.of(Row::Fillers);
@@ -236,7 +235,7 @@ impl<'a> Sight<'a> {
             .unwrap_or_else(|| (Intent::Ask, self.plain_confidence(unknown)))
     }
 
-    /// Asks about the conversation itself.
+    /// Recognises questions about the conversation itself.
     fn about_the_talk(&self, unknown: usize) -> Option<(Intent, f64)> {
         let smalltalk: usize = self.rows.of(Row::Smalltalk).iter().map(|span| span.to - span.from).sum();
         if smalltalk > 0 && unknown == 0 && self.places.is_empty() && smalltalk + self.fillers() >= self.tokens.len() {
@@ -254,7 +253,7 @@ impl<'a> Sight<'a> {
         found.map(|(_, intent, confidence)| (intent, confidence))
     }
 
-    /// Asks about an item that was shown, or that refuse one.
+    /// Recognises questions about a shown item, and refusals of one.
     fn about_shown(&self) -> Option<(Intent, f64)> {
         if self.signals.not_that {
             return Some((Intent::More, 0.85));
@@ -273,7 +272,7 @@ impl<'a> Sight<'a> {
         Some((Intent::ItemQuestion, if is_of_other { 0.6 } else { 0.9 }))
     }
 
-    /// Whether more by a person is wanted that a pronoun stands for.
+    /// Returns `true` if the question asks for more by a person whom a pronoun names.
     fn person_search(&self) -> bool {
         let asks_for =
             !self.more.is_empty() || self.has(Row::Something) || self.has(Row::Suggest) || self.has(Row::Show);
@@ -294,7 +293,7 @@ impl<'a> Sight<'a> {
         Some((Intent::EntitySearch, if unknown > 2 { 0.65 } else { 0.85 }))
     }
 
-    /// "More", a budget alone, and what is not wanted alone.
+    /// Recognises "more", and a budget or a refusal alone.
     fn going_on(&self, unknown: usize) -> Option<(Intent, f64)> {
         let names_kind = !self.signals.kinds.is_empty();
         let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
@@ -309,7 +308,7 @@ impl<'a> Sight<'a> {
         (is_refusal && unknown == 0 && !is_new && !self.is_question()).then_some((Intent::More, 0.8))
     }
 
-    /// Whether nothing but fillers comes before a phrase of this row.
+    /// Returns `true` if only fillers come before a phrase of this row.
     fn begins_with(&self, row: Row) -> bool {
         let fillers = self.rows.of(Row::Fillers);
         let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
@@ -338,12 +337,13 @@ impl<'a> Sight<'a> {
         is_kind_alone.then_some((Intent::Suggest, 0.7))
     }
 
-    /// "Which book did Ann bring?": a question word, and words of the matter.
+    /// Recognises a question about facts: "Which book did Ann bring?"
     fn is_question_of_facts(&self) -> bool {
         self.has(Row::Question)
     }
 
-    /// An ask that no pattern takes: sure where nothing is in play, or where it is a question of its own.
+    /// Returns the confidence that no pattern applies: high if there is no suggestion, or if it is a question of its
+    /// own.
     fn plain_confidence(&self, unknown: usize) -> f64 {
         let may_point = self.item.is_some() || self.person.is_some() || !self.more.is_empty();
         match () {
@@ -353,7 +353,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// The ask without what the other fields say and without fillers around it.
+    /// Returns the question without the parts that have a field of their own, and without fillers around it.
     fn subject(&self, intent: Intent) -> Option<String> {
         if !intent.suggests() {
             return None;
@@ -390,7 +390,7 @@ impl<'a> Sight<'a> {
         says_more.then(|| words.join(" "))
     }
 
-    /// Words of signals that have a field of their own; kinds stay part of the subject.
+    /// Returns the words of signals that have a field of their own. Kinds stay part of the subject.
     fn of_details(&self) -> Vec<Span> {
         let kinds = self.table.named(Names::Kinds, self.tokens);
         self.of_signals.iter().copied().filter(|span| !kinds.iter().any(|(kind, _)| kind == span)).collect()

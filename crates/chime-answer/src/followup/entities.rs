@@ -1,22 +1,20 @@
-//! Names of people in asks and in what was shown.
+//! Finds names of people in questions and in shown items.
 
 use crate::followup::signals::is_generic_kind;
 use crate::followup::tables::{Names, Row, Span, Table, Tables};
 use crate::followup::words::{Token, fold, tokens};
 use chime_core::Item;
 
-/// Words of a name: "Gabriel José García Márquez".
+/// Most words of a name: "Gabriel José García Márquez".
 const NAME_WORDS: usize = 5;
-/// Particles inside names.
 const PARTICLES: [&str; 17] =
     ["de", "del", "della", "da", "di", "du", "la", "le", "van", "von", "der", "den", "ter", "bin", "al", "af", "of"];
-/// Words between two names.
 const AND: [&str; 10] = ["and", "ja", "und", "y", "et", "e", "и", "і", "or", "ning"];
 const HONORIFICS: [&str; 12] = ["mr", "mrs", "ms", "dr", "prof", "sir", "hr", "pr", "herr", "frau", "señor", "señora"];
-/// A shorter word of a name could be any word.
+/// Characters below which a word of a name could be any word.
 const TELLING_CHARS: usize = 4;
 
-/// Whether it can be a name: two characters, a letter, no number, no lone initial, no pronoun.
+/// Returns `true` for a name of two or more characters with a letter, unless it is a lone initial or a pronoun.
 pub fn is_valid_name(name: &str) -> bool {
     let name = name.trim();
     let letters = name.chars().filter(|c| c.is_alphabetic()).count();
@@ -24,14 +22,14 @@ pub fn is_valid_name(name: &str) -> bool {
     name.chars().count() >= 2 && letters > 0 && !is_initial && !is_pronoun(name)
 }
 
-/// Without honorifics and doubled spaces.
+/// Removes honorifics and repeated spaces.
 pub fn clean_name(name: &str) -> String {
     let words = name.split_whitespace();
     let kept = words.skip_while(|word| HONORIFICS.contains(&fold(word).as_str()));
     kept.collect::<Vec<_>>().join(" ").trim_matches(['"', '\'', '“', '”', '„', '«', '»', ',', ';']).to_owned()
 }
 
-/// Whether two names name the same person: without case and diacritics.
+/// Returns `true` if two names are equal without case and diacritics.
 pub fn is_same_name(one: &str, other: &str) -> bool {
     fold(one) == fold(other)
 }
@@ -42,7 +40,7 @@ fn is_pronoun(name: &str) -> bool {
     Tables::shipped().iter().any(|table| table.find(Row::PersonPronoun, &found).contains(&whole))
 }
 
-/// Names that the ask gives after a word such as "by", or with an ending that says as much.
+/// Returns the names in the question after a word such as "by", or with a suffix of that meaning, and their words.
 pub fn named_in(text: &str, tokens: &[Token], table: &Table) -> (Vec<String>, Vec<Span>) {
     let (mut names, mut spans) = (Vec::new(), Vec::new());
     let pronouns = table.find(Row::PersonPronoun, tokens);
@@ -73,7 +71,7 @@ pub fn named_in(text: &str, tokens: &[Token], table: &Table) -> (Vec<String>, Ve
     (names, spans)
 }
 
-/// Where a name that begins at `from` ends.
+/// Returns the end of a name that begins at `from`.
 fn name_at(text: &str, tokens: &[Token], table: &Table, from: usize) -> Option<usize> {
     let typed_small = !text.chars().any(char::is_uppercase);
     let mut to = from;
@@ -107,7 +105,7 @@ fn is_kind(table: &Table, word: &str) -> bool {
     table.named(Names::Kinds, &tokens(word)).iter().any(|(_, kind)| !is_generic_kind(kind))
 }
 
-/// "Tolkienilt": the name without the ending that stands for "by".
+/// Removes the suffix that means "by": "Tolkienilt".
 fn without_ending(text: &str, token: &Token, table: &Table) -> Option<String> {
     let written = token.written(text);
     if !written.starts_with(char::is_uppercase) || table.has(Row::NotName, &token.word) {
@@ -119,7 +117,8 @@ fn without_ending(text: &str, token: &Token, table: &Table) -> Option<String> {
     Some(written.chars().take(kept).collect())
 }
 
-/// People of shown items that the ask names: in full, or by a telling word of the name with or without an ending.
+/// Returns the people of shown items that the question names: in full, or by the last word of the name with or without
+/// an ending.
 pub fn shown_people(tokens: &[Token], items: &[Item]) -> Vec<(String, Span)> {
     let mut found: Vec<(String, Span)> = Vec::new();
     for person in items.iter().flat_map(|item| &item.shown.people) {
@@ -148,7 +147,7 @@ fn mention_of(tokens: &[Token], person: &str) -> Option<Span> {
     tokens.iter().position(is_it).map(|from| Span { from, to: from + 1 })
 }
 
-/// Names after "by" in an answer's text: a last resort where nothing else named anybody.
+/// Returns names after "by" in an answer's text. Used only if no item names a person.
 pub fn named_in_answer(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for table in Tables::shipped().iter() {

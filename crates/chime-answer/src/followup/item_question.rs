@@ -1,14 +1,14 @@
-//! Asks about one item that was shown: "is The Hobbit good for kids?"
+//! Finds the shown item that a question is about: "is The Hobbit good for kids?"
 
 use crate::followup::words::{fold, tokens};
 use chime_core::Item;
 
-/// A title of one word must have more letters than this.
+/// A title of one word counts if it has more letters than this.
 const SINGLE_WORD_CHARS: usize = 4;
-/// A word of a title that tells it has more letters than this.
+/// A word of a title is significant if it has more letters than this.
 const SIGNIFICANT_CHARS: usize = 3;
 
-/// The items whose titles the ask mentions, the best matches only.
+/// Returns the items whose titles the question mentions, only the best matches.
 pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     let ask = fold(ask);
     let mut best: Vec<(&Item, Strength)> = Vec::new();
@@ -23,12 +23,12 @@ pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     best.into_iter().filter(|(_, strength)| Some(*strength) == strongest).map(|(item, _)| item).collect()
 }
 
-/// Whether the ask has the title of one of the items, or most of it.
+/// Returns `true` if the question has the title of one of the items, or most of it.
 pub fn names_items(ask: &str, items: &[Item]) -> bool {
     !mentioned(ask, items).is_empty()
 }
 
-/// How surely a title is meant.
+/// Strength of a match, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     FirstTwo,
@@ -43,14 +43,14 @@ fn mention(ask: &str, title: &str) -> Option<Strength> {
     let significant: Vec<&str> =
         words.iter().copied().filter(|word| word.chars().count() > SIGNIFICANT_CHARS).collect();
     let asked: Vec<&str> = ask.split(' ').collect();
-    // Words bend: "Hobbiti", "the Hobbit's".
+    // Words may have endings: "Hobbiti", "the Hobbit's".
     let has = |word: &str| {
         asked.iter().any(|said| *said == word || word.chars().count() > SINGLE_WORD_CHARS && said.starts_with(word))
     };
     match words.as_slice() {
         [] => None,
         [word] if word.chars().count() > SINGLE_WORD_CHARS => has(word).then_some(Strength::SingleWord),
-        // "Dune" or "It" alone could be any word; beside a mark of a title it is none.
+        // A short title alone, such as "Dune" or "It", could be any word.
         [_] => None,
         _ if contains_run(&asked, &words) => Some(Strength::FullTitle),
         _ => {
@@ -70,7 +70,7 @@ fn contains_run(asked: &[&str], run: &[&str]) -> bool {
     asked.windows(run.len()).any(|window| window == run)
 }
 
-/// Whether the ask ends in a question mark or has one.
+/// Returns `true` if the question has words and a question mark.
 pub fn has_question_mark(ask: &str) -> bool {
     ask.contains(['?', '？', ';']) && !tokens(ask).is_empty()
 }

@@ -1,4 +1,4 @@
-//! The items that an answer suggests, read from its text: numbered and bulleted lists, tables, bold names, prose.
+//! Reads the items that an answer suggests: from numbered and bulleted lists, tables, bold names and prose.
 
 mod line;
 mod prose;
@@ -7,10 +7,10 @@ use crate::followup::items::line::{Line, Marker, read_lines};
 use crate::followup::words::fold;
 use chime_core::Suggested;
 
-/// Items of one answer.
+/// Most items of one answer.
 const MAX_ITEMS: usize = 20;
 
-/// What an answer suggests, in its order, each title once. `kind` is what was asked for.
+/// Returns the items that an answer suggests, in its order, without repeated titles. `kind` is the kind asked for.
 pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let answer = line::without_citations(answer);
     let found = [listed, tabled, prose::bold, prose::quoted, prose::offered]
@@ -27,21 +27,22 @@ pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     items
 }
 
-/// Whether an answer is a list of two or more things with short names, whatever was asked.
+/// Returns `true` if an answer is a list of two or more short names.
 pub fn lists_things(answer: &str) -> bool {
-    /// Characters of a name.
+    /// Longest name, in characters.
     const NAME: usize = 60;
     let found = listed(&line::without_citations(answer), None);
     found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
 }
 
-/// Whether an answer suggests a title again that it was not to.
+/// Returns `true` if an answer suggests an excluded title again.
 pub fn repeats_title(item: &Suggested, mut titles: impl Iterator<Item = impl AsRef<str>>) -> bool {
     let title = fold(&item.title);
     titles.any(|other| fold(other.as_ref()) == title)
 }
 
-/// The entries of the first list. Numbers go before bullets, which may be details of the numbered entries.
+/// Returns the entries of the first list. Numbers take precedence over bullets, which may be details of numbered
+/// entries.
 fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let lines = read_lines(answer);
     let numbered = entries(&lines, |line| matches!(line.marker, Marker::Number(_)));
@@ -49,7 +50,7 @@ fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     chosen.into_iter().filter_map(|entry| line::item(&entry, kind)).collect()
 }
 
-/// The entries of the first list that `is_entry` marks, with the deeper lines below each.
+/// Returns the entries of the first list that `is_entry` marks, each with the deeper lines below it.
 fn entries(lines: &[Line<'_>], is_entry: impl Fn(&Line<'_>) -> bool) -> Vec<String> {
     let Some(level) = lines.iter().filter(|line| is_entry(line)).map(|line| line.indent).min() else {
         return Vec::new();
@@ -78,7 +79,7 @@ fn entries(lines: &[Line<'_>], is_entry: impl Fn(&Line<'_>) -> bool) -> Vec<Stri
     found
 }
 
-/// The first column of a table, or the second where the first counts.
+/// Returns the first column of a table, or the second if the first counts rows.
 fn tabled(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let rows = answer.lines().map(str::trim).filter(|line| line.starts_with('|'));
     let cells = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());

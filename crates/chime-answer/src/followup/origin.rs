@@ -1,38 +1,38 @@
-//! Which earlier suggestion an ask goes on with.
+//! Finds the earlier suggestion that a question follows up on.
 
 use std::collections::BTreeSet;
 
 use chime_core::{AnswerId, FoundBy, Seq, UserId};
 
-/// An earlier suggestion of the conversation.
+/// An earlier suggestion in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
     pub answer: AnswerId,
-    /// The answer with which its run of suggestions began.
+    /// The first answer of its chain of suggestions.
     pub chain: AnswerId,
     pub asked_by: UserId,
-    /// Its trigger and the messages that carry it.
+    /// Its trigger and the messages of its answer.
     pub messages: BTreeSet<Seq>,
-    /// Whether no silence has ended the session since.
+    /// `true` if no silence has ended the session since.
     pub in_session: bool,
 }
 
-/// Where an ask stands.
+/// Facts about a question that select its suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standpoint<'a> {
     pub member: UserId,
     pub reply: ReplyTo,
-    /// The messages of the strand that the ask belongs to.
+    /// The messages of the question's thread.
     pub strand: &'a BTreeSet<Seq>,
 }
 
-/// What an ask replies to.
+/// The message that a question replies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyTo {
     Nothing,
-    /// A suggestion, or an answer that went on with one.
+    /// A suggestion, or an answer that followed up on one.
     Suggestion(AnswerId),
-    /// Another answer of the bot: then the ask is about that.
+    /// Another answer of the bot, which the question is then about.
     OtherAnswer,
     Member,
 }
@@ -41,12 +41,12 @@ pub enum ReplyTo {
 pub enum Origin {
     Nothing,
     Found(AnswerId, FoundBy),
-    /// Others' suggestions of this session, the newest first: the ask may mean any of them, or none.
+    /// Other members' suggestions of this session, newest first: the question may mean any of them, or none.
     Open(Vec<AnswerId>),
 }
 
-/// The suggestion that the ask replies to, else the newest of its strand, else the member's own of this session.
-/// `earlier` has the newest first.
+/// Returns the suggestion that the question replies to, else the newest of its thread, else the member's own of this
+/// session. `earlier` has the newest first.
 pub fn origin(earlier: &[Earlier], from: &Standpoint<'_>) -> Origin {
     match from.reply {
         ReplyTo::Suggestion(answer) => return Origin::Found(answer, FoundBy::Reply),
@@ -54,7 +54,8 @@ pub fn origin(earlier: &[Earlier], from: &Standpoint<'_>) -> Origin {
         ReplyTo::Nothing | ReplyTo::Member => {}
     }
     let in_strand: Vec<&Earlier> = earlier.iter().filter(|it| !it.messages.is_disjoint(from.strand)).collect();
-    // Where members ask at once, a strand may hold several runs: a member goes on with the one they took part in.
+    // If several members ask at once, a thread may hold several chains: each member continues the chain they took part
+    // in.
     let own_chain = in_strand.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
     if let Some(found) = in_strand.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
         return Origin::Found(found.answer, FoundBy::Strand);

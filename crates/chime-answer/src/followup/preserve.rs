@@ -1,16 +1,16 @@
-//! What an ask takes over from the frame it goes on with, and when the exclude list starts anew.
+//! Decides which fields a follow-up inherits from the stored frame, and if the exclude list is reset.
 
 use crate::followup::signals::{Signals, is_generic_kind};
 use crate::followup::words::fold;
 use chime_core::{Frame, Intent, Item, Reset, UsedSearch};
 
-/// Items that are not suggested again: the newest.
+/// Newest items that are not suggested again.
 pub const MAX_EXCLUDED: usize = 30;
-/// What can be taken over, by the names that are stored.
+/// Fields that can be inherited, by their stored names.
 pub const FIELDS: [&str; 9] =
     ["kind", "category_hints", "popular", "budget", "recipient", "occasion", "entities", "subject", "item_language"];
 
-/// Why the exclude list starts anew. Judged on what the ask itself says, before anything is taken over.
+/// Returns the reason for a reset of the exclude list. `asked` must not have inherited any field yet.
 pub fn reset(asked: &Frame, stored: &Frame, signals: &Signals) -> Option<Reset> {
     if signals.start_over {
         return Some(Reset::StartOver);
@@ -29,7 +29,7 @@ pub fn reset(asked: &Frame, stored: &Frame, signals: &Signals) -> Option<Reset> 
     differs(&asked.occasion, &stored.occasion).then_some(Reset::OccasionChanged)
 }
 
-/// The newest items of `shown`, oldest first, each title once.
+/// Returns the newest items of `shown`, oldest first, without repeated titles.
 pub fn excluded(shown: &[Item]) -> Vec<Item> {
     let mut kept: Vec<Item> = Vec::new();
     for item in shown.iter().rev() {
@@ -43,7 +43,8 @@ pub fn excluded(shown: &[Item]) -> Vec<Item> {
     kept
 }
 
-/// Restores what every ask keeps where it names none: budget, recipient, occasion, item language. Returns the fields.
+/// Restores the fields that every question keeps if it does not name them: budget, recipient, occasion. Returns their
+/// names.
 pub fn restore(frame: &mut Frame, stored: &Frame) -> Vec<&'static str> {
     let mut taken = Vec::new();
     if frame.budget.as_ref().is_none_or(chime_core::Budget::is_open) && stored.budget.is_some() {
@@ -55,7 +56,7 @@ pub fn restore(frame: &mut Frame, stored: &Frame) -> Vec<&'static str> {
     taken
 }
 
-/// Takes over what a follow-up inherits. Returns the fields.
+/// Fills in the fields that a follow-up inherits. Returns their names.
 pub fn preserve(frame: &mut Frame, stored: &Frame, used: Option<&UsedSearch>) -> Vec<&'static str> {
     let mut taken = Vec::new();
     let inherits = frame.intent.inherits();
@@ -97,7 +98,7 @@ pub fn preserve(frame: &mut Frame, stored: &Frame, used: Option<&UsedSearch>) ->
     taken
 }
 
-/// "fantasy", then "with dragons": the earlier subject and what the new ask adds.
+/// Joins the earlier subject and the addition of the new question: "fantasy", then "with dragons".
 fn joined(stored: Option<&str>, added: Option<&str>) -> Option<String> {
     match (stored, added) {
         (Some(stored), Some(added)) if !stored.contains(added) => Some(format!("{stored}; {added}")),

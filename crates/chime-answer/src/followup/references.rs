@@ -1,25 +1,23 @@
-//! What "he", "the same author", "that one" and "the second" stand for.
+//! Resolves "he", "the same author", "that one" and "the second".
 
 use crate::followup::classify::Place;
 use crate::followup::entities::is_same_name;
 use chime_core::{Evidence, Frame, Item, NamedEntity, Reference};
 
 const SURE: f64 = 0.95;
-/// The newest of several: likely, no more.
+/// Confidence in the newest of several candidates.
 const LIKELY: f64 = 0.7;
 
-/// What a reference comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pointed<T> {
-    /// Nothing is known that it could mean.
     Nothing,
     Resolved(T, Evidence, f64),
-    /// Several are as likely.
+    /// Several candidates are equally likely.
     Undecided(Vec<T>),
 }
 
-/// People that a pronoun may mean: those that the original ask names go first, then who made the item that was asked about
-/// last, then the people of the items.
+/// Resolves a pronoun for a person. Candidates are, in this order, the people named in the original question, the
+/// maker of the item asked about last, and the people of the newest answer.
 pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> Pointed<String> {
     let candidates = people(stored, shown);
     match (candidates.as_slice(), stored.entities.first()) {
@@ -33,7 +31,7 @@ pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> Pointed<St
     }
 }
 
-/// Everybody that is known, in the order of their first appearance.
+/// Returns all known people in the order of their first appearance.
 pub fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
     let named = stored.entities.iter().map(|NamedEntity { name, .. }| name);
     let mut found: Vec<String> = Vec::new();
@@ -50,7 +48,7 @@ fn only_person(item: &Item) -> Option<String> {
     Some(person.clone())
 }
 
-/// The one person of the newest answer that shows any, where earlier answers show others.
+/// Returns the only person of the newest answer that names any.
 fn newest_person(shown: &[Item]) -> Option<String> {
     let newest = shown.iter().rev().find(|item| !item.shown.people.is_empty())?.id.answer;
     let of_newest: Vec<&String> =
@@ -59,7 +57,7 @@ fn newest_person(shown: &[Item]) -> Option<String> {
     rest.iter().all(|other| is_same_name(first, other)).then(|| (*first).clone())
 }
 
-/// Items at places of the newest list. A place that the list does not have means nothing.
+/// Returns the items at positions of the newest list. Positions outside the list are ignored.
 pub fn at_places(places: &[(String, Place)], listed: &[Item]) -> Vec<(Item, Reference)> {
     let found = places.iter().filter_map(|(said, place)| {
         let item = match place {
@@ -71,7 +69,7 @@ pub fn at_places(places: &[(String, Place)], listed: &[Item]) -> Vec<(Item, Refe
     found.collect()
 }
 
-/// The item that "it" or "that one" means: the one that was asked about last, else the only one.
+/// Resolves "it" or "that one": the item asked about last, else the only one.
 pub fn item(listed: &[Item], last: Option<&Item>) -> Pointed<Item> {
     match (listed, last) {
         (_, Some(last)) => Pointed::Resolved(last.clone(), Evidence::Last, LIKELY),

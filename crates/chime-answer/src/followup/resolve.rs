@@ -1,4 +1,4 @@
-//! The whole of a follow-up in its fixed order: extract, stored, reset, preserve, refine, item question, entities.
+//! Resolves a follow-up in a fixed order: extract, stored, reset, preserve, refine, item question, entities.
 
 use crate::followup::classify::Reading;
 use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
@@ -12,28 +12,27 @@ use chime_core::{
     UsedSearch,
 };
 
-/// The only name in the text of an answer is likely, not sure.
+/// Confidence in the only name found in the text of an answer.
 const IN_TEXT_CONFIDENCE: f64 = 0.8;
 const NAMED_CONFIDENCE: f64 = 0.95;
 
-/// The suggestion that an ask may go on with.
+/// The suggestion that a question may follow up on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     pub answer: AnswerId,
     pub found_by: FoundBy,
     pub frame: Frame,
     pub used: Option<UsedSearch>,
-    /// Items of this very answer, in its order.
+    /// Items of this answer, in its order.
     pub listed: Vec<Item>,
-    /// All items suggested since the exclude list began, oldest first.
+    /// All items suggested since the exclude list was last reset, oldest first.
     pub shown: Vec<Item>,
-    /// The item that was asked about last.
+    /// The item asked about last.
     pub last_item: Option<Item>,
-    /// What the answer said: read for names where nothing else has any.
+    /// Text of the answer, searched for names if no item has any.
     pub text: String,
 }
 
-/// What a follow-up is resolved from.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     pub ask: &'a str,
@@ -41,18 +40,18 @@ pub struct Turn<'a> {
     pub stored: Option<&'a Stored>,
 }
 
-/// A follow-up, and what of it is still open.
+/// A follow-up, and the part of it that is still open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     pub follow_up: FollowUp,
     pub undecided: Option<Undecided>,
 }
 
-/// A reference with several candidates, of which the member is asked to choose one.
+/// A reference with several candidates, from which the member has to choose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undecided {
     pub about: Unclear,
-    /// As the member said it.
+    /// In the member's words.
     pub said: String,
     pub candidates: Vec<String>,
     items: Vec<Item>,
@@ -70,7 +69,7 @@ pub fn resolve(turn: &Turn<'_>) -> Outcome {
 }
 
 impl Outcome {
-    /// Leaves the choice to the member.
+    /// Turns the open reference into a clarifying question.
     #[must_use]
     pub fn asked_back(mut self) -> Self {
         if let Some(open) = self.undecided.take() {
@@ -95,7 +94,7 @@ impl Outcome {
     }
 }
 
-/// What a member's reply to a clarifying question chooses: the number of the candidate. `pending` asked the question.
+/// Returns the index of the candidate that a member's reply to the clarifying question `pending` chooses.
 pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<usize> {
     let found = tokens(ask);
     let named = |name: &String| {
@@ -115,7 +114,7 @@ pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<u
     nth.or_else(number).filter(|at| *at < pending.candidates.len())
 }
 
-/// What a clarifying question was asked for, with the member's choice.
+/// Returns the follow-up of a clarifying question, with the member's choice.
 pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     let Some(open) = follow_up.frame.clarification.take() else { return follow_up };
     let undecided = Undecided {
@@ -127,17 +126,17 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     Outcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
 }
 
-/// The follow-up while it is worked out.
+/// The follow-up while it is resolved.
 struct Steps<'a> {
     turn: &'a Turn<'a>,
-    /// None once the member starts over.
+    /// `None` once the member starts over.
     stored: Option<&'a Stored>,
     follow_up: FollowUp,
     undecided: Option<Undecided>,
 }
 
 impl<'a> Steps<'a> {
-    /// 1. What the ask itself says.
+    /// 1. Takes the frame from the question itself.
     fn extract(turn: &'a Turn<'a>) -> Self {
         let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
         Self { turn, stored: turn.stored, follow_up, undecided: None }
@@ -147,7 +146,7 @@ impl<'a> Steps<'a> {
         &mut self.follow_up.frame
     }
 
-    /// 2. What every ask keeps. Without a suggestion nothing can be gone on with.
+    /// 2. Links the stored suggestion. Without one, there is nothing to follow up on.
     fn stored(&mut self) {
         let Some(stored) = self.stored else {
             if self.follow_up.frame.intent.needs_suggestion() && self.follow_up.frame.intent != Intent::Compare {
@@ -165,7 +164,7 @@ impl<'a> Steps<'a> {
         self.follow_up.found_by = Some(stored.found_by);
     }
 
-    /// 3. The exclude list, judged before anything is taken over.
+    /// 3. Decides on the exclude list, before any field is inherited.
     fn reset(&mut self) {
         let Some(stored) = self.stored else { return };
         self.follow_up.reset = reset(&self.follow_up.frame, &stored.frame, &self.turn.reading.signals);
@@ -176,7 +175,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// 4. What the ask takes over.
+    /// 4. Inherits fields from the stored frame.
     fn preserve(&mut self) {
         let Some(stored) = self.stored else { return };
         let mut taken = restore(&mut self.follow_up.frame, &stored.frame);
@@ -184,19 +183,19 @@ impl<'a> Steps<'a> {
         self.follow_up.inherited = taken.into_iter().map(str::to_owned).collect();
     }
 
-    /// 5. What patterns change.
+    /// 5. Applies the signals.
     fn refine(&mut self) {
         let cheapest = self.stored.and_then(|stored| cheapest(&stored.shown));
         let forced = self.follow_up.frame.intent == Intent::More && self.follow_up.frame.kind.is_some();
         let mut signals = self.turn.reading.signals.clone();
         if forced {
-            // The kind was settled with the intent.
+            // The kind was decided together with the intent.
             signals.kinds.clear();
         }
         refine(&mut self.follow_up.frame, &signals, cheapest);
     }
 
-    /// 6. Asks about items that were shown.
+    /// 6. Resolves questions about shown items.
     fn item_question(&mut self) {
         let Some(stored) = self.stored else { return };
         let reading = self.turn.reading;
@@ -231,7 +230,7 @@ impl<'a> Steps<'a> {
         self.follow_up.references.extend(found.into_iter().map(|(_, reference)| reference));
     }
 
-    /// "Is that one open on Mondays?"
+    /// Resolves the pronoun in "Is that one open on Mondays?"
     fn pronoun_of_item(&mut self, stored: &Stored) {
         let mentions = &self.turn.reading.mentions;
         let Some(said) = mentions.item.as_deref() else { return self.without_item() };
@@ -241,7 +240,7 @@ impl<'a> Steps<'a> {
                 self.follow_up.items = vec![item];
                 self.frame().intent = Intent::ItemQuestion;
             }
-            // "It" alone may be anything that the talk is about.
+            // "It" alone may mean anything in the conversation.
             Pointed::Undecided(items) if mentions.item_is_plain => {
                 let candidates = items.iter().map(|item| item.title().to_owned()).collect();
                 self.frame().intent = Intent::ItemQuestion;
@@ -257,7 +256,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// 7. Names: those of the ask, those of shown items, and what pronouns stand for.
+    /// 7. Resolves names in the question, names of shown items, and pronouns.
     fn entities(&mut self) {
         self.follow_up.frame.entities.retain(|entity| is_valid_name(&entity.name));
         let intent = self.follow_up.frame.intent;
@@ -283,7 +282,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// A name that the ask gives in part is taken as the items give it.
+    /// Completes partial names in the question from the items.
     fn name_fully(&mut self) {
         let Some(stored) = self.stored else { return };
         for entity in &mut self.follow_up.frame.entities {

@@ -1,4 +1,4 @@
-//! A follow-up in words: for the prompt, for `/why`, and as the question that is asked back.
+//! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
 use crate::followup::preserve::FIELDS;
 use crate::followup::tables::Tables;
@@ -6,15 +6,15 @@ use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
 
-/// Characters of one value.
+/// Most characters of one value.
 const VALUE_CHARS: usize = 160;
-/// Items that `/why` names.
+/// Most items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
-/// The limits of a price in a prompt, which is English.
+/// Templates for price limits in a prompt, which is English.
 const LIMITS: (&str, &str, &str) = ("at least {min}", "at most {max}", "{min} to {max}");
 
-/// What was suggested or worked out, a line each, for the prompt. The words in it are members' or the model's own: material only.
+/// Returns the lines about a follow-up for the prompt. They hold untrusted text of members and of the model.
 pub fn prompt_lines(follow_up: &FollowUp) -> String {
     if !follow_up.suggested.is_empty() {
         return follow_up
@@ -62,7 +62,7 @@ pub fn prompt_lines(follow_up: &FollowUp) -> String {
     }
     let mut text = lines.join("\n");
     if intent.suggests() && !follow_up.excluded.is_empty() {
-        // The newest last in memory, and first here: a cap cuts the oldest.
+        // Newest first, so that a cap cuts the oldest.
         let titles = follow_up.excluded.iter().rev().map(|item| format!("\n- {}", one_line(item.title(), VALUE_CHARS)));
         text.push_str("\nalready suggested, not to be suggested again:");
         text.extend(titles);
@@ -83,7 +83,7 @@ fn described(item: &Item) -> String {
     format!("{}. {}{people}{}", item.id.position, item.title(), price.unwrap_or_default())
 }
 
-/// `at_most` with `{max}` filled in by "30 EUR", or another of the three as the limits are.
+/// Fills in the template that fits the limits: `at_most` with "30 EUR" for `{max}`, for example.
 fn limits(budget: &Budget, (at_least, at_most, between): (&str, &str, &str)) -> Option<String> {
     let currency = budget.currency.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let amount = |amount: Amount| format!("{amount}{currency}");
@@ -95,7 +95,8 @@ fn limits(budget: &Budget, (at_least, at_most, between): (&str, &str, &str)) -> 
     }
 }
 
-/// What `/why` says of it: what was resolved, from where, how sure. Markdown; none where nothing was resolved.
+/// Returns the Markdown of `/why` about a follow-up: the result, its origin and the confidence. `None` if nothing was
+/// resolved.
 pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if !follow_up.is_telling() {
         return None;
@@ -196,7 +197,7 @@ fn quoted(text: &str) -> String {
     format!("“{}”", escape_markdown(&one_line(text, VALUE_CHARS)))
 }
 
-/// The question that is asked back, with the candidates below it. `ask` is the sentence for what is unclear.
+/// Returns the clarifying question, with the candidates below it. `ask` is the sentence for the open reference.
 pub fn question(ask: &str, candidates: &[String]) -> String {
     let lines: Vec<String> = (1..)
         .zip(candidates)
@@ -205,7 +206,7 @@ pub fn question(ask: &str, candidates: &[String]) -> String {
     format!("{ask}\n\n{}", lines.join("\n"))
 }
 
-/// A suggestion as a candidate to choose among: "books, fantasy (The Hobbit, Dune, …)".
+/// Returns a suggestion's name in a list of candidates: "books, fantasy (The Hobbit, Dune, …)".
 pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
     const TITLES: usize = 2;
     let kind = frame.kind.as_deref().map(|kind| kind.replace('_', " "));
@@ -218,7 +219,7 @@ pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
     }
 }
 
-/// ISO 639-3 code of the language of an ask, by its two-letter code.
+/// Returns the ISO 639-3 code for a two-letter language code.
 pub fn three_letters(code: &str) -> Option<&'static str> {
     Tables::shipped().get(code)?;
     let pairs = [
@@ -234,7 +235,7 @@ pub fn three_letters(code: &str) -> Option<&'static str> {
     pairs.into_iter().find(|(two, _)| *two == code).map(|(_, three)| three)
 }
 
-/// What has to be asked back decides the sentence.
+/// Returns the sentence for the kind of open reference.
 pub fn sentence<'n>(about: Unclear, person: &'n str, item: &'n str, suggestion: &'n str) -> &'n str {
     match about {
         Unclear::Person => person,

@@ -1,41 +1,39 @@
-//! Refinement signals: what an ask changes about a search, told by patterns. They never touch the intent.
+//! Refinement signals: changes to a search that patterns find in a question. They never change the intent.
 
 use crate::followup::budget::budget;
 use crate::followup::tables::{Names, Row, Span, Table};
 use crate::followup::words::Token;
 use chime_core::{Amount, Budget, Frame, Price};
 
-/// Kinds that say that something is wanted, and not what.
+/// Kinds that do not say what is wanted.
 const GENERIC_KINDS: [&str; 3] = ["gift", "place", "activity"];
-/// Words of a constraint: "no raw onions at all".
+/// Most words of a constraint after its marker: "no raw onions at all".
 const CONSTRAINT_WORDS: usize = 4;
-/// Constraints that a frame keeps, the newest.
+/// Newest constraints that a frame keeps.
 const MAX_CONSTRAINTS: usize = 8;
 
 pub fn is_generic_kind(kind: &str) -> bool {
     GENERIC_KINDS.contains(&kind)
 }
 
-/// What patterns find in one ask.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Signals {
     pub cheaper: bool,
     pub popular: bool,
-    /// The member asks to start over.
     pub start_over: bool,
     /// A shown item is refused.
     pub not_that: bool,
     pub budget: Option<Budget>,
-    /// Canonical, in the order of the ask.
+    /// Canonical names, in the order of the question, specific kinds first.
     pub kinds: Vec<String>,
     pub item_language: Option<String>,
-    /// What is not wanted, in the member's words: "without onions".
+    /// Refused things in the member's words: "without onions".
     pub constraints: Vec<String>,
     pub recipient: Option<String>,
     pub occasion: Option<String>,
 }
 
-/// The signals of an ask and the words that say them.
+/// Returns the signals of a question, and the words that state them.
 pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Span>) {
     let mut spans = Vec::new();
     let mut found = |row: Row| {
@@ -59,14 +57,14 @@ pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Spa
     let item_language = named(Names::ItemLanguages).into_iter().next();
     let taken: Vec<Span> = spans.iter().chain(&of_money).chain(&cheaper).copied().collect();
     let (constraints, of_constraints) = constraints(text, tokens, table, &taken);
-    // "Without loud music" asks for no music.
+    // "Without loud music" does not ask for music.
     let is_refused = |span: &Span| of_constraints.iter().any(|it| it.overlaps(*span));
     let of_kinds: Vec<(Span, &str)> =
         table.named(Names::Kinds, tokens).into_iter().filter(|(span, _)| !is_refused(span)).collect();
     spans.extend(of_kinds.iter().map(|(span, _)| *span));
     let mut kinds: Vec<String> = of_kinds.into_iter().map(|(_, kind)| kind.to_owned()).collect();
     kinds.dedup();
-    // A specific kind says more than a generic one.
+    // Specific kinds come first.
     kinds.sort_by_key(|kind| is_generic_kind(kind));
     spans.extend(of_money);
     spans.extend(&cheaper);
@@ -86,7 +84,7 @@ pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Spa
     (signals, spans)
 }
 
-/// "No X", "without X": the marker and the words up to the end of the clause.
+/// Returns the constraints "no X" and "without X": the marker and the words up to the end of the clause.
 fn constraints(text: &str, tokens: &[Token], table: &Table, taken: &[Span]) -> (Vec<String>, Vec<Span>) {
     let (mut said, mut spans) = (Vec::new(), Vec::new());
     for marker in table.find(Row::Without, tokens) {
@@ -112,8 +110,8 @@ fn constraints(text: &str, tokens: &[Token], table: &Table, taken: &[Span]) -> (
     (said, spans)
 }
 
-/// Adjusts constraints, kind, item language and budget of a frame; its intent, recipient, occasion and entities stay.
-/// `cheapest` is the lowest price among the items shown.
+/// Applies signals to constraints, kind, item language, popularity and budget of a frame. Intent, recipient, occasion
+/// and entities stay. `cheapest` is the lowest price among the shown items.
 pub fn refine(frame: &mut Frame, signals: &Signals, cheapest: Option<&Price>) {
     for constraint in &signals.constraints {
         if !frame.constraints.contains(constraint) {
@@ -139,14 +137,14 @@ pub fn refine(frame: &mut Frame, signals: &Signals, cheapest: Option<&Price>) {
     }
 }
 
-/// 70 % of the limit; below the cheapest item shown where there is no limit.
+/// Lowers the limit to 70 %, or to just below the cheapest shown item if there is no limit.
 fn cheaper(budget: Option<Budget>, cheapest: Option<&Price>) -> Option<Budget> {
     let max = budget.as_ref().and_then(|budget| budget.max);
     let max = max.map(Amount::cheaper).or_else(|| cheapest.map(|price| price.amount.just_below()));
     let Some(max) = max else { return budget };
     let old = budget.unwrap_or_default();
     let currency = old.currency.or_else(|| cheapest.and_then(|price| price.currency.clone()));
-    // A floor above the new limit would leave nothing.
+    // A minimum above the new limit would exclude everything.
     let min = old.min.filter(|min| *min < max);
     Some(Budget { min, max: Some(max), currency, hint: old.hint })
 }

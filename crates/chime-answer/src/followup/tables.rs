@@ -1,4 +1,4 @@
-//! Phrase tables for follow-ups, one data file a language. A language is added by adding a file and a line here.
+//! Phrase tables for follow-ups, one data file per language. To add a language, add a file and a line here.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ const FILES: [&str; 8] = [
     include_str!("languages/uk.toml"),
 ];
 
-/// What the phrases of a row mean. `languages/en.toml` explains each.
+/// Meaning of a row's phrases. `languages/en.toml` explains each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
@@ -53,9 +53,9 @@ pub enum Row {
     BySuffix,
     NotName,
     Something,
-    /// Words by which an answer suggests: read in answers, not in asks.
+    /// Words with which an answer suggests: matched in answers, not in questions.
     Offers,
-    /// Words before a place, a time or a person, so that what follows is no item of an answer.
+    /// Words before a place, a time or a person, which is then not an item of an answer.
     Prepositions,
     Fillers,
 }
@@ -99,7 +99,7 @@ impl Row {
     ];
 }
 
-/// Rows that map words to one name for the thing they mean.
+/// Rows that map words to a canonical name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Names {
@@ -114,7 +114,7 @@ impl Names {
     pub const ALL: [Self; 5] = [Self::Kinds, Self::Recipients, Self::Occasions, Self::ItemLanguages, Self::Currencies];
 }
 
-/// A run of words, `from` included, `to` not.
+/// A run of words from `from` up to but not including `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     pub from: usize,
@@ -126,12 +126,11 @@ impl Span {
         self.from < other.to && other.from < self.to
     }
 
-    /// Whether a longer one of these takes some of its words.
+    /// Returns `true` if a longer span of `others` overlaps this one.
     pub fn is_part_of_any(self, others: &[Self]) -> bool {
         others.iter().any(|other| other.overlaps(self) && other.to - other.from > self.to - self.from)
     }
 
-    /// The text of the run, as it was written.
     pub fn written(self, text: &str, tokens: &[Token]) -> String {
         let start = tokens.get(self.from).map_or(0, |token| token.start);
         let end = self.to.checked_sub(1).and_then(|last| tokens.get(last)).map_or(start, |token| token.end);
@@ -139,31 +138,29 @@ impl Span {
     }
 }
 
-/// Every shipped table.
 #[derive(Debug)]
 pub struct Tables {
     tables: Vec<Table>,
 }
 
-/// The phrases of one language.
 #[derive(Debug)]
 pub struct Table {
     code: String,
     rows: BTreeMap<Row, Phrases<()>>,
     names: BTreeMap<Names, Phrases<String>>,
-    /// The words for first, second, and so on, and the place that each means.
+    /// Words for first, second and so on, with their positions.
     ordinals: Phrases<usize>,
 }
 
-/// Where the phrases of each row stand in one text, as [`Table::find`] gives them.
+/// Positions of the phrases of each row in one text, as returned by [`Table::find`].
 #[derive(Debug)]
 pub struct RowSpans(BTreeMap<Row, Vec<Span>>);
 
-/// Phrases and what they mean, by the letter that they begin with: most are passed over at once.
+/// Phrases and their meanings, indexed by first letter for speed.
 #[derive(Debug)]
 struct Phrases<T>(BTreeMap<char, Vec<(Phrase, T)>>);
 
-/// The words of a phrase. A word that ends in `*` stands for all words that begin so.
+/// The words of a phrase. The flag is `true` for a word that ended in `*`, which matches every word with that prefix.
 #[derive(Debug, PartialEq, Eq)]
 struct Phrase(Vec<(String, bool)>);
 
@@ -179,7 +176,7 @@ struct File {
 }
 
 impl Tables {
-    /// The tables inside the binary. A file that does not parse is left out, which a test rules out.
+    /// Returns the tables in the binary. A file that does not parse is left out; a test rules that out.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<Tables> =
             LazyLock::new(|| Tables { tables: FILES.iter().filter_map(|file| Table::parse(file).ok()).collect() });
@@ -194,7 +191,7 @@ impl Tables {
         self.tables.iter().find(|table| table.code == code)
     }
 
-    /// The thing that `word` names in any language.
+    /// Returns the canonical name of `word` in any language.
     pub fn name_of(&self, names: Names, word: &str) -> Option<&str> {
         let found = tokens(word);
         let whole = Span { from: 0, to: found.len() };
@@ -226,41 +223,41 @@ impl Table {
         &self.code
     }
 
-    /// Where phrases of `row` stand, the longest at each place.
+    /// Returns the positions of phrases of `row`, the longest at each place.
     pub fn find(&self, row: Row, tokens: &[Token]) -> Vec<Span> {
         let found = self.rows.get(&row).map(|phrases| phrases.find(tokens));
         found.into_iter().flatten().map(|(span, ())| span).collect()
     }
 
-    /// Where phrases of every row stand, for whoever asks for many of them.
+    /// Returns the positions of phrases of every row.
     pub fn find_all(&self, tokens: &[Token]) -> RowSpans {
         RowSpans(self.rows.keys().map(|row| (*row, self.find(*row, tokens))).collect())
     }
 
-    /// Whether `word` alone is a phrase of `row`.
+    /// Returns `true` if `word` alone is a phrase of `row`.
     pub fn has(&self, row: Row, word: &str) -> bool {
         let token = Token { word: fold(word), start: 0, end: 0, ends_clause: false };
         !self.find(row, std::slice::from_ref(&token)).is_empty()
     }
 
-    /// The phrases of `row`, folded: for rows that hold suffixes.
+    /// Returns the first words of the phrases of `row`, folded: for rows that hold suffixes.
     pub fn suffixes(&self, row: Row) -> impl Iterator<Item = &str> {
         let phrases = self.rows.get(&row).into_iter().flat_map(Phrases::iter);
         phrases.filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
     }
 
-    /// Where words of `names` stand, and what they name.
+    /// Returns the positions of words of `names`, with their canonical names.
     pub fn named(&self, names: Names, tokens: &[Token]) -> Vec<(Span, &str)> {
         let found = self.names.get(&names).map(|phrases| phrases.find(tokens));
         found.into_iter().flatten().map(|(span, name)| (span, name.as_str())).collect()
     }
 
-    /// Where places in a list are named: 1 for the first.
+    /// Returns the ordinals in the text: 1 for the first.
     pub fn ordinals(&self, tokens: &[Token]) -> Vec<(Span, usize)> {
         self.ordinals.find(tokens).into_iter().map(|(span, place)| (span, *place)).collect()
     }
 
-    /// Rows that have no phrase here.
+    /// Returns the names of rows that have no phrase in this language.
     pub fn lacks(&self) -> Vec<String> {
         let rows = Row::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(Phrases::is_empty));
         let names = Names::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(Phrases::is_empty));
@@ -293,7 +290,7 @@ impl<T> Phrases<T> {
         self.0.values().flatten().map(|(phrase, _)| phrase)
     }
 
-    /// Where phrases stand, the longest at each place, without overlaps.
+    /// Returns the positions of phrases, the longest at each place, without overlaps.
     fn find(&self, tokens: &[Token]) -> Vec<(Span, &T)> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -309,7 +306,7 @@ impl<T> Phrases<T> {
         found
     }
 
-    /// The longest phrase at the start of `rest`, by the words it takes.
+    /// Returns the longest phrase at the start of `rest`, with its number of words.
     fn longest(&self, rest: &[Token]) -> Option<(usize, &T)> {
         let letter = rest.first()?.word.chars().next()?;
         let found =
@@ -331,12 +328,11 @@ impl Phrase {
         Self(words)
     }
 
-    /// What its first word begins with.
     fn letter(&self) -> char {
         self.0.first().and_then(|(word, _)| word.chars().next()).unwrap_or_default()
     }
 
-    /// How many words it takes at the start of `rest`; none where it does not stand there.
+    /// Returns the number of words it takes at the start of `rest`; `None` if it does not match.
     fn length_at(&self, rest: &[Token]) -> Option<usize> {
         let is_here = rest.len() >= self.0.len()
             && self.0.iter().zip(rest).all(|((word, is_prefix), token)| {

@@ -1,9 +1,8 @@
-//! Words as the tables compare them, and where they stand in the text.
+//! Splits text into folded words with their byte ranges.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// Lower case, without diacritics and apostrophes.
@@ -11,18 +10,17 @@ pub struct Token {
     /// Byte range in the text.
     pub start: usize,
     pub end: usize,
-    /// Whether a comma, full stop or the like follows.
+    /// `true` if a comma, full stop or similar sign follows.
     pub ends_clause: bool,
 }
 
 impl Token {
-    /// The word as it was written.
     pub fn written<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 }
 
-/// A text's words in order. Numbers keep their separators ("12.99"), signs of money and `<` `>` are words.
+/// Splits a text into words. Numbers keep their separators ("12.99"); currency signs and `<` `>` are words.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut open: Option<usize> = None;
@@ -50,7 +48,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// The text in lower case without diacritics, its words parted by single spaces.
+/// Returns the text in lower case without diacritics, its words separated by single spaces.
 pub fn fold(text: &str) -> String {
     tokens(text).into_iter().map(|token| token.word).collect::<Vec<_>>().join(" ")
 }
@@ -73,7 +71,7 @@ fn folded(raw: &str) -> String {
             'ø' => word.push('o'),
             'ł' => word.push('l'),
             'ı' => word.push('i'),
-            // Long forms of Turkish capitals leave a dot behind.
+            // Turkish capitals leave a combining dot when lowercased.
             c if is_combining_mark(c) => {}
             c => word.push(c),
         }
@@ -85,7 +83,7 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Whether `c` stands inside a word: an apostrophe between letters, a separator between digits.
+/// Returns `true` if `c` is inside a word: an apostrophe between letters, a separator between digits.
 fn joins(before: &str, c: char, next: Option<char>) -> bool {
     match c {
         '\'' | '’' | '`' | '´' => next.is_some_and(char::is_alphabetic),

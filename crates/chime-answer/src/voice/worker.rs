@@ -1,4 +1,4 @@
-//! Fetches a recording, has it transcribed, and stores the transcript.
+//! Downloads a recording, transcribes it, and stores the transcript.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,49 +21,46 @@ use chime_store::{
 };
 use chime_telegram::{Recording, Telegram, TelegramError, recording};
 
-/// Transcribes voice messages and video notes.
 pub struct Voice {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub wake: Wake,
-    /// None: nothing is transcribed.
+    /// `None`: nothing is transcribed.
     pub transcriber: Option<Transcriber>,
-    /// Whether the operator lets chats be remembered.
+    /// `true` if the operator allows memory.
     pub remembers: bool,
-    /// Whether chats are told what is kept of them.
+    /// `true` if chats get a notice about the stored data.
     pub announces: bool,
     pub access: AccessConfig,
     pub under_way: UnderWay,
 }
 
-/// The recordings that are being transcribed: whoever wants the same one waits, and finds its transcript.
+/// Recordings being transcribed. A second caller for the same recording waits and then finds its transcript.
 #[derive(Default)]
 pub struct UnderWay {
     turns: Mutex<HashMap<MessageAt, Arc<Turn<()>>>>,
-    /// Of which nobody understood a word: it would cost the same again.
+    /// Recordings without any recognised speech, which would cost the same again.
     silent: Mutex<VecDeque<MessageAt>>,
 }
 
-/// Recordings that are remembered as silent.
+/// Most recordings remembered as silent.
 const MOST_SILENT: usize = 1_000;
 
-/// Whether a recording is to be transcribed unasked.
+/// Decision on a recording that nobody asked about.
 enum Wanted {
     Yes,
     No,
-    /// Once the chat was told that voice messages are transcribed.
+    /// Not before the chat gets a notice about transcription.
     Untold,
 }
 
-/// A spoken message without a transcript.
 struct Untranscribed {
     message: StoredMessage,
     chat: ChatRow,
     recording: Recording,
 }
 
-/// Why a recording was not transcribed.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -89,13 +86,12 @@ impl Voice {
         }
     }
 
-    /// Whether anything is transcribed at all.
     pub fn transcribes(&self) -> bool {
         self.transcriber.is_some()
     }
 
-    /// Transcribes the message `at` for a member who waits for an answer about it. What goes wrong costs the transcript and not the
-    /// answer.
+    /// Transcribes the message `at` for a member who waits for an answer about it. Errors are logged and do not stop
+    /// the answer.
     pub async fn transcribe_for(&self, member: UserId, at: MessageAt) {
         if let Err(trouble) = self.transcribe(at, Some(member)).await {
             tracing::warn!(error = %trouble, "a voice message could not be transcribed");
@@ -136,7 +132,7 @@ impl Voice {
         if self.under_way.is_silent(at) {
             return Ok(());
         }
-        // Not before it is our turn: whoever had it before may have stored a transcript.
+        // Read only after the lock is taken: its previous holder may have stored a transcript.
         let Some(found) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
         let Untranscribed { message, chat, recording } = found;
         let Some(bytes) = self.fetch(&recording).await? else { return Ok(()) };
@@ -151,12 +147,12 @@ impl Voice {
         if transcribed.text.is_empty() {
             self.under_way.note_silent(at);
         }
-        // It was paid for: however long the disk is full, it is not asked for once more.
+        // The transcript is paid for: `record` retries while the disk is full.
         record(&self.store, &self.clock, move |tx| write(tx, &chat, at, &transcribed)).await?;
         Ok(())
     }
 
-    /// The recording; none where it cannot be had.
+    /// Downloads the recording; `None` if it is not available.
     async fn fetch(&self, recording: &Recording) -> Result<Option<Vec<u8>>, TelegramError> {
         match self.telegram.download(&recording.id, MOST_BYTES).await {
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Ok(None),
@@ -179,7 +175,7 @@ impl Voice {
                 Outcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
             Trouble::Telegram(error @ TelegramError::NotSent(_)) => Outcome::Hindered(format!("{job}: {error}")),
-            // The day's tokens are for those who ask. Asked about later, it is transcribed then.
+            // The daily tokens are for questions. A question about the recording still transcribes it later.
             Trouble::Model(AskError::OverBudget(_)) => self.finish(job).await,
             Trouble::Model(AskError::BreakerOpen { retry_after }) => {
                 Outcome::WaitUntil(self.clock.now().plus(*retry_after))
@@ -190,7 +186,7 @@ impl Voice {
 }
 
 impl UnderWay {
-    /// The turn of whoever transcribes the message `at`.
+    /// Returns the lock for transcribing the message `at`.
     fn turn(&self, at: MessageAt) -> Arc<Turn<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.retain(|_, turn| Arc::strong_count(turn) > 1);
@@ -210,20 +206,20 @@ impl UnderWay {
     }
 }
 
-/// The message `at`, where it is spoken, without a transcript, and short enough.
+/// Returns the message `at` if it is a voice message without a transcript and short enough.
 fn find(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<Untranscribed>> {
     let Some(message) = messages::find(conn, at.chat, at.message)?.filter(|found| found.message.lacks_transcript())
     else {
         return Ok(None);
     };
     let Some(chat) = chats::find(conn, at.chat)? else { return Ok(None) };
-    // Its own update, or that of a reply to it.
+    // The file id is in the message's own update or in a reply to it.
     let raws = inbox::that_hold(conn, at.chat, at.message)?;
     let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_short_enough);
     Ok(recording.map(|recording| Untranscribed { message, chat, recording }))
 }
 
-/// Whether the same recording will be refused again.
+/// Returns `true` if the same recording would be refused again.
 fn is_for_good(error: &AskError) -> bool {
     match error {
         AskError::TooLong => true,
@@ -232,7 +228,7 @@ fn is_for_good(error: &AskError) -> bool {
     }
 }
 
-/// It is read from now on as if it had been written: sessions that hold it are told anew.
+/// Stores the transcript. The message now counts as text, so the sessions that contain it are summarised again.
 fn write(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, transcribed: &Transcribed) -> chime_store::Result<()> {
     transcribed.write_bill(tx)?;
     if transcribed.text.is_empty() {

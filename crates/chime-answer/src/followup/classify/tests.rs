@@ -1,11 +1,10 @@
-//! A table of asks, and the readings that they come to.
+//! Checks a table of questions and their readings.
 
 use super::*;
 use chime_core::Amount;
 
 const ASKS: &str = include_str!("../../../../../tests/data/follow_ups/asks.txt");
 
-/// One line of the table.
 struct Row<'a> {
     line: &'a str,
     cells: Vec<&'a str>,

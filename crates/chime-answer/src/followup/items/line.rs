@@ -1,4 +1,4 @@
-//! One entry of a list: its title, and the people, price and address beside it.
+//! Parses one entry of a list: its title, people, price and link.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,13 @@ use crate::followup::tables::{Names, Tables};
 use crate::followup::words::tokens;
 use chime_core::{Price, Suggested};
 
-/// Words of a title: more is a sentence.
+/// Most words of a title; longer text is a sentence.
 const TITLE_WORDS: usize = 12;
 const TITLE_CHARS: usize = 100;
-/// Kinds whose items are made by somebody who is named with them.
+/// Kinds whose items name their author or maker.
 const MADE_BY: [&str; 6] = ["book", "film", "series", "song", "podcast", "game"];
 
-/// What stands before a line's text.
+/// Marker before a line's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marker {
     None,
@@ -24,7 +24,6 @@ pub enum Marker {
     Number(u32),
 }
 
-/// A line without its marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
     pub indent: usize,
@@ -33,7 +32,7 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// A line that heads what follows: "**Fantasy**", "Cheaper ones:".
+    /// Returns `true` for a heading: "**Fantasy**", "Cheaper ones:".
     pub fn is_heading(&self) -> bool {
         let text = self.text;
         self.marker == Marker::None
@@ -49,7 +48,7 @@ macro_rules! pattern {
         }
     };
 }
-// A pattern that does not compile finds nothing, which the tests rule out.
+// A pattern that does not compile matches nothing; the tests rule that out.
 pattern!(citation, r"\s*\[(?:source:[^\]]*|\d+)\]");
 pattern!(numbered, r"^(?:#{1,6}\s+)?(\*\*|__)?(\d{1,2})[.)]\s+(.+)$");
 pattern!(bulleted, r"^(?:[-*•‣▪–—]|\p{Extended_Pictographic}\x{FE0F}?)\s+(.+)$");
@@ -83,7 +82,7 @@ fn read_line(raw: &str) -> Line<'_> {
     let (marker, text) = if let Some(found) = numbered().and_then(|pattern| pattern.captures(text)) {
         let number = found.get(2).and_then(|number| number.as_str().parse().ok()).unwrap_or(0);
         let rest = found.get(3).map_or("", |rest| rest.as_str());
-        // "**1. Title** …": what closes the bold stays behind.
+        // In "**1. Title** …", the closing bold mark is left in the text.
         (Marker::Number(number), rest)
     } else if let Some(rest) = bulleted().and_then(|pattern| pattern.captures(text)?.get(1)) {
         (Marker::Bullet, rest.as_str())
@@ -93,7 +92,7 @@ fn read_line(raw: &str) -> Line<'_> {
     Line { indent, marker, text }
 }
 
-/// The item that an entry names; none where it is a sentence.
+/// Parses the item of an entry; `None` if the entry is a sentence.
 pub fn item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
     let first = entry.lines().next()?.trim_start_matches(|c: char| !c.is_alphanumeric() && !"*_[“\"„«(".contains(c));
     let (title, url, rest) = opened(first).or_else(|| author_first(first)).unwrap_or_else(|| cut(first));
@@ -110,21 +109,21 @@ pub fn item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
 
 type Parts = (String, Option<String>, String);
 
-/// A title in bold, quotes, italics or a link at the start of the entry.
+/// Parses a title in bold, quotes, italics or a link at the start of an entry.
 fn opened(text: &str) -> Option<Parts> {
     let found = opening()?.captures(text)?;
     let end = found.get(0)?.end();
     let title =
         ["link", "bold", "under", "quote", "guillemets", "italic", "low"].iter().find_map(|name| found.name(name))?;
     let url = found.name("url").map(|url| url.as_str().to_owned());
-    // Bold round a link or quotes.
+    // Bold around a link or quotes.
     if let Some((inner, inner_url, rest)) = opened(title.as_str()) {
         return Some((inner, url.or(inner_url), format!("{rest}{}", text.get(end..)?)));
     }
     Some((title.as_str().to_owned(), url, text.get(end..)?.to_owned()))
 }
 
-/// "J. R. R. Tolkien „Kääbik“".
+/// Parses an author before a title in quotes: "J. R. R. Tolkien „Kääbik“".
 fn author_first(text: &str) -> Option<Parts> {
     let at = text.find(['“', '„', '«', '"'])?;
     let name = clean_name(text.get(..at)?.trim_end_matches([' ', ',', ':', '–', '—', '-']));
@@ -135,7 +134,7 @@ fn author_first(text: &str) -> Option<Parts> {
     Some((title, url, format!(" by {name},{rest}")))
 }
 
-/// The text up to what parts a title from its description.
+/// Splits the text at the separator between title and description.
 fn cut(text: &str) -> Parts {
     let end = separator()
         .into_iter()
@@ -146,14 +145,15 @@ fn cut(text: &str) -> Parts {
     (title.to_owned(), None, rest.to_owned())
 }
 
-/// Whether the full stop at `at` belongs to "J." or "St.".
+/// Returns `true` if the full stop at `at` belongs to an abbreviation: "J.", "St.".
 fn ends_short(text: &str, at: usize) -> bool {
     let word = text.get(..at).and_then(|before| before.split_whitespace().last()).unwrap_or_default();
     text.get(at..).is_some_and(|rest| rest.starts_with('.'))
         && (word.chars().count() == 1 || matches!(word, "St" | "Mr" | "Mrs" | "Dr" | "No" | "Vol" | "vs"))
 }
 
-/// "The Hobbit by J.R.R. Tolkien" in one pair of marks: the title, and what goes with the rest.
+/// Splits "The Hobbit by J.R.R. Tolkien" inside one pair of marks into the title and the part that belongs to the
+/// rest.
 fn split_maker(title: &str, kind: Option<&str>) -> (String, String) {
     let words: &[&str] = if is_made(kind) { &[" by ", " von ", " autorilt ", ", by "] } else { &[" by ", ", by "] };
     for word in words {
@@ -176,11 +176,11 @@ fn is_made(kind: Option<&str>) -> bool {
     kind.is_none_or(|kind| MADE_BY.contains(&kind))
 }
 
-/// The title alone: without marks, years and trailing signs. None where it is empty or a sentence.
+/// Removes marks, years and trailing signs from a title; `None` if it is empty or a sentence.
 pub fn clean_title(raw: &str) -> Option<String> {
     let plain = raw.replace(['*', '`'], "");
     let mut title = plain.trim().trim_matches(['"', '“', '”', '„', '«', '»', '_']).trim();
-    // "The Hobbit (1937)"
+    // The year in "The Hobbit (1937)".
     if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| within.ends_with(')')) {
         title = before;
     }
@@ -190,7 +190,7 @@ pub fn clean_title(raw: &str) -> Option<String> {
     (has_letter && words <= TITLE_WORDS && title.chars().count() <= TITLE_CHARS).then(|| title.to_owned())
 }
 
-/// Who made it, as the rest of the entry says.
+/// Returns the makers that the rest of the entry names.
 fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
     let named = by_line().into_iter().flat_map(|pattern| {
         let lines =
@@ -209,7 +209,7 @@ fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
     beside.map(|name| split_names(name.as_str())).unwrap_or_default()
 }
 
-/// "Neil Gaiman and Terry Pratchett – a comedy": the names at the start.
+/// Returns the names at the start: "Neil Gaiman and Terry Pratchett – a comedy".
 fn split_names(text: &str) -> Vec<String> {
     let mut people = Vec::new();
     let mut rest = text;
@@ -234,7 +234,7 @@ fn split_names(text: &str) -> Vec<String> {
     people
 }
 
-/// "J. R." and "Ludwig van" go on.
+/// Returns `true` if a name continues at `at`: after "J.", before "van".
 fn is_inside_name(text: &str, at: usize, found: &str) -> bool {
     let word = text.get(..at).and_then(|before| before.split([' ', '.']).next_back()).unwrap_or_default();
     is_particle(found.trim()) || found.starts_with('.') && word.chars().count() == 1
@@ -244,7 +244,8 @@ fn is_particle(word: &str) -> bool {
     matches!(word, "de" | "van" | "von" | "der" | "le" | "la" | "du" | "del" | "da" | "di" | "den" | "ter")
 }
 
-/// Up to five capitalised words or initials, no number, and two words or one of five letters.
+/// Returns `true` for one to five capitalised words or initials without digits. A single word needs at least four
+/// letters.
 fn looks_like_name(name: &str) -> bool {
     let words: Vec<&str> = name.split_whitespace().collect();
     let is_word = |word: &&str| {
@@ -257,12 +258,12 @@ fn looks_like_name(name: &str) -> bool {
         && is_valid_name(name)
 }
 
-/// The first sum of money in a text.
+/// Returns the first sum of money in a text.
 pub fn price(text: &str) -> Option<Price> {
     let found = tokens(text);
     let code = |at: usize| {
         let token = found.get(at)?;
-        // A lone letter is a currency in an ask, and too little here.
+        // A single letter names a currency in a question, but is too ambiguous in an answer.
         let is_telling = token.word.chars().count() > 1 || !token.word.chars().all(char::is_alphabetic);
         is_telling.then(|| Tables::shipped().name_of(Names::Currencies, &token.word)).flatten()
     };
@@ -271,7 +272,7 @@ pub fn price(text: &str) -> Option<Price> {
         let of_letters = Some(letters).filter(|it| !it.is_empty());
         let currency = match of_letters {
             Some(letters) => Tables::shipped().name_of(Names::Currencies, letters),
-            // "15–20 €": the currency stands after the second number.
+            // In "15–20 €", the currency follows the second number.
             None => code(at + 1).or_else(|| at.checked_sub(1).and_then(code)).or_else(|| {
                 let second = found.get(at + 1)?;
                 let gap = text.get(token.end..second.start)?;

@@ -1,4 +1,4 @@
-//! Items outside lists: names in bold, in quotes, or after words such as "try".
+//! Reads items outside lists: names in bold, in quotes, or after words such as "try".
 
 use std::sync::LazyLock;
 
@@ -14,17 +14,17 @@ const INSIDE: [&str; 20] = [
     "of", "the", "a", "in", "on", "at", "for", "to", "de", "del", "la", "le", "les", "du", "des", "der", "die", "das",
     "ja", "&",
 ];
-/// Words of a name in quotes.
+/// Most words of a name in quotes.
 const QUOTED_WORDS: usize = 10;
 
-/// Names in bold, with what is said up to the next one.
+/// Returns names in bold, each with the rest of its line up to the next name.
 pub fn bold(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     static BOLD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\*\*|__)([^*\n]+?)(?:\*\*|__)").ok());
     let Some(pattern) = BOLD.as_ref() else { return Vec::new() };
     marked(answer, pattern, kind, |text| !text.ends_with(':') && starts_like_name(text))
 }
 
-/// Names in quotes or italics.
+/// Returns names in quotes or italics.
 pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     static QUOTED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#).ok());
@@ -37,7 +37,7 @@ fn starts_like_name(text: &str) -> bool {
     text.trim_start_matches(['“', '„', '"', '«', '*']).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
 }
 
-/// What `pattern` marks in the answer.
+/// Returns the names that `pattern` marks in the answer.
 fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&str) -> bool) -> Vec<Suggested> {
     let found: Vec<regex::Captures<'_>> = pattern.captures_iter(answer).collect();
     let inner =
@@ -55,7 +55,7 @@ fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&s
     items
 }
 
-/// Names after words such as "try" or "I recommend", in the sentences that have them.
+/// Returns names after words such as "try" or "I recommend", in the same sentence.
 pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
     let mut items: Vec<Suggested> = Vec::new();
     for sentence in sentences(answer) {
@@ -86,7 +86,7 @@ fn sentences(answer: &str) -> impl Iterator<Item = &str> {
     pairs.into_iter().filter_map(|(from, to)| answer.get(from..to))
 }
 
-/// Runs of capitalised words after `offer`, without those that say where, when or by whom.
+/// Returns runs of capitalised words after `offer`, without those that name a place, a time or a person.
 fn names_after(sentence: &str, found: &[Token], table: &Table, offer: Span) -> Vec<Span> {
     let is_big = |at: usize| {
         let written = found.get(at).map(|token| token.written(sentence)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Recorded answers, and the items read from them.
+//! Checks recorded answers and the items read from them.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ struct Recorded {
     text: String,
     titles: Vec<String>,
     people: Option<Vec<String>>,
-    /// `12.99 EUR`, empty where the item has none.
+    /// `12.99 EUR`; empty if the item has none.
     prices: Option<Vec<String>>,
 }
 

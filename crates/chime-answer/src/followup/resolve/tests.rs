@@ -1,4 +1,4 @@
-//! Follow-ups from ask to frame, each as the member says it.
+//! Checks follow-ups from question to frame.
 
 use super::*;
 use crate::followup::classify::{Ask, classify};
