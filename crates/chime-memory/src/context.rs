@@ -37,7 +37,7 @@ use chime_relevance::context::window::Focused;
 use chime_relevance::retrieval::{Person, Stretch};
 use chime_store::{Reader, answers, chats, messages, outbox};
 
-/// Most replies to one message that are loaded.
+/// Maximum number of replies loaded per message.
 const REPLIES: usize = 20;
 /// Time within which a member's own conversation still counts as open.
 const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
@@ -111,7 +111,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
 
 /// Returns the messages before the trigger that a question asks for by time, oldest first.
 fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_store::Result<Vec<StoredMessage>> {
-    /// Most messages read for a time span (the newest): more than an answer can use.
+    /// Maximum number of messages (the newest) read for a time span: more than an answer can use.
     const READ: usize = 1_000;
     let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
     match wanted {

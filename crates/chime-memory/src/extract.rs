@@ -10,7 +10,7 @@ use chime_core::trigger::{Languages, calls_bot};
 use chime_core::{Bullet, Seq, clip};
 use chime_relevance::retrieval::cues;
 
-/// Most bullets of an extract.
+/// Maximum number of bullets in an extract.
 const BULLETS: usize = 15;
 /// Longest excerpt of a message, in characters.
 const SHOWN_CHARS: usize = 180;

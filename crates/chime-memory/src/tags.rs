@@ -1,29 +1,29 @@
-//! Tags: what a session is about, in the words of its chat.
+//! Tags: subjects of a session as words of its chat.
 
 use serde::Deserialize;
 
 use crate::words;
 use chime_core::Bullet;
 
-/// Tags of a session at most, and those that a model must give.
+/// Maximum number of tags of a session, and the minimum that a model must give.
 const MOST: usize = 10;
 const FEWEST: usize = 3;
 const TAG_CHARS: usize = 40;
-/// Words of one tag.
+/// Maximum number of words in a tag.
 const PARTS: usize = 4;
 
-/// A tag on its way in.
+/// New tag.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag {
     /// Lower case, words joined by hyphens.
     pub name: String,
-    /// What its forms share.
+    /// Normal form, equal for all forms of the tag.
     pub key: String,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f32,
 }
 
-/// Why a model's answer holds no tags.
+/// Error in a model's tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
     #[error("the answer is not the JSON that was asked for")]
@@ -45,10 +45,10 @@ struct AnswerTag {
     conf: f32,
 }
 
-/// Reads `{"tags":[{"tag":"invoices","conf":0.92}, …]}`, with or without a code fence around it, and nothing else.
+/// Parses `{"tags":[{"tag":"invoices","conf":0.92}, …]}`, with or without a code fence.
 ///
 /// # Errors
-/// When it is anything else, or holds too few tags that can be used.
+/// Returns an error for any other format, or if there are too few usable tags.
 pub fn parse(answer: &str) -> Result<Vec<Tag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
@@ -69,7 +69,7 @@ pub fn parse(answer: &str) -> Result<Vec<Tag>, TagError> {
     if found.len() < FEWEST { Err(TagError::TooFew(found.len())) } else { Ok(found) }
 }
 
-/// A tag in its one form; none where nothing of it tells anything.
+/// Normalizes a tag; `None` if it has no content word.
 pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
     let lower = raw.to_lowercase();
     let parts: Vec<&str> =
@@ -83,7 +83,7 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
     Some(Tag { name, key, confidence })
 }
 
-/// A word without the ending of an English plural; other languages keep their forms apart, and `/topics merge` joins them.
+/// Removes an English plural ending. Forms in other languages stay separate; `/topics merge` joins them.
 fn singular(word: &str) -> String {
     let stem = |ending: &str| word.strip_suffix(ending).filter(|stem| stem.chars().count() >= 2);
     if let Some(stem) = stem("ies") {
@@ -100,8 +100,8 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Tags without a model: the rarest words that the bullets of a session say most. `rarity` of a stem is 0 where every
-/// session has it, and 1 where it is new.
+/// Returns tags without a model: the rarest words that are frequent in a session's bullets. `rarity` of a stem is 0 if
+/// every session has it, and 1 if none does.
 pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
     struct Candidate {
         word: String,
@@ -111,7 +111,7 @@ pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
     }
     let mut candidates: Vec<Candidate> = Vec::new();
     for bullet in bullets {
-        // What stands before the first colon of an extract is who said it.
+        // An extract's bullet starts with its author and a colon.
         let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
         for (word, stem) in words::telling(said) {
             if words::has_digit(&word) || word.chars().count() < 4 {
@@ -120,7 +120,7 @@ pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
             match candidates.iter_mut().find(|it| it.stem == stem) {
                 Some(known) => {
                     known.count += 1;
-                    // The shortest form is the nearest to the word as a dictionary has it.
+                    // The shortest form is closest to the dictionary form.
                     if word.chars().count() < known.word.chars().count() {
                         known.word = word;
                     }

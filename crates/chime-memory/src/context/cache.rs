@@ -12,8 +12,8 @@ use chime_relevance::context::strands::SampledStrands;
 use chime_store::chats::Revision;
 use chime_store::marks::Mark;
 
-/// Most bytes of features: enough for fifty conversations. A message takes about 1 KiB, most of it its vector; one of
-/// 4,000 characters takes ten times as much.
+/// Capacity for features, in bytes: enough for fifty conversations. A message takes about 1 KiB, most of it its vector;
+/// one of 4,000 characters takes ten times as much.
 pub const ROOM: usize = 13 * 1024 * 1024;
 
 /// Features of a message, valid while its mark is the same.
@@ -33,8 +33,8 @@ pub struct Talk {
     pub sampled: Option<(u64, Arc<SampledStrands>)>,
 }
 
-/// Most bytes of messages in all conversations (again about fifty) and in one. A conversation above its limit is not
-/// cached.
+/// Capacity for messages, in bytes: of all conversations (again about fifty) and of one. A conversation above its limit
+/// is not cached.
 const MESSAGES_ROOM: usize = 7 * 1024 * 1024;
 const MESSAGES_OF_ONE: usize = 512 * 1024;
 

@@ -57,7 +57,7 @@ impl Readings {
         self.embedder.as_deref()
     }
 
-    /// Uses the stored embeddings of this model.
+    /// Creates an instance that uses the embeddings by this model in the store.
     pub fn with_kept_vectors(model: String) -> Self {
         Self { kept: Some(model), ..Self::new(None) }
     }

@@ -78,7 +78,7 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
     picked.await.unwrap()
 }
 
-/// Returns the evidence for message `trigger` as a tag.
+/// Returns the evidence with message `trigger` as the trigger.
 async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
     gathered(store, readings, trigger, "").await.evidence
 }

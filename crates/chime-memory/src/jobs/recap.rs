@@ -91,7 +91,7 @@ impl Memory {
     }
 }
 
-/// Returns a point with only those of its sources that support it, or `None` if there are none.
+/// Keeps only the sources that support the point. Returns `None` if there are none.
 fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
     let ground = |seq| {
         let one = spoken.iter().find(|one| one.line.seq == seq)?;

@@ -17,7 +17,7 @@ use chime_jobs::worker::Outcome;
 use chime_store::summaries::{self, RollingSummary};
 use chime_store::{Priority, Reader, jobs, memory, sessions};
 
-/// Most sessions of Recent: thirty a day for 28 days.
+/// Maximum number of sessions in Recent: thirty a day for 28 days.
 const SESSIONS: u32 = 840;
 /// Tokens of session summaries that Recent is made from: the newest in full, and the best bullets of the others.
 const NEWEST_TOKENS: usize = 4000;

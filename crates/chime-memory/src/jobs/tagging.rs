@@ -17,7 +17,7 @@ use chime_store::{Priority, Writer, chats, jobs, memory, summaries, summary_vect
 const TEXTS: u32 = 40;
 /// Vectors made per run.
 const FILLED_AT_ONCE: u32 = 500;
-/// Most used tags of the chat that a model is shown.
+/// Number of tags of the chat that a model is shown, the most used first.
 const INVENTORY: u32 = 40;
 
 impl Memory {

@@ -56,12 +56,12 @@ fn chatter(count: usize, seconds: u64) -> Vec<Line> {
     (0..count).map(|n| Line(seconds / count as u64, people[n * 3 % 5], text(n))).collect()
 }
 
-/// Returns the window of the last of `lines`, a tag with this question.
+/// Returns the window of the last of `lines`, a trigger with this question.
 async fn asked(lines: Vec<Line>, ask: &'static str) -> ContextWindow {
     asked_in(lines, ask, |_| {}, "").await
 }
 
-/// Returns the window of a bare tag about a [`resumed`] subject after changing some of its messages.
+/// Returns the window of a trigger without text about a [`resumed`] subject after changing some of its messages.
 async fn resumed_with(changed: &[i64], change: impl Fn(&mut Message)) -> ContextWindow {
     let change = |message: &mut Message| {
         if changed.contains(&message.id.0) {
@@ -129,7 +129,7 @@ fn restaurant() -> Vec<Line> {
     ]
 }
 
-/// Returns a subject that rested for two days and a thousand messages, and a tag.
+/// Returns a subject that rested for two days and a thousand messages, and a trigger.
 fn resumed(ask: &str) -> Vec<Line> {
     let mut lines = chatter(300, DAY);
     lines.extend(restaurant());
