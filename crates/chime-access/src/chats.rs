@@ -14,11 +14,11 @@ pub enum Access {
 pub struct Known<'a> {
     /// Former ids of the chat. A group that became a supergroup remains allowed under the id in the configuration.
     pub former_ids: &'a [ChatId],
-    /// An owner added the bot to the chat.
+    /// `true` if an owner added the bot to the chat.
     pub owner_added: bool,
-    /// The sender became an owner by `/claim`.
+    /// `true` if the sender became an owner by `/claim`.
     pub sender_claimed: bool,
-    /// The sender has written in a group that the bot serves.
+    /// `true` if the sender has written in a group that the bot serves.
     pub sender_is_member: bool,
 }
 

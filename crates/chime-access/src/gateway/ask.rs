@@ -129,7 +129,7 @@ impl Gateway {
         }
     }
 
-    /// Waits for the first discovery after the start, at most two seconds. Prompts are sized by these facts.
+    /// Waits for the first discovery after the start, at most two seconds. Prompt sizes depend on these facts.
     pub async fn wait_for_facts(&self) {
         let mut discovered = self.0.is_discovered.subscribe();
         let is_known = discovered.wait_for(|is_discovered| *is_discovered);
@@ -329,7 +329,7 @@ impl Gateway {
         let wanted = ask.prompt.max_answer_tokens.min(answer_tokens(ask.purpose, facts));
         let tokens = self.0.calibration(model.model_name()).apply(ask.prompt.estimated_tokens());
         let max_answer_tokens = room_for_answer(tokens, wanted, facts.context).ok_or(AskError::TooLong)?;
-        // Hosted servers reject schemas with length limits.
+        // Hosted servers reject schemas with `maxItems` or `maxLength`.
         let is_bounded = model.is_own() && ask.prompt.format != AnswerFormat::Text;
         if max_answer_tokens == ask.prompt.max_answer_tokens && !is_bounded {
             return Ok(Cow::Borrowed(ask.prompt));

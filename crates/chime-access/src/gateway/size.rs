@@ -7,7 +7,7 @@ use chime_llm::{MANY_SLOTS, ServerFacts};
 const READING: f64 = 8.0;
 /// Tokens of a prompt besides the chat messages: rules, memory, question.
 const FIXED: usize = 600;
-/// Least, most and default tokens of chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
+/// Minimum, maximum and default tokens of chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
 const LEAST_TALK: usize = 600;
 const MOST_TALK: usize = 6000;
 const TALK: usize = 1600;

@@ -89,7 +89,7 @@ impl Queue {
 }
 
 impl Slot {
-    /// Resolves when the slot is needed for an answer.
+    /// Completes when the call is cancelled because an answer needs the slot.
     pub async fn called_off(&self) {
         self.called_off.cancelled().await;
     }
@@ -150,7 +150,7 @@ impl Line {
         if is_answering.into_iter().any(|urgency| urgency == Urgency::Answer) {
             return Some(QUIET);
         }
-        // Capped, in case the wall clock was set back.
+        // The maximum applies after the wall clock was set back.
         let left = self.last_answer?.plus(QUIET).since(now).min(QUIET);
         (!left.is_zero()).then_some(left)
     }
