@@ -2,7 +2,7 @@
 
 /// Number of consecutive words that count as a repetition; all words if the forgotten text has fewer.
 const RUN: usize = 4;
-/// Least length of such a run in characters; shorter ones are too common.
+/// Minimum length of such a run in characters; shorter ones are too common.
 const TELLING_CHARS: usize = 10;
 
 /// Returns `true` if `text` repeats a part of `forgotten` that is long enough to reveal it.

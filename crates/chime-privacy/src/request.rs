@@ -5,12 +5,14 @@ use std::time::Duration;
 use chime_core::config::parse_duration;
 use chime_core::{MessagePlace, parse_message_link};
 
-/// Delay of a request to empty or export the whole chat by an admin who is not the creator. The chat is told first.
+/// Delay of a request to empty or export the whole chat by an admin who is not the creator. The chat gets a notice
+/// first.
 const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Request to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
+    /// One message.
     Message(Target),
     /// Messages of the asker: recent ones, or all if `lately` is `None`.
     Me { lately: Option<Duration> },
@@ -23,7 +25,7 @@ pub enum Request {
 /// Message to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// The one that the command replies to.
+    /// The message that the command replies to.
     RepliedTo,
     Place(MessagePlace),
 }
@@ -74,7 +76,7 @@ pub enum Verdict {
     Refused(Refusal),
 }
 
-/// Reason of a refusal.
+/// Reason for a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// Somebody else wrote the message.

@@ -10,7 +10,7 @@ const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Retention of a chat after the bot's removal, which may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Retention of a conversation's concepts since they last changed.
+/// Time after their last change for which a conversation's concepts are kept: later it is about something else.
 const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Clock difference above which nothing is deleted.

@@ -94,7 +94,7 @@ pub fn opted_out(reach: Reach, texts: &Texts) -> String {
     }
 }
 
-/// `still` is an opt-out that remains in force; `was_out` is `true` if one was lifted.
+/// Returns the reply to an opt-in. `still` is an opt-out that remains in force; `was_out` is `true` if one was lifted.
 pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
     match (still, was_out) {
         (Some(Reach::ThisChat | Reach::EveryChat), _) => texts.still_out.clone(),
@@ -110,7 +110,7 @@ pub fn refused(refusal: Refusal, texts: &Texts) -> String {
     }
 }
 
-/// Sent once before leaving a chat that is no longer allowed and still has stored data.
+/// Returns the text sent once before leaving a chat that is no longer allowed and has stored data.
 pub fn no_longer_allowed(chat: ChatId, texts: &Texts) -> String {
     filled(&texts.no_longer_allowed, &[("chat", &chat.to_string())])
 }

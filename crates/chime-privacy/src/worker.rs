@@ -81,7 +81,7 @@ impl Keeper {
     }
 
     async fn reckon(&self) -> chime_store::Result<Reckoning> {
-        // Any response of the API carries a date, so the call is made for its headers only.
+        // The call is made for the date in its response headers.
         let met = self.telegram.get_me().await;
         let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
         let newest = self.store.read(retention::newest).await?;
