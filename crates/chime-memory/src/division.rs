@@ -98,7 +98,6 @@ fn is_same(session: &Session, stretch: &Stretch) -> bool {
         && session.messages == stretch.messages
 }
 
-/// Converts a stretch to a session.
 pub fn session_of(stretch: &Stretch, of: Conversation, now: Timestamp) -> Session {
     Session {
         id: SessionId { chat: of.chat, first: stretch.opener },

@@ -10,7 +10,6 @@ use chime_core::trigger::{Languages, calls_bot};
 use chime_core::{Bullet, Seq, clip};
 use chime_relevance::retrieval::cues;
 
-/// Maximum number of bullets in an extract.
 const BULLETS: usize = 15;
 /// Longest excerpt of a message, in characters.
 const SHOWN_CHARS: usize = 180;

@@ -57,7 +57,6 @@ pub struct Memory {
     pub ranking: Mutex<Ranking>,
 }
 
-/// Source of the embeddings of summaries.
 pub enum SummaryVectors {
     Off,
     /// Embedded model, and the name stored with its vectors.
@@ -68,7 +67,6 @@ pub enum SummaryVectors {
     Server(Arc<Embeddings>),
 }
 
-/// Failed step.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StepError {
     #[error(transparent)]
@@ -107,12 +105,10 @@ impl Memory {
         }
     }
 
-    /// Runs a `summary` job.
     pub async fn summarize(&self, job: &Job, session: SessionId) -> Outcome {
         self.outcome(job, self.make_mini(job, session).await)
     }
 
-    /// Runs a `tags` job.
     pub async fn tag(&self, job: &Job, session: SessionId) -> Outcome {
         self.outcome(job, self.make_tags(job, session).await)
     }
@@ -122,7 +118,6 @@ impl Memory {
         self.outcome(job, self.make_vector(job, session).await)
     }
 
-    /// Runs a `recent` job.
     pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
         self.outcome(job, self.make_recent(job, chat, key).await)
     }
@@ -132,7 +127,6 @@ impl Memory {
         self.outcome(job, self.extend_strand(job, conversation, oldest).await)
     }
 
-    /// Runs a `history` job.
     pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
         self.outcome(job, self.fold(job, chat, key).await)
     }
@@ -185,7 +179,6 @@ impl Memory {
         }
     }
 
-    /// Returns the name of the model that writes summaries.
     fn summary_model(&self) -> String {
         self.model.gateway.model_name(Purpose::Summary).to_owned()
     }

@@ -26,12 +26,10 @@ pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
     LOOSE.replace_all(text, marked).into_owned()
 }
 
-/// Returns the marker of a member.
 pub fn marker(number: u32) -> String {
     format!("{{u{number}}}")
 }
 
-/// Returns the numbers of the members in `text`.
 pub fn numbers(text: &str) -> Vec<u32> {
     MEMBER.captures_iter(text).filter_map(|found| found[1].parse().ok()).collect()
 }

@@ -25,7 +25,6 @@ pub const RECENT_CAPS: Caps = Caps { bullets: 10, tokens: 800 };
 pub const HISTORY_CAPS: Caps = Caps { bullets: 14, tokens: 1200 };
 pub const TOPIC_CAPS: Caps = Caps { bullets: 14, tokens: 800 };
 
-/// Limits of a recap.
 pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
 /// Limits of the summary of a thread's oldest part.
 pub const STRAND_CAPS: Caps = Caps { bullets: 8, tokens: 180 };

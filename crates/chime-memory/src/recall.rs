@@ -33,8 +33,8 @@ use chime_store::vector_index::{self, MESSAGES, Nearest};
 use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
 
 /// Minimum share of the question that a message and its context must cover. Of the values compared by
-/// `cargo bench --bench fit -- --recall`, this one best separates right messages from those of a chat without an
-/// answer.
+/// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
+/// an answer.
 const MIN_COVERAGE: f64 = 0.35;
 /// Capacity of the word cache per language, about 200 bytes each, and of words with their vectors, which take three
 /// times as much: about 5 MB in all.

@@ -8,7 +8,6 @@ use chime_core::{Closed, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
 /// Longest duration of a session, however active.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Rules that end a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRules {
     /// Longest silence within a session.
@@ -27,7 +26,6 @@ pub struct Stretch {
     pub fingerprint: i64,
 }
 
-/// Session that is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenSession {
     pub opener: Seq,
@@ -93,7 +91,6 @@ impl Divider {
         self.open.is_some_and(|open| open.opener == message.seq)
     }
 
-    /// Returns the start of the open session.
     pub fn began(&self) -> Option<(Timestamp, MessageId)> {
         self.open.map(|open| open.first)
     }
@@ -163,7 +160,6 @@ impl Open {
     }
 }
 
-/// Returns the fingerprint of a session with `messages`.
 pub fn fingerprint(messages: &[SessionMessage]) -> i64 {
     messages.iter().fold(SEED, digested).cast_signed()
 }

@@ -12,7 +12,6 @@ const TAG_CHARS: usize = 40;
 /// Maximum number of words in a tag.
 const PARTS: usize = 4;
 
-/// New tag.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag {
     /// Lower case, words joined by hyphens.

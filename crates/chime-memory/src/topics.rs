@@ -51,14 +51,12 @@ pub struct Signals {
     pub age: Duration,
 }
 
-/// Topic with its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     pub tag: i64,
     pub signals: Signals,
     /// Score by `local_score`, or by the model if it was asked.
     pub score: f64,
-    /// Numbers of its sessions.
     pub sessions: BTreeSet<u32>,
 }
 

@@ -100,7 +100,6 @@ pub(super) struct Terms {
     pub run_by: Option<String>,
 }
 
-/// Returns the terms in the language with this `code`.
 pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &str) -> Terms {
     in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
 }

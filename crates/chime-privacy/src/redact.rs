@@ -92,7 +92,6 @@ fn rules(adapted: impl Fn(&str) -> String) -> Vec<Rule> {
         .collect()
 }
 
-/// Number of rules.
 #[cfg(test)]
 const RULE_COUNT: usize = 21;
 

@@ -76,7 +76,6 @@ pub enum Verdict {
     Refused(Refusal),
 }
 
-/// Reason for a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// Somebody else wrote the message.

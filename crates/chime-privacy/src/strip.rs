@@ -5,7 +5,6 @@ use chime_core::{Arrival, Message};
 /// Parts of an arrival that must not be stored, because their author opted out or they were forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Withheld {
-    /// The message itself.
     pub message: bool,
     /// The message that it replies to.
     pub parent: bool,

@@ -247,9 +247,6 @@ fn hour(now: Timestamp) -> i64 {
 
 /// Deletes the automatic backups that may contain data about to be forgotten, because nothing can be deleted within a
 /// backup. `oldest` is the time at which the first of that data was sent.
-///
-/// # Errors
-/// Returns an error if a backup cannot be deleted.
 pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> chime_store::Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
     let path = store.path().to_owned();

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use chime_core::Timestamp;
 
-/// Export of one group.
 #[derive(Debug, Clone, Copy)]
 pub struct Export {
     /// Chat id in the format, without the `-100` prefix of the Bot API.
@@ -20,9 +19,6 @@ pub struct Export {
 
 impl Export {
     /// Writes the file message by message.
-    ///
-    /// # Errors
-    /// Returns an error if `out` cannot be written.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         write!(
             out,

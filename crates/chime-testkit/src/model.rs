@@ -63,9 +63,6 @@ struct Play {
 
 impl ModelServer {
     /// Listens on a free loopback port. Delays of replies use `clock`.
-    ///
-    /// # Errors
-    /// Returns an error if no port is free.
     pub async fn start(clock: Clock) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
@@ -98,7 +95,6 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// Appends replies to the script.
     pub fn script<R: Into<Reply>>(&self, replies: impl IntoIterator<Item = R>) {
         self.stage.play().script.extend(replies.into_iter().map(Into::into));
     }

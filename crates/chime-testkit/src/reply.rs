@@ -22,6 +22,7 @@ pub enum Reply {
     Tools(Vec<(&'static str, Value)>),
     /// This body with status 200.
     Body(Value),
+    /// This status and body.
     Status(u16, String),
     /// This status with these headers, and the body in chunks.
     Raw { status: u16, headers: Vec<(String, String)>, body: Vec<Vec<u8>> },

@@ -11,7 +11,6 @@ use serde::Deserialize;
 pub use generate::{Dice, generate, mutilate};
 pub use validate::validate_request;
 
-/// Types and methods of the Bot API.
 #[derive(Debug, Deserialize)]
 pub struct BotApi {
     types: BTreeMap<String, Type>,
@@ -64,9 +63,6 @@ impl BotApi {
     }
 
     /// Parses a description in the reduced format of `tests/data/bot_api.json`.
-    ///
-    /// # Errors
-    /// Returns the JSON error.
     pub fn parse(description: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(description)
     }

@@ -48,7 +48,6 @@ struct Shared {
     is_discovered: watch::Sender<bool>,
 }
 
-/// Dependencies of a [`Gateway`].
 pub struct GatewayParts {
     pub store: Store,
     pub clock: Clock,
@@ -57,7 +56,6 @@ pub struct GatewayParts {
     pub budget: Budget,
 }
 
-/// Models by purpose.
 #[derive(Debug)]
 pub struct Models {
     pub answer: Llm,
@@ -136,7 +134,6 @@ impl Gateway {
         let _ = within(&self.0.parts.clock, FACTS_WITHIN, is_known).await;
     }
 
-    /// Returns the known facts about the server and the model for `purpose`.
     pub fn server_facts(&self, purpose: Purpose) -> ServerFacts {
         match self.llm(purpose) {
             Llm::OpenAi(model) => model.facts(),
@@ -161,9 +158,6 @@ impl Gateway {
 
     /// Loads the stored tool rejections and token calibrations. Calls then wait for the first round of
     /// [`watch_server`](Self::watch_server), which finds the rest.
-    ///
-    /// # Errors
-    /// Returns an error if the store cannot be read.
     pub async fn recall_tool_refusals(&self) -> chime_store::Result<()> {
         let (parts, models) = (&self.0.parts, &self.0.parts.models);
         self.0.is_discovered.send_replace(false);
@@ -180,7 +174,6 @@ impl Gateway {
         Ok(())
     }
 
-    /// Returns `true` if no model is configured.
     pub fn is_offline(&self) -> bool {
         self.0.parts.models.answer.is_offline()
     }
@@ -222,9 +215,6 @@ impl Gateway {
     }
 
     /// Calls the model and stores the usage record.
-    ///
-    /// # Errors
-    /// Each variant says what the caller can do.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Completion, AskError> {
         let (chat, user, now) = (ask.conversation.chat, ask.on_behalf_of, self.0.parts.clock.now());
         // No Telegram user has id 0: background work counts for the chat and the day only.
@@ -239,17 +229,11 @@ impl Gateway {
     }
 
     /// Calls the model without a budget check, for a caller who did it and who stores the usage in its own transaction.
-    ///
-    /// # Errors
-    /// Each variant says what the caller can do.
     pub async fn ask_within_budget(&self, ask: Ask<'_>) -> Result<(Completion, Bill), AskError> {
         self.ask_with(ask, None).await
     }
 
     /// Like [`ask_within_budget`](Self::ask_within_budget), but streams the answer to `progress`.
-    ///
-    /// # Errors
-    /// Each variant says what the caller can do.
     pub async fn ask_showing(&self, ask: Ask<'_>, progress: &Progress) -> Result<(Completion, Bill), AskError> {
         self.ask_with(ask, Some(progress)).await
     }

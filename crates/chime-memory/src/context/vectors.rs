@@ -15,7 +15,6 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Priority, Store, StoreError, vectors};
 
-/// Texts per request.
 const AT_ONCE: usize = 64;
 /// Delay that collects new messages into one request.
 const SETTLES: Duration = Duration::from_secs(1);

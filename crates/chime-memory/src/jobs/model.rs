@@ -10,7 +10,6 @@ use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 
-/// Model that writes summaries.
 pub struct SummaryModel {
     pub gateway: Gateway,
     pub caps: DailyTokens,

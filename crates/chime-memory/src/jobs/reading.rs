@@ -15,7 +15,6 @@ use chime_core::{
 use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
 
-/// Session with its messages.
 pub(super) struct SessionRead {
     pub session: Session,
     pub chat: ChatRow,
@@ -39,7 +38,6 @@ impl Memory {
         })
     }
 
-    /// Returns the time zone of a chat.
     pub(super) async fn zone_of(&self, chat: ChatKey) -> chime_store::Result<Zone> {
         let row = self.store.read(move |conn| chats::by_key(conn, chat)).await?;
         Ok(row.map_or(self.zone, |row| row.zone(self.zone)))

@@ -14,7 +14,6 @@ use chime_llm::AnswerFormat;
 
 /// Tokens per model call.
 const PART_TOKENS: usize = 4000;
-/// Caps of each part.
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
 /// Messages per extract: each message is compared with all others.
 const STRETCH: usize = 150;

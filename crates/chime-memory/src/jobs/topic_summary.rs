@@ -36,7 +36,6 @@ struct Material {
 }
 
 impl Memory {
-    /// Runs a `topic_summary` job.
     pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> Outcome {
         self.outcome(job, self.topic_summed_up(job, chat, tag).await)
     }

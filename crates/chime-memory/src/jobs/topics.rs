@@ -51,7 +51,6 @@ struct Scored {
 }
 
 impl Memory {
-    /// Runs a `topic` job.
     pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> Outcome {
         self.outcome(job, self.topic_found(job, conversation).await)
     }

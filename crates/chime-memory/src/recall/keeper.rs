@@ -27,7 +27,6 @@ const DELETED_AT_ONCE: u32 = 200;
 /// Delay between two runs while work remains.
 const GOES_ON_AFTER: Duration = Duration::from_millis(500);
 
-/// Source of vectors.
 pub enum VectorSource {
     Off,
     Local(Arc<Embedder>),
@@ -78,9 +77,6 @@ impl VectorKeeper {
     }
 
     /// Does one run of the job. Returns `true` if no work remains.
-    ///
-    /// # Errors
-    /// Returns an error if the store fails.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
             Ok(progress) => Ok(progress == Progress::Done),

@@ -53,7 +53,6 @@ impl Looked {
         Self { conversation, before, messages, listed: Vec::new(), summaries }
     }
 
-    /// Adds the listed messages and sessions.
     pub(super) fn with_listed(mut self, listed: Vec<Message>, sessions: Vec<FoundSummary>) -> Self {
         self.listed = listed;
         self.summaries.add(sessions);

@@ -123,7 +123,6 @@ fn look_at(
     Ok(looked)
 }
 
-/// Scores the bullets of a summary by the question.
 fn scored_bullets(
     reading: &Reading<'_>,
     (summary, told): (&Summary, &[String]),

@@ -41,9 +41,6 @@ impl Transcriber {
     }
 
     /// Transcribes `audio`. Its usage counts for the chat and for the waiting member.
-    ///
-    /// # Errors
-    /// Each variant says what the caller can do.
     pub async fn transcribe(
         &self,
         conversation: Conversation,
