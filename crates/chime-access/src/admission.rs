@@ -1,11 +1,11 @@
-//! Fetches what the decision needs: a few rows of the store.
+//! Access decisions that read the store.
 
 use crate::{Access, Known, Recent, chat_access, subject};
 use chime_core::config::{AccessConfig, RateLimit};
 use chime_core::{Because, Chat, ChatKind, Conversation, Timestamp, UserId};
 use chime_store::{Reader, Result, admission, chats, refusals};
 
-/// Whether `sender` is served in `chat`, by the configuration and by what owners said in Telegram.
+/// Decides if the bot serves `sender` in `chat`, from the configuration and from owners added in Telegram.
 pub fn served(conn: &Reader, chat: &Chat, sender: UserId, config: &AccessConfig) -> Result<Access> {
     let row = chats::find(conn, chat.id)?;
     let former_ids = row.as_ref().map_or(Ok(Vec::new()), |row| admission::ids_of(conn, row.key))?;
@@ -18,12 +18,12 @@ pub fn served(conn: &Reader, chat: &Chat, sender: UserId, config: &AccessConfig)
     Ok(chat_access(chat, sender, config, &known))
 }
 
-/// Whether `user` owns the bot, by the configuration or by `/claim`.
+/// Returns `true` if `user` owns the bot, by configuration or by `/claim`.
 pub fn is_owner(conn: &Reader, user: UserId, config: &AccessConfig) -> Result<bool> {
     Ok(config.is_owner(user) || admission::is_owner(conn, user)?)
 }
 
-/// What was asked lately in `conversation`, and by `user` anywhere, for whoever decides on one more at `at`.
+/// Loads the recent triggers and refusals of `conversation` and `user`, the input of [`admit`](crate::admit).
 pub fn recent(
     conn: &Reader,
     conversation: Conversation,

@@ -1,21 +1,21 @@
-//! What the day's tokens still allow: pure.
+//! Daily token budget. Pure functions.
 
 use chime_core::config::DailyTokens;
 use chime_core::{Because, Spent};
 
-/// From this share of a budget on, in percent, what is left is stretched.
+/// Used share of a budget, in percent, from which on calls are made cheaper.
 const TIGHT_PERCENT: u64 = 80;
 
-/// How freely a model may be asked.
+/// Remaining budget for model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
     Ample,
-    /// A budget is nearly used up: a smaller window and the cheaper model make it last.
+    /// A budget is nearly used up: callers use a smaller context and the cheaper model.
     Tight,
     Over(Because),
 }
 
-/// Judges what was spent today. A call under way is not counted yet, so a budget may be passed by a few calls.
+/// Compares today's usage with the caps. Calls in flight are not counted yet, so a few calls may exceed a cap.
 pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     let budgets = [
         (spent.total, caps.total, Because::DailyTokens),
@@ -35,7 +35,7 @@ pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     allowance
 }
 
-/// The smaller of what the operator and the admins of the chat let it take in a day.
+/// Returns the daily cap of a chat in tokens: the operator's or the chat admins', whichever is smaller.
 pub fn cap_of_chat(spent: Spent, caps: DailyTokens) -> Option<u64> {
     [caps.per_chat, spent.own_cap_of_chat].into_iter().flatten().min()
 }

@@ -1,4 +1,4 @@
-//! Closed by default: a chat is served only if the operator said so.
+//! Decides which chats the bot serves. By default none: the operator allows each one.
 
 use chime_core::config::{AccessConfig, AllowedChats, PrivateChats};
 use chime_core::{Chat, ChatId, ChatKind, UserId};
@@ -9,20 +9,20 @@ pub enum Access {
     Refused,
 }
 
-/// What the database knows beside the configuration.
+/// Access facts from the database, in addition to the configuration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known<'a> {
-    /// The former ids of the chat: a group that became a supergroup is still the chat that the operator named.
+    /// Former ids of the chat. A group that became a supergroup remains allowed under the id in the configuration.
     pub former_ids: &'a [ChatId],
-    /// An owner added the bot to the chat.
+    /// `true` if an owner added the bot to the chat.
     pub owner_added: bool,
-    /// The sender became an owner by `/claim`.
+    /// `true` if the sender became an owner by `/claim`.
     pub sender_claimed: bool,
-    /// The sender has written in a group in which the bot works.
+    /// `true` if the sender has written in a group that the bot serves.
     pub sender_is_member: bool,
 }
 
-/// Whether `sender` is served in `chat`.
+/// Decides if the bot serves `sender` in `chat`.
 pub fn chat_access(chat: &Chat, sender: UserId, config: &AccessConfig, known: &Known<'_>) -> Access {
     let is_listed = || known.former_ids.iter().chain([&chat.id]).any(|id| is_listed(*id, &config.chats));
     let allowed = match chat.kind {
@@ -43,12 +43,13 @@ pub fn chat_access(chat: &Chat, sender: UserId, config: &AccessConfig, known: &K
     if allowed { Access::Allowed } else { Access::Refused }
 }
 
-/// Whether the operator named nobody who could let the bot in anywhere: then the first to come claims it.
+/// Returns `true` if no owner exists and the configuration allows no chat: then `/claim` makes the first owner.
 pub fn is_unclaimed(config: &AccessConfig, has_owner: bool) -> bool {
     config.owners.is_empty() && !has_owner && config.chats == AllowedChats::Only(Vec::new())
 }
 
-/// Whether the operator named this very chat. `*` names none: it is about groups, and [`PrivateChats`] about the rest.
+/// Returns `true` if the configuration lists this chat id. `*` lists none: it covers groups only, and [`PrivateChats`]
+/// covers private chats.
 fn is_listed(chat: ChatId, chats: &AllowedChats) -> bool {
     match chats {
         AllowedChats::All => false,
@@ -74,7 +75,7 @@ mod tests {
         Chat { id: ChatId(id), kind, title: None, username: None }
     }
 
-    /// Who is allowed among owner, member and stranger.
+    /// Checks which of owner, member and stranger are allowed.
     #[track_caller]
     fn check(chat: impl Fn(UserId) -> Chat, config: &AccessConfig, expected: Expect) {
         let people = [("owner", OWNER), ("member", MEMBER), ("stranger", STRANGER)];

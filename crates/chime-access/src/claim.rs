@@ -1,17 +1,17 @@
-//! The one-time code that makes an owner where the configuration names nobody.
+//! One-time code by which the first owner registers if the configuration names none.
 
-/// Without letters and digits that look alike.
+/// Letters and digits without look-alikes.
 const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-/// 60 bits: nobody guesses them through a chat.
+/// Length in characters: 60 random bits, too many to guess through a chat.
 const LENGTH: usize = 12;
 const GROUP: usize = 4;
 
-/// What `chime run` shows and an owner sends back with `/claim`. Lives in memory alone: a restart makes another.
+/// Code that `chime run` prints and the first owner sends with `/claim`. In memory only; each start makes a new one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClaimCode(String);
 
 impl ClaimCode {
-    /// `random` must not be guessable.
+    /// Derives the code from 60 bits of `random`, which must be unpredictable.
     pub fn new(random: u64) -> Self {
         let letter = |place: usize| {
             let index = (random >> (place * 5)) & 31;
@@ -20,20 +20,20 @@ impl ClaimCode {
         Self((0..LENGTH).map(letter).collect())
     }
 
-    /// As people read and type it: `K7QM-2XPA-9FHT`.
+    /// Formats the code in groups of four, such as `K7QM-2XPA-9FHT`.
     pub fn shown(&self) -> String {
         let letters: Vec<char> = self.0.chars().collect();
         letters.chunks(GROUP).map(String::from_iter).collect::<Vec<_>>().join("-")
     }
 
-    /// Whether `offered` is the code, in whatever case and grouping it was typed.
+    /// Returns `true` if `offered` is the code, regardless of case and grouping.
     pub fn matches(&self, offered: &str) -> bool {
         let typed: String = offered.chars().filter(char::is_ascii_alphanumeric).collect();
         typed.eq_ignore_ascii_case(&self.0)
     }
 }
 
-/// The code is a secret until it is used.
+/// Hides the code, so that logs do not contain it.
 impl std::fmt::Debug for ClaimCode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ClaimCode(…)")

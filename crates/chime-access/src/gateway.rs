@@ -1,10 +1,6 @@
-//! The one way to ask a model: whether it may be asked, which model and for how long, what it cost.
+//! Gateway to the models: checks budget, breakers and queue, chooses the model, makes the call, records its usage.
 //!
-//! *Owns*: the purposes with their models, limits and deadlines, the queue before the server, what is known of its size and
-//! speed, the breakers, the day's budget, the ledger of calls and how
-//! each model counts tokens.
-//! *Never*: prompt text, what an answer is used for, the wire format (that is `llm`).
-//! *Entry*: [`ask::Gateway`]; whoever wants an answer calls [`ask::Gateway::ask`]. [`ask::Transcriber`] has recordings transcribed.
+//! Start with [`ask::Gateway::ask`]; [`ask::Transcriber`] transcribes recordings. The wire format is in `chime-llm`.
 
 pub mod ask;
 mod budget;

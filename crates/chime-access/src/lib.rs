@@ -1,9 +1,7 @@
-//! Who may use the bot, where, how often, and for how many tokens a day.
+//! Access: which chats the bot serves, how often members may ask, and how many tokens a day they may use.
 //!
-//! *Owns*: the decision whether a chat is served, the code that makes the first owner,
-//! whether a trigger is one too many, what the day's budget still allows.
-//! *Never*: IO outside its driver; what a member asked.
-//! *Entry*: [`admission::served`] fetches what [`chat_access`] decides by; [`admit`], [`allowance`].
+//! Start with [`admission::served`], which loads the facts for [`chat_access`], then [`admit`] (rate limits) and
+//! [`allowance`] (budgets). [`gateway`] makes the model calls.
 
 pub mod admission;
 mod budget;

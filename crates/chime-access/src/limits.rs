@@ -1,27 +1,27 @@
-//! How often one may ask: pure. Times are those that Telegram gave the messages, so that a backlog that arrives at once
-//! is no flood.
+//! Rate limits. Pure functions. All times are Telegram's message times, so that a backlog that arrives at once is no
+//! flood.
 
 use std::time::Duration;
 
 use chime_core::config::RateLimit;
 use chime_core::{Because, Conversation, Tell, Timestamp, Told, UserId};
 
-/// This many triggers of one member, the present one included, tell a flood from a question asked twice.
+/// Number of triggers of one member, including the current one, that may count as a flood.
 const FLOOD_TRIGGERS: usize = 5;
-/// Faster than this on average nobody reads the answers.
+/// Shortest average gap between them: nobody reads answers faster.
 const FLOOD_GAP: Duration = Duration::from_secs(2);
-/// Words are said again after this long, should the refusals go on: until then a reaction does.
+/// Time after which a repeated refusal gets a text again; until then it gets a reaction.
 const SAY_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// The triggers that were let through lately, in any order, and what was last told of refusals.
+/// Recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recent {
     pub of_conversation: Vec<Timestamp>,
-    /// Of the asking member, in all conversations.
+    /// Triggers of the asking member in all conversations.
     pub of_member: Vec<Timestamp>,
-    /// To everybody in this conversation.
+    /// Last explanation to everybody in this conversation.
     pub told_conversation: Option<Told>,
-    /// To the asking member in this conversation.
+    /// Last explanation to the asking member in this conversation.
     pub told_member: Option<Told>,
 }
 
@@ -31,8 +31,8 @@ pub enum Decision {
     Refuse { because: Because, until: Timestamp, tell: Tell },
 }
 
-/// Whether a trigger sent at `at` is let through. Refused ones do not count, so that asking too early never makes the
-/// wait longer.
+/// Decides if a trigger sent at `at` is admitted. Refused triggers do not count, so asking too early never extends the
+/// wait.
 pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     let reached = [
         (Because::Conversation, full_until(at, &recent.of_conversation, limit)),
@@ -45,7 +45,7 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     Decision::Refuse { because, until, tell: tell(at, told) }
 }
 
-/// How a refusal at `at` is told, given the last one that was told in words.
+/// Decides if a refusal at `at` is explained in words or with a reaction, given the last explanation.
 pub fn tell(at: Timestamp, told: Option<Told>) -> Tell {
     match told {
         Some(told) if at < told.until.max(told.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
@@ -53,8 +53,8 @@ pub fn tell(at: Timestamp, told: Option<Told>) -> Tell {
     }
 }
 
-/// Whom the words about a refusal at `at` are for: one subject is told once until it may ask again. Rates and floods of
-/// a member share one, since both come to the same: ask later.
+/// Returns the key under which a refusal is explained once until the asker may ask again. Rate and flood refusals of a
+/// member share a key, because the advice is the same.
 pub fn subject(because: Because, conversation: Conversation, user: UserId, at: Timestamp) -> String {
     let (chat, thread, day) = (conversation.chat, conversation.thread.map_or(0, |id| id.0), at.day());
     match because {
@@ -66,7 +66,7 @@ pub fn subject(because: Because, conversation: Conversation, user: UserId, at: T
     }
 }
 
-/// When there is room for one more; `None` when there is now.
+/// Returns the earliest time at which the limit admits another trigger, or `None` if it does now.
 fn full_until(at: Timestamp, times: &[Timestamp], limit: RateLimit) -> Option<Timestamp> {
     let mut within: Vec<Timestamp> = times.iter().copied().filter(|time| at.since(*time) < limit.per).collect();
     within.sort_unstable();
@@ -74,7 +74,7 @@ fn full_until(at: Timestamp, times: &[Timestamp], limit: RateLimit) -> Option<Ti
     within.get(too_many).map(|oldest| oldest.plus(limit.per))
 }
 
-/// When the member's last few triggers and one more are slow enough; `None` when they are now.
+/// Returns the earliest time at which another trigger is not a flood, or `None` if one is allowed now.
 fn flood_until(at: Timestamp, times: &[Timestamp]) -> Option<Timestamp> {
     let mut newest = times.to_vec();
     newest.sort_unstable_by(|a, b| b.cmp(a));
@@ -96,7 +96,7 @@ mod tests {
         Timestamp::from_secs(1_000_000 + secs)
     }
 
-    /// Plays triggers, written as `second name`, in one conversation, and tells what became of each.
+    /// Plays triggers, written as `second name`, in one conversation and checks each decision.
     #[track_caller]
     fn check(triggers: &str, limit: RateLimit, expected: Expect) {
         let mut allowed: Vec<(Timestamp, &str)> = Vec::new();

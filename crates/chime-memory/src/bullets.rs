@@ -1,4 +1,4 @@
-//! Bullets as a model writes them, checked: each rests on messages that exist, and says something that one of them says.
+//! Parses and checks the bullets of a model's summary: each must cite existing messages and share content with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::{members, words};
 use chime_core::{Bullet, Seq, clip};
 
-/// Characters of a bullet. The longest of a useful summary have half of that.
+/// Longest bullet in characters, twice the longest in useful summaries.
 const BULLET_CHARS: usize = 400;
 
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
@@ -23,28 +23,28 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"m(\d+)").expect("
 static LEAD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+").expect("a constant pattern"));
 
-/// Bold words and code: what is shown of a bullet is plain.
+/// Bold text and code, whose markup is removed: bullets are shown as plain text.
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static MARKED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\*\*(?P<bold>[^*\s](?:[^*]*[^*\s])?)\*\*|`(?P<code>[^`]+)`").expect("a constant pattern")
 });
 
-/// What may be said of a thing that bullets rest on: a message, or the bullet of an older summary.
+/// Source that bullets may cite: a message, or the bullet of an older summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ground {
-    /// What it says, with members as markers.
+    /// Text with members as markers.
     pub text: String,
-    /// The member who says it.
+    /// Author.
     pub by: Option<u32>,
-    /// The messages that a bullet which cites it rests on.
+    /// Messages behind it, which become the sources of a bullet that cites it.
     pub sources: Vec<Seq>,
 }
 
-/// Grounds by the number that a model cites them by, `m17`.
+/// Grounds by the number under which the model cites them, `m17`.
 pub type Grounds = BTreeMap<u32, Ground>;
 
-/// The bullets of a model's answer that hold: those without a source, or that share neither a telling word, a member nor a
-/// number with any of their sources, are left out.
+/// Parses the bullets of a model's answer. Drops those that cite no known ground or share no content word, member or
+/// number with any of them.
 pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
@@ -58,7 +58,7 @@ pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
             })
             .collect();
         let text = tidy(&REFERENCES.replace_all(&line, |list: &regex::Captures<'_>| {
-            // `(2024)` and `[3]` are no sources, and part of what is said.
+            // `(2024)` and `[3]` are text, not citations.
             if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
         }));
         let text = members::with_markers(&tidy(&MARKED.replace_all(&text, "$bold$code")), &members);
@@ -74,7 +74,7 @@ pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
     found
 }
 
-/// Whether a bullet shares a telling word or a member with what it cites.
+/// Returns `true` if a bullet shares a content word or a member with the ground.
 pub fn is_grounded(text: &str, ground: &Ground) -> bool {
     let named = members::numbers(text);
     named.iter().any(|number| Some(*number) == ground.by)
@@ -82,7 +82,7 @@ pub fn is_grounded(text: &str, ground: &Ground) -> bool {
         || !words::stems(text).is_disjoint(&words::stems(&ground.text))
 }
 
-/// One line without signs that could pass for anything but words.
+/// Normalizes white space to one line without control characters, clipped to the longest bullet.
 pub fn tidy(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() || c == '\u{2028}' { ' ' } else { c }).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
@@ -90,7 +90,7 @@ pub fn tidy(text: &str) -> String {
     clip(line.trim(), BULLET_CHARS).into_owned()
 }
 
-/// As many bullets from the top as are allowed and as fit; none is cut in the middle.
+/// Keeps the first bullets that fit into `most` bullets and `cap` tokens, at least one.
 pub fn capped(mut bullets: Vec<Bullet>, most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     bullets.truncate(most);
     while bullets.len() > 1 && cost(&bullets, estimate) > cap {
@@ -99,7 +99,7 @@ pub fn capped(mut bullets: Vec<Bullet>, most: usize, cap: usize, estimate: fn(&s
     bullets
 }
 
-/// Tokens that bullets take.
+/// Returns the tokens of `bullets`.
 pub fn cost(bullets: &[Bullet], estimate: fn(&str) -> usize) -> usize {
     bullets.iter().map(|bullet| estimate(&bullet.text) + 1).sum()
 }

@@ -1,8 +1,8 @@
-//! Fetches what the pure part needs: one read of the store, no network, no model.
+//! Collects the input of context selection from the store, without network or model.
 //!
-//! In reading order: [`gather`] and [`window`]; `precomputed` (what is known of the messages it fetches), `newest` (these
-//! messages, read once), `cache` (where both are remembered), `warm` (who sees to it before anybody asks), `vectors` (the
-//! same for what a server makes of them).
+//! Start with [`gather`] and [`window`]. `precomputed` computes features of messages and caches them (`cache`),
+//! `newest` caches the messages themselves, `warm` fills both caches ahead of a trigger, and `vectors` fetches
+//! embeddings from a server.
 
 mod cache;
 mod newest;
@@ -37,27 +37,27 @@ use chime_relevance::context::window::Focused;
 use chime_relevance::retrieval::{Person, Stretch};
 use chime_store::{Reader, answers, chats, messages, outbox};
 
-/// Replies to one message that are looked at.
+/// Maximum number of replies loaded per message.
 const REPLIES: usize = 20;
-/// What a member said within this time is still open for them.
+/// Time within which a member's own conversation still counts as open.
 const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
-/// An answer of ours further back than this many messages is not what a tag without a reply hangs on.
+/// Distance, in messages, within which a trigger without a reply may refer to our latest answer.
 const OWN_ANSWER_WITHIN: usize = 5;
 
-/// A trigger, and how it is to be read.
+/// Trigger with its interpretation.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub trigger: StoredMessage,
-    /// Its words without the bot's name.
+    /// Text without the bot's name.
     pub ask: String,
-    /// Whether it tags the bot, rather than going on with the talk.
+    /// `true` if the message tags the bot, `false` if it continues the conversation.
     pub is_tag: bool,
     pub language: Language,
-    /// Seconds that the chat's clock is ahead of UTC.
+    /// Offset of the chat's time zone from UTC, in seconds.
     pub utc_offset: i32,
 }
 
-/// Fetches the trigger's recent messages and everything that reply links lead to, with what is known of all of them.
+/// Loads the messages before the trigger and all messages reachable by reply links, with their features.
 pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings) -> chime_store::Result<History> {
     let Asked { mut trigger, ask, is_tag, language, utc_offset } = asked;
     let anchor_withheld = match trigger.message.reply_to {
@@ -65,7 +65,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         None => false,
     };
     if anchor_withheld {
-        // A part of words that are not kept is not kept either.
+        // A quote from withheld text is withheld too.
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
@@ -80,14 +80,14 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
         found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
     }
-    // Only what can be in the window can pull its ancestors in.
+    // Only messages that can be in the window pull in their ancestors.
     for member in recent.iter().rev().take(params.seed.lookback_limit) {
         found.follow_up(conn, (member, false), params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
     let sources =
         found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, (&trigger, &ask))))?;
-    // An old anchor is a candidate with what surrounds it.
+    // An old anchor and its neighbours are candidates too.
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (mut linked, evidence) = (found.found, Arc::new(evidence));
@@ -109,9 +109,9 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, question, sources, evidence })
 }
 
-/// The messages of the conversation before the trigger that a question asks for, oldest first.
+/// Returns the messages before the trigger that a question asks for by time, oldest first.
 fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_store::Result<Vec<StoredMessage>> {
-    /// Messages of a time that are read, the newest: more than anybody is told of.
+    /// Maximum number of messages (the newest) read for a time span: more than an answer can use.
     const READ: usize = 1_000;
     let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
     match wanted {
@@ -124,13 +124,13 @@ fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_s
     }
 }
 
-/// The window that `history` gives, with what is found further back than it reaches.
+/// Builds the window for `history`, including older messages from the index.
 pub fn window(conn: &Reader, history: &History, params: &Params, recaller: &Recaller) -> ContextWindow {
     window_around(conn, (history, Focused::of(history, params)), params, recaller, |_| None)
 }
 
-/// The same around a focus that was picked before, and beside the summary that stands for a part of the trigger's strand,
-/// where `summarize` knows one.
+/// Like [`window`], around a focus that was already chosen. `summarize` may return a summary that replaces the oldest
+/// part of the trigger's thread.
 pub fn window_around(
     conn: &Reader,
     (history, focused): (&History, Focused),
@@ -142,7 +142,7 @@ pub fn window_around(
     focused.window(history, params, &past, summarize)
 }
 
-/// The past of a conversation in the store. It only enriches: where the index cannot be read, there is nothing.
+/// Older messages of a conversation, from the index. An unreadable index yields none, since they are optional.
 struct Kept<'a> {
     conn: &'a Reader,
     conversation: Conversation,
@@ -164,8 +164,8 @@ impl Past for Kept<'_> {
     }
 }
 
-/// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes
-/// before answers to others, which a tag without words is not about where its author has a talk of their own open.
+/// Finds our recent answer that a trigger without a reply may refer to. An answer to the same member is preferred. An
+/// answer to others is skipped if the trigger has no text and its author has a conversation of their own open.
 fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
     let author = trigger.message.sender.id;
     let asked: Vec<MessageId> =
@@ -178,7 +178,7 @@ fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, 
     answers().find(is_to_author).or_else(to_others)
 }
 
-/// Whether the author of `trigger` lately said something to the others, neither to the bot nor about an answer of its.
+/// Returns `true` if the author of `trigger` recently wrote to other members, neither to the bot nor about its answers.
 fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
     let ours = || recent.iter().filter(|it| it.message.role == Role::Assistant);
     let with_us: HashSet<MessageId> =
@@ -191,9 +191,9 @@ fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
     })
 }
 
-/// What links led to, each message once and never one that is recent anyway, unless it is the anchor.
+/// Linked messages, each once. Recent messages are excluded.
 struct Links {
-    /// What the recent messages reply to: of those nothing needs to be fetched.
+    /// Parents of the recent messages, which need not be loaded.
     parents: Quick<Address, Option<MessageId>>,
     seen: QuickSet<MessageId>,
     found: Vec<StoredMessage>,
@@ -217,8 +217,8 @@ impl Links {
         stored.into_iter().for_each(|one| self.add(one));
     }
 
-    /// Adds the ancestors of `from` by reply links. What is no talk, such as the help that a command brought, is one only for
-    /// whoever replies to it.
+    /// Adds the ancestors of `from` by reply links. Stops at service texts, such as a command's output, unless the
+    /// trigger replies to one directly.
     fn follow_up(
         &mut self,
         conn: &Reader,
@@ -243,7 +243,7 @@ impl Links {
         Ok(())
     }
 
-    /// Adds what was said around an old anchor.
+    /// Adds the messages around an old anchor.
     fn add_neighbours(&mut self, conn: &Reader, anchor: &StoredMessage, limit: usize) -> chime_store::Result<()> {
         let moment = (anchor.message.sent_at, anchor.message.id);
         self.add_all(messages::before(conn, anchor.conversation(), moment, limit)?);
@@ -251,7 +251,7 @@ impl Links {
         Ok(())
     }
 
-    /// Adds what an answer of ours was given, as far as it is kept and of this conversation.
+    /// Adds the messages that our answer used, if they still exist and belong to this conversation.
     fn add_sources(
         &mut self,
         conn: &Reader,
@@ -268,7 +268,7 @@ impl Links {
             if chosen.reason.part() == Part::Surroundings && !is_cited {
                 continue;
             }
-            // Most are among the recent ones anyway.
+            // Most are recent and already loaded.
             if !self.seen.contains(&chosen.id) {
                 match messages::by_seq(conn, trigger.chat, chosen.seq)? {
                     Some(stored) if stored.conversation() == trigger.conversation() => self.add(stored),

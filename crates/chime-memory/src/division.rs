@@ -1,5 +1,4 @@
-//! How the sessions of a conversation change: the part that a note may touch is divided anew, and compared with what is
-//! kept.
+//! Recomputes the sessions of the changed part of a conversation, and compares them with the stored ones.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,34 +6,34 @@ use std::time::Duration;
 use crate::{Divider, OpenSession, SessionRules, Stretch, Tail};
 use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
 
-/// A part of a conversation as read: from the first message of a session on.
+/// Part of a conversation, starting with the first message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub messages: Vec<SessionMessage>,
-    /// Whether the conversation ends with them.
+    /// `true` if it includes the end of the conversation.
     pub is_all: bool,
     pub cuts: Vec<SessionCut>,
-    /// The sessions that are kept of it, oldest first.
+    /// Stored sessions of this part, oldest first.
     pub kept: Vec<Session>,
-    /// Nothing changed after this.
+    /// Time after which nothing has changed.
     pub noted_until: Timestamp,
 }
 
-/// What is to be written.
+/// Changes to store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Division {
-    /// New sessions, and kept ones that have other messages now.
+    /// New sessions, and stored ones whose messages changed.
     pub save: Vec<Stretch>,
-    /// Kept sessions that are none any more.
+    /// Stored sessions that no longer exist.
     pub remove: Vec<Session>,
-    /// Notes from before this are dealt with; all of them where there is none.
+    /// Time before which change notes are done; `None` for all of them.
     pub settled_until: Option<Timestamp>,
-    /// Where to go on, when the part ended before the conversation did and was not in step with what is kept.
+    /// Time at which to continue, if the part ended before the computed and stored sessions agreed.
     pub goes_on_at: Option<Timestamp>,
     pub open: Option<OpenSession>,
 }
 
-/// Divides `part` anew at `now`.
+/// Divides `part` into sessions as of `now`.
 pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
     let kept: BTreeMap<Seq, &Session> = part.kept.iter().map(|session| (session.id.first, session)).collect();
     let mut divider = Divider::new(rules, part.cuts.clone());
@@ -45,7 +44,7 @@ pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
         let begins_as_kept = divider.begins_with(message)
             && kept.get(&message.seq).is_some_and(|session| session.first == (message.at, message.id));
         if begins_as_kept && message.at >= part.noted_until {
-            // From here on everything is as it was: nothing before a session's first message plays a part in it.
+            // From here on all stored sessions are valid: a session depends on nothing before its first message.
             in_step_from = Some((message.at, message.id));
             break;
         }
@@ -81,11 +80,11 @@ pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
     division
 }
 
-/// The notes that are left after `division`. Each stands for `span` from its moment on.
+/// Returns the change notes that remain after `division`. Each covers `span` from its time on.
 pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Vec<Timestamp> {
     let Some(until) = division.settled_until else { return Vec::new() };
     let open = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until));
-    // Where a part ends in the middle of a talk, what follows may be cut elsewhere too.
+    // If a part ends within a session, the sessions after it may change too.
     let mut left: Vec<Timestamp> = open.chain(division.goes_on_at).collect();
     left.sort_unstable();
     left.dedup();
@@ -99,7 +98,6 @@ fn is_same(session: &Session, stretch: &Stretch) -> bool {
         && session.messages == stretch.messages
 }
 
-/// A stretch as it is kept.
 pub fn session_of(stretch: &Stretch, of: Conversation, now: Timestamp) -> Session {
     Session {
         id: SessionId { chat: of.chat, first: stretch.opener },
@@ -126,7 +124,7 @@ mod tests {
     const SPAN: Duration = Duration::from_secs(3600);
     const NOW: Timestamp = Timestamp::from_secs(10_000_000);
 
-    /// A conversation with what is kept of it, changed and divided as the daemon does.
+    /// Conversation with its stored sessions, changed and divided as the daemon does.
     #[derive(Default)]
     struct Kept {
         messages: Vec<SessionMessage>,
@@ -142,7 +140,7 @@ mod tests {
             self.notes.push(Timestamp::from_secs(message.at.secs() / 3600 * 3600));
         }
 
-        /// Looks at the notes in pages of `page` messages.
+        /// Processes the notes in pages of `page` messages.
         fn look(&mut self, now: Timestamp, page: usize) {
             self.notes.sort();
             while let Some(noted) = self.notes.first().copied() {
@@ -185,8 +183,8 @@ mod tests {
     }
 
     proptest! {
-        /// Messages come in any order, are changed, and are looked at in between at any moment of the machine's clock:
-        /// the sessions end as if everything had been there from the beginning.
+        /// Messages arrive in any order and are edited, with divisions at any time in between: the final sessions are
+        /// those of one division at the end.
         #[test]
         fn any_order_of_late_and_changed_messages_ends_with_the_same_sessions(
             steps in prop::collection::vec((1_u32..60, 0_u64..3, any::<bool>(), 0_u32..200_000), 1..80),
@@ -199,7 +197,7 @@ mod tests {
                     lived.look(Timestamp::from_secs((*clock).into()), 20);
                 }
             }
-            // The last look closes what an earlier one left open.
+            // The last pass closes sessions that an earlier one left open.
             lived.notes.extend(lived.messages.iter().map(|it| it.at).max());
             lived.look(NOW, 20);
             let mut anew = Kept { messages: lived.messages.clone(), ..Kept::default() };

@@ -1,5 +1,5 @@
-//! Summaries without a model: the messages that carry a session, word for word, and of several summaries the bullets that
-//! carry those. The same input gives the same output.
+//! Extractive summaries, made without a model: the most central messages of a session verbatim, and the most
+//! informative bullets of several summaries. Deterministic.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,43 +10,42 @@ use chime_core::trigger::{Languages, calls_bot};
 use chime_core::{Bullet, Seq, clip};
 use chime_relevance::retrieval::cues;
 
-/// Bullets of an extract at most.
 const BULLETS: usize = 15;
-/// Characters of a message that are shown.
+/// Longest excerpt of a message, in characters.
 const SHOWN_CHARS: usize = 180;
-/// Of two messages this alike the second says little more.
+/// Similarity from which on the second message is redundant.
 const SAME: f64 = 0.8;
 
-/// A message of a session, ready to be read.
+/// Message of a session, as input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub seq: Seq,
-    /// With members as markers.
+    /// Text with members as markers.
     pub text: String,
-    /// The member who wrote it; none of the bot and of other bots, whose words are not worth a summary.
+    /// Author; `None` for bots, whose messages are not summarized.
     pub by: Option<u32>,
     pub reply_to: Option<Seq>,
-    /// Of the text, of length 1; empty where the model does not know it.
+    /// Embedding of the text, normalized; empty if unknown.
     pub vector: Vec<f32>,
 }
 
-/// What an extract weighs. Fitted by hand on the sessions that it is measured on.
+/// Weights of the score, fitted by hand on the sessions of the evaluation.
 mod weight {
-    /// Likeness to the other messages of the session, 0 to 1.
+    /// Similarity to the other messages of the session, 0 to 1.
     pub const CENTRAL: f64 = 1.0;
     /// Each reply to the message, up to two.
     pub const REPLY: f64 = 0.25;
     pub const SETTLED: f64 = 0.9;
     pub const TAKEN: f64 = 0.6;
     pub const PLANNED: f64 = 0.4;
-    /// A number, a date, a price.
+    /// Number, date or price.
     pub const NUMBER: f64 = 0.35;
-    /// Words that tell something, up to eight.
+    /// Each distinct content word, up to eight.
     pub const WORD: f64 = 0.07;
     pub const QUESTION: f64 = -0.45;
 }
 
-/// The bullets of a session, in the order of its messages, within `cap` tokens.
+/// Selects the bullets of a session within `cap` tokens, in message order.
 pub fn session(lines: &[Line], cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     let readings: Vec<Reading> = lines.iter().map(Reading::of).collect();
     let mut ranked: Vec<(f64, usize)> = lines
@@ -113,11 +112,12 @@ fn score(place: usize, line: &Line, lines: &[Line], readings: &[Reading]) -> f64
         .map(|other| alike(line, &lines[other], reading, &readings[other]).max(0.0))
         .sum();
     let replies = lines.iter().filter(|other| other.reply_to == Some(line.seq)).count().min(2) as f64;
-    // Many small likenesses make a central message: the root keeps long sessions comparable with short ones.
+    // The square root keeps scores of long and short sessions comparable: many small similarities make a central
+    // message.
     weight::CENTRAL * (likeness / others).sqrt() + weight::REPLY * replies + telling(&line.text, reading)
 }
 
-/// What a text is worth by itself.
+/// Scores a text without its session.
 fn telling(text: &str, reading: &Reading) -> f64 {
     let found = cues(text);
     let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
@@ -130,7 +130,8 @@ fn telling(text: &str, reading: &Reading) -> f64 {
         + flag(is_question, weight::QUESTION)
 }
 
-/// How alike two messages are, 0 to 1: by their vectors, or by the share of words that they have in common.
+/// Returns the similarity of two messages, 0 to 1: cosine of their embeddings or overlap of their words, whichever is
+/// higher.
 fn alike(a: &Line, b: &Line, first: &Reading, second: &Reading) -> f64 {
     let common = first.stems.intersection(&second.stems).count() as f64;
     let all = first.stems.len() + second.stems.len();
@@ -142,11 +143,11 @@ fn alike(a: &Line, b: &Line, first: &Reading, second: &Reading) -> f64 {
     by_words.max(cosine)
 }
 
-/// What bullets tell and take, remembered by their texts: those of a month are ranked anew with each session.
+/// Cache of scores and token counts by text: a month of bullets is ranked with every new session.
 #[derive(Debug)]
 pub struct Ranking {
     estimate: fn(&str) -> usize,
-    /// By a hash of the text.
+    /// Ranks by hash of the text.
     known: HashMap<u64, Rank>,
 }
 
@@ -157,7 +158,7 @@ struct Rank {
 }
 
 impl Ranking {
-    /// Texts that are remembered at most: the months of some ten lively chats.
+    /// Capacity in texts: a month of about ten busy chats.
     const MOST: usize = 30_000;
 
     pub fn new(estimate: fn(&str) -> usize) -> Self {
@@ -180,12 +181,12 @@ impl Ranking {
     }
 }
 
-/// Of all bullets the `most` that tell most within `cap` tokens, in their order. Choosing in several rounds gives what
-/// choosing once does, so that a summary may be folded in any number of steps.
+/// Selects the `most` best bullets within `cap` tokens, in their order. Selecting repeatedly gives the same result as
+/// selecting once, so a summary may be folded in any number of steps.
 pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, ranking: &mut Ranking) -> Vec<Bullet> {
-    // An equal share for each bullet: whether one fits must not depend on the others.
+    // A fixed share per bullet: whether one fits must not depend on the others.
     let share = cap / most.max(1);
-    // Of what is said twice the later counts.
+    // Of duplicates the last counts.
     let last: HashMap<&str, usize> =
         bullets.iter().enumerate().map(|(place, bullet)| (bullet.text.as_str(), place)).collect();
     let mut fitting: Vec<(f64, usize)> = bullets
@@ -202,7 +203,7 @@ pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, ranking: &mut Ranking
     fitting.into_iter().map(|(_, place)| bullets[place].clone()).collect()
 }
 
-/// Of all bullets those that tell most, as many as fit into `cap` tokens, in their order.
+/// Selects up to `most` of the best bullets that fit into `cap` tokens, in their order.
 pub fn most_telling(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     let mut ranked: Vec<(f64, usize)> = bullets.iter().map(worth).zip(0..).collect();
     ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(session(&talk, 300, estimate_tokens).len(), 1);
     }
 
-    /// The sessions of `tests/data/decisions.txt`, with what is marked in each.
+    /// Parses the sessions of `tests/data/decisions.txt` with the marked lines of each.
     fn marked() -> Vec<(String, Vec<Line>, BTreeSet<Seq>)> {
         let mut found: Vec<(String, Vec<Line>, BTreeSet<Seq>)> = Vec::new();
         let mut authors: Vec<String> = Vec::new();
@@ -306,7 +307,7 @@ mod tests {
         found
     }
 
-    /// Marked decisions that the extracts hold, of all.
+    /// Returns the number of marked decisions in the extracts, and of all.
     fn held(embed: impl Fn(&str) -> Vec<f32>) -> (usize, usize) {
         let (mut held, mut all) = (0, 0);
         for (name, mut lines, marks) in marked() {

@@ -1,5 +1,5 @@
-//! Drives memory: reads what a step needs, has it decided, asks the model where that is allowed, and writes the outcome in
-//! one transaction with the end of the job.
+//! Background jobs of the memory: each reads its input, asks the model if allowed, and stores the result in the same
+//! transaction that ends the job.
 
 mod divide;
 mod mini;
@@ -36,31 +36,30 @@ pub use slots::pieces;
 pub use strand::strand_summary;
 pub use topic_summary::{active_topics, remembered_topics, topic_pieces};
 
-/// Attempts at a text after which a model that wrote nothing usable is not asked again.
+/// Attempts after which a model without usable output is not asked again.
 const WORTHWHILE: u32 = 3;
-/// Tokens of the day that ran out while a step was under way are looked at again after this.
+/// Delay before retrying after the daily tokens ran out.
 const BUDGET_AGAIN: Duration = Duration::from_secs(60 * 60);
 
-/// Makes and keeps what is remembered.
+/// Makes and updates the summaries of all chats.
 pub struct Memory {
     pub store: Store,
     pub clock: Clock,
     pub wake: Wake,
     pub prompts: Arc<Prompts>,
     pub config: MemoryConfig,
-    /// In which times are told where a chat has none of its own.
+    /// Time zone of chats without their own.
     pub zone: Zone,
     pub model: SummaryModel,
     pub vectors: SummaryVectors,
-    /// Whether chats are told what is kept of them before anything of theirs is sent out for summaries.
+    /// `true` if a chat gets its privacy notice before anything is sent to a server for summaries.
     pub announces: bool,
     pub ranking: Mutex<Ranking>,
 }
 
-/// What makes vectors of summaries.
 pub enum SummaryVectors {
     Off,
-    /// The model inside the program, by the name that is kept with its vectors.
+    /// Embedded model, and the name stored with its vectors.
     Local {
         embedder: Arc<Embedder>,
         name: String,
@@ -68,19 +67,17 @@ pub enum SummaryVectors {
     Server(Arc<Embeddings>),
 }
 
-/// Why a step ended without its outcome.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StepError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The model failed, or what it wrote cannot be used. Holds no message content.
+    /// The model failed. Holds no message content.
     #[error("{0}")]
     Model(String),
-    /// The model was asked and wrote nothing that can be used, which may be the doing of what it was given to read. Holds
-    /// no message content.
+    /// The model's output is unusable, perhaps because of the messages it read. Holds no message content.
     #[error("{0}")]
     Unusable(String),
-    /// The model cannot be asked for so long, whatever for.
+    /// The model is not available for this long.
     #[error("{1}")]
     Later(Duration, String),
     #[error(transparent)]
@@ -92,7 +89,7 @@ impl Memory {
         self.ranking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on the periodic `sessions` job.
+    /// Runs the periodic `sessions` job.
     pub async fn divide(&self) -> Outcome {
         match self.divide_noted().await {
             Ok(()) => Outcome::UntilNextRun,
@@ -100,7 +97,7 @@ impl Memory {
         }
     }
 
-    /// Works on the periodic `memory_upkeep` job.
+    /// Runs the periodic `memory_upkeep` job.
     pub async fn keep_up(&self) -> Outcome {
         match self.see_to_the_rest().await {
             Ok(()) => Outcome::UntilNextRun,
@@ -108,32 +105,28 @@ impl Memory {
         }
     }
 
-    /// Works on a `summary` job.
     pub async fn summarize(&self, job: &Job, session: SessionId) -> Outcome {
         self.outcome(job, self.make_mini(job, session).await)
     }
 
-    /// Works on a `tags` job.
     pub async fn tag(&self, job: &Job, session: SessionId) -> Outcome {
         self.outcome(job, self.make_tags(job, session).await)
     }
 
-    /// Works on a `summary_vector` job.
+    /// Runs a `summary_vector` job.
     pub async fn embed(&self, job: &Job, session: SessionId) -> Outcome {
         self.outcome(job, self.make_vector(job, session).await)
     }
 
-    /// Works on a `recent` job.
     pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
         self.outcome(job, self.make_recent(job, chat, key).await)
     }
 
-    /// Works on a `strand` job about the oldest part of a strand.
+    /// Runs a `strand` job, which summarizes the oldest part of a thread.
     pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> Outcome {
         self.outcome(job, self.extend_strand(job, conversation, oldest).await)
     }
 
-    /// Works on a `history` job.
     pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
         self.outcome(job, self.fold(job, chat, key).await)
     }
@@ -158,8 +151,7 @@ impl StepError {
 }
 
 impl Memory {
-    /// The extract stands in where the model has written nothing usable often enough: nobody who writes in a chat can keep
-    /// it from being summarized.
+    /// Falls back to the extract after repeated unusable output, so that no message can prevent the summary of a chat.
     fn or_extract(
         &self,
         job: &Job,
@@ -187,18 +179,17 @@ impl Memory {
         }
     }
 
-    /// The name of the model that writes summaries.
     fn summary_model(&self) -> String {
         self.model.gateway.model_name(Purpose::Summary).to_owned()
     }
 }
 
-/// Whether no further attempt is worth what it costs where the model writes nothing usable.
+/// Returns `true` if this attempt is the last one worth making when the model's output is unusable.
 pub(super) fn is_given_up(job: &Job) -> bool {
     job.attempts + 1 >= WORTHWHILE
 }
 
-/// A code that nobody outside this process has seen when the members wrote.
+/// Returns a random delimiter for untrusted text, unknown to its authors.
 pub(super) fn fence() -> String {
     let code = ulid::Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
     code.get(12..).unwrap_or(&code).to_owned()

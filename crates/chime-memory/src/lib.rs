@@ -1,13 +1,8 @@
-//! What a chat talked about before: sessions, their summaries, and what is rolled up from them.
+//! Memory of a chat: sessions, their summaries, rolling summaries, topics, and recall of old messages.
 //!
-//! *Owns*: where a session ends, what a summary may say and rests on, how one is made without a model, tags, how Recent
-//! and History go on.
-//! *Never*: IO or a clock outside its driver; SQL; the text of a prompt.
-//! *Entry*: [`Divider`] for sessions; [`bullets::parse`], [`extract::session`] and [`tags::parse`] for summaries.
-//!
-//! In reading order: `session` (where a conversation is cut), `words` and `members` (what bullets are made of), `bullets`
-//! (a model's summary, checked), `lines` (what a model reads), `cues` and `extract` (summaries without a model), `tags`,
-//! `division` (how the kept sessions change), `policy` (by what means a summary is made, and its caps).
+//! [`jobs`] runs in the background: [`Divider`] finds sessions, [`bullets::parse`] checks a model's summary,
+//! [`extract::session`] makes one without a model, and [`tags::parse`] reads tags. [`recall`] and [`context`] serve
+//! questions.
 
 pub mod bullets;
 pub mod context;

@@ -1,28 +1,28 @@
-//! Messages and bullets as a model reads them: a line each, numbered, between fences that nobody can guess.
+//! Formats messages and bullets as numbered lines for a model.
 
 use crate::bullets::{Ground, Grounds, tidy};
 use crate::extract::Line;
 use crate::members;
 use chime_core::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
 
-/// Characters of one message that a model reads.
+/// Longest excerpt of a message, in characters.
 const LINE_CHARS: usize = 1200;
 
-/// A message with what was read off it.
+/// Message, as input of a summary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spoken {
     pub line: Line,
     pub at: Timestamp,
 }
 
-/// Lines for a model, with what it may cite by which number.
+/// Lines for a model, with the grounds that it may cite by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
     pub text: String,
     pub grounds: Grounds,
 }
 
-/// A message as memory reads it. `numbers` gives members their numbers, `usernames` those of `@names`.
+/// Converts a message to summary input. `by` is its author's number; `usernames` maps usernames to numbers.
 pub fn spoken(
     stored: &StoredMessage,
     by: Option<u32>,
@@ -39,7 +39,7 @@ pub fn spoken(
     Spoken { line: Line { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
 }
 
-/// The messages of a session in parts of at most `tokens` each. A message that is longer by itself is a part of its own.
+/// Formats messages in parts of at most `tokens` each. A longer message is a part of its own.
 pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<Told> {
     let mut parts: Vec<Told> = Vec::new();
     let mut spent = 0;
@@ -71,7 +71,8 @@ fn tidy_long(text: &str) -> String {
     chime_core::clip(&plain.join(" "), LINE_CHARS).into_owned()
 }
 
-/// Bullets of older summaries, numbered anew. `label` says what each is: a date, or that it is of the summary so far.
+/// Formats bullets of older summaries, numbered from 1. `label` is a date, or tells that the bullet is from the summary
+/// so far.
 pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> Told {
     let mut told = Told::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
@@ -81,11 +82,11 @@ pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) ->
     told
 }
 
-/// The bullets of parts, in parts of at most `tokens` each, for merging.
+/// Formats bullets for merging, in parts of at most `tokens` each.
 pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usize) -> Vec<Told> {
     let (mut parts, mut first, mut spent) = (Vec::new(), 0, 0);
     for (place, bullet) in bullets.iter().enumerate() {
-        // The number and the label of its line cost as much as a short word each.
+        // Number and label of the line cost tokens too.
         let cost = estimate(&bullet.text) + estimate("[m10 · part] ");
         if spent + cost > tokens && place > first {
             parts.push(&bullets[first..place]);
@@ -97,7 +98,7 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
     parts.into_iter().map(|part| told_bullets(part.iter().map(|bullet| ("part", bullet)))).collect()
 }
 
-/// Messages that a summary is extended by, with its bullets so far.
+/// Formats the messages that extend a summary, with its bullets so far.
 pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> Told {
     let mut told = Told::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Members in summaries: `{u7}`, and their present name where the summary is read.
+//! Members in summaries: stored as markers such as `{u7}`, replaced by current names on display.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -10,13 +10,13 @@ pub use chime_core::named;
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
 
-/// The same as models write it: `u7`, `@u7`, `[u7]`, `{ U7 }`.
+/// Markers as models write them: `u7`, `@u7`, `[u7]`, `{ U7 }`.
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b").expect("a constant pattern")
 });
 
-/// `text` with markers for the members in `known`, however a model writes their numbers.
+/// Normalizes all spellings of markers for members in `known`.
 pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
     let marked = |found: &Captures<'_>| {
         let number =
@@ -26,17 +26,15 @@ pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
     LOOSE.replace_all(text, marked).into_owned()
 }
 
-/// How a member stands in a summary.
 pub fn marker(number: u32) -> String {
     format!("{{u{number}}}")
 }
 
-/// The numbers of the members that `text` names.
 pub fn numbers(text: &str) -> Vec<u32> {
     MEMBER.captures_iter(text).filter_map(|found| found[1].parse().ok()).collect()
 }
 
-/// `text` with markers in place of `@usernames` that belong to a member.
+/// Replaces the `@usernames` of members by markers.
 pub fn without_usernames(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     if !text.contains('@') {
         return text.to_owned();

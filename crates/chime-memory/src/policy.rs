@@ -1,19 +1,19 @@
-//! By what means a summary is made: nobody pays for chats that nobody asks.
+//! Decides how a summary is made: chats that do not use the bot cost no model calls.
 
 use std::time::Duration;
 
-/// A chat that was not tagged for this long waits for its summaries until it is.
+/// Time after the last trigger within which a model makes a chat's summaries.
 pub const ASKED_LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Sessions that ended within this are Recent; older ones are folded into History.
+/// Age up to which sessions belong to Recent; older ones are folded into History.
 pub const RECENT: Duration = Duration::from_secs(28 * 24 * 60 * 60);
-/// Sessions that are folded into History at once, at most.
+/// Maximum number of sessions per fold.
 pub const FOLDED_AT_ONCE: u32 = 20;
 
-/// Of a longer backlog, as after an import or when History is folded anew, only the last steps ask a model: what tells most
-/// is carried over to them word for word. Otherwise each message that expires would cost a year's worth of calls.
+/// Size of the backlog up to which a model folds. Longer ones, as after an import or a reset of History, are folded
+/// verbatim first: otherwise each expired message would cost a year of calls.
 pub const FOLDED_BY_A_MODEL: u32 = 2 * FOLDED_AT_ONCE;
 
-/// Caps of what a summary may hold.
+/// Limits of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
     pub bullets: usize,
@@ -25,41 +25,40 @@ pub const RECENT_CAPS: Caps = Caps { bullets: 10, tokens: 800 };
 pub const HISTORY_CAPS: Caps = Caps { bullets: 14, tokens: 1200 };
 pub const TOPIC_CAPS: Caps = Caps { bullets: 14, tokens: 800 };
 
-/// What somebody reads who was away.
 pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
-/// What a summary of a long strand's oldest part may hold.
+/// Limits of the summary of a thread's oldest part.
 pub const STRAND_CAPS: Caps = Caps { bullets: 8, tokens: 180 };
 
-/// A session with less of either has no substance: it gets no summary.
+/// Minimum of messages and tokens for a summary.
 const SUBSTANCE_MESSAGES: usize = 3;
 const SUBSTANCE_TOKENS: usize = 60;
 
-/// Whether a session says enough for a summary.
+/// Returns `true` if a session has enough content for a summary.
 pub fn has_substance(human_messages: usize, tokens: usize) -> bool {
     human_messages >= SUBSTANCE_MESSAGES && tokens >= SUBSTANCE_TOKENS
 }
 
-/// How a chat stands when a summary is due.
+/// Facts about a chat that decide how a summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// By the operator's setting and by the chat's own.
+    /// `true` if neither the operator nor the chat turned summaries off.
     pub is_wanted: bool,
-    /// The bot is in the chat.
+    /// `true` if the bot is in the chat.
     pub is_present: bool,
     pub has_model: bool,
     pub was_asked_lately: bool,
-    /// The chat knows that text goes out for summaries.
+    /// `true` if the chat got the notice that text is sent out for summaries.
     pub was_told: bool,
-    /// Within the day's tokens, of which background work leaves half to answers.
+    /// `true` if the day's tokens suffice. Background work leaves half of them to answers.
     pub has_room: bool,
 }
 
-/// By what means a summary is made.
+/// Way to make a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
-    /// Not at all.
+    /// No summary.
     Nothing,
-    /// From the messages themselves, until a model may be asked.
+    /// Verbatim from the messages, until a model may be asked.
     Extract,
     Model,
 }
@@ -75,7 +74,7 @@ impl Standing {
         }
     }
 
-    /// Whether the chat has to be told before a model may be asked.
+    /// Returns `true` if only the privacy notice is missing before a model may be asked.
     pub fn must_be_told(self) -> bool {
         Self { was_told: true, ..self }.means() == Means::Model && !self.was_told
     }

@@ -1,8 +1,9 @@
-//! Fetches what a chat said before about a question: the legs propose, the features of what they propose decide.
+//! Recall: finds old messages and summaries that answer a question. Retrievers propose candidates; a ranker scores
+//! them.
 //!
-//! In reading order: [`Recaller`], `legs` (who proposes), `found` (reading what was proposed), `summaries` (the sessions of
-//! what was found), `listed` (what a question asks for that only names a member or a day), `looked` (taking the best of it),
-//! `keeper` (the vectors that one leg searches).
+//! Start with [`Recaller`]. `legs` has the retrievers, `found` loads their candidates, `summaries` their sessions,
+//! `listed` handles questions about a member or a day only, `looked` selects the best, and `keeper` maintains the
+//! vector index.
 
 mod found;
 mod keeper;
@@ -31,28 +32,29 @@ use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_index::{self, MESSAGES, Nearest};
 use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
 
-/// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
-/// `cargo bench --bench fit -- --recall` this one parts right messages from those of a chat without an answer best.
+/// Minimum share of the question that a message and its context must cover. Of the values compared by
+/// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
+/// an answer.
 const MIN_COVERAGE: f64 = 0.35;
-/// Words of a language that are kept from one question to the next, about 200 bytes each, and those that are kept with their
-/// vectors, which take three times as much: about 5 MB in all.
+/// Capacity of the word cache per language, about 200 bytes each, and of words with their vectors, which take three
+/// times as much: about 5 MB in all.
 const WORDS_KEPT: usize = 10_000;
 const VECTORS_KEPT: usize = 4_000;
-/// Languages whose words are kept.
+/// Languages in the word cache.
 const LANGUAGES_KEPT: usize = 2;
 
-/// What is asked of a chat's past.
+/// Query of a chat's past.
 #[derive(Debug, Clone, Copy)]
 pub struct RecallRequest<'a> {
     pub conversation: Conversation,
     pub text: &'a str,
     pub now: Timestamp,
-    /// Seconds that the chat's clock is ahead of UTC.
+    /// Offset of the chat's time zone from UTC, in seconds.
     pub utc_offset: i32,
     pub by: UserId,
-    /// The trigger. Only what came before it is recalled.
+    /// The trigger: only earlier messages are recalled.
     pub before: Seq,
-    /// Vectors of some of the newest messages by the model at hand, where they were made before; ascending.
+    /// Known embeddings of some of the newest messages by the local model, ascending.
     pub vectors: &'a [(Seq, &'a [f32])],
 }
 
@@ -63,16 +65,16 @@ impl RecallRequest<'_> {
     }
 }
 
-/// Looks into the past of chats.
+/// Searches the past of chats.
 pub struct Recaller {
     embedder: Option<Arc<Embedder>>,
-    /// The model inside the program, where another took its place and its vectors are still searched.
+    /// Shipped model, loaded if another model replaced it and its vectors are still searched.
     former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
     codes: Mutex<VectorCodes>,
 }
 
-/// A question with what it takes to rank for it.
+/// Parsed question with everything needed for ranking.
 struct Reading<'a> {
     conn: &'a Reader,
     request: &'a RecallRequest<'a>,
@@ -80,21 +82,20 @@ struct Reading<'a> {
     language: Language,
     people: Vec<(UserId, String)>,
     space: Option<Space>,
-    /// Of the question, packed, in that space; empty where there is none.
+    /// Packed embedding of the question in `space`; empty if there is none.
     vector: Vec<u8>,
-    /// The model at hand, where it made that space or none did.
+    /// Local model, if it belongs to `space` or there is no space.
     embedder: Option<&'a Embedder>,
     codes: &'a Mutex<VectorCodes>,
 }
 
 impl Recaller {
-    /// Without an embedding model the words decide alone.
+    /// Creates a recaller. Without an embedding model, it ranks by words only.
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
         Self { embedder, former: OnceLock::new(), words: Mutex::default(), codes: Mutex::default() }
     }
 
-    /// Every message that is proposed for a question or stands beside one that is, best first, with its score: what
-    /// [`Self::recall`] takes the best of.
+    /// Returns all candidates and their neighbours with scores, best first. [`Self::recall`] returns the best of them.
     pub fn ranked(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Vec<(Seq, f64)>> {
         let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
         let candidates = reading.candidates()?;
@@ -106,13 +107,14 @@ impl Recaller {
         }))
     }
 
-    /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
-    /// without a word that tells something finds nothing, unless it asks what a member said, or what was said at a time.
+    /// Returns the messages and summaries of a chat, from all its forum topics, that best answer a question, best
+    /// first. A question without content words finds nothing, unless it asks what a member said or what was said at a
+    /// time.
     pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Recalled> {
         self.look(conn, request)?.best(conn, &HashSet::new())
     }
 
-    /// Finds and ranks them. What the prompt shows anyway need not be known yet: it is left out when the best are taken.
+    /// Finds and ranks candidates. Messages that the prompt already shows are excluded later, by [`Looked::best`].
     pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Looked> {
         let Some(reading) = self.read(conn, request)? else {
             return Ok(Looked::of(request, Vec::new(), Summaries::default()));
@@ -134,7 +136,7 @@ impl Recaller {
         })
     }
 
-    /// What some words lead to in a conversation before a message, by the words alone.
+    /// Searches a conversation before a message by words only.
     pub fn by_words(
         &self,
         conn: &Reader,
@@ -147,7 +149,7 @@ impl Recaller {
         self.with_words(row.language, |lexicon| by_words(&kept, (row.language, words), before, lexicon))
     }
 
-    /// Returns the stretches of a conversation that fit what is sought.
+    /// Returns the stretches of a conversation that match `sought`.
     pub fn stretches(
         &self,
         conn: &Reader,
@@ -188,7 +190,7 @@ impl Recaller {
             Some(space) => self.vector_in(conn, space, &question, request)?,
             None => Vec::new(),
         };
-        // Kept vectors are of use where the model at hand made them: spaces are never mixed.
+        // Vectors of different models must not be compared.
         let embedder =
             self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
         let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
@@ -196,8 +198,8 @@ impl Recaller {
         Ok(Some(Reading { conn, request, question, language, people, space, vector, embedder, codes }))
     }
 
-    /// The vector of a question in a space: by the model at hand that made the space; where a server did, the vector that it
-    /// made of the trigger.
+    /// Embeds a question: with the local model if it belongs to `space`, else takes the trigger's stored vector from
+    /// the server.
     fn vector_in(
         &self,
         conn: &Reader,
@@ -217,7 +219,7 @@ impl Recaller {
         Ok(made.as_deref().and_then(chime_core::pack).unwrap_or_default())
     }
 
-    /// Words that were read for one question are not read again for the next.
+    /// Calls `work` with a lexicon that reuses the words of earlier questions.
     fn with_words<T>(&self, language: Language, work: impl FnOnce(&mut Lexicon<'_>) -> T) -> T {
         let kept = {
             let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +230,7 @@ impl Recaller {
         let outcome = work(&mut lexicon);
         let read = lexicon.into_read(WORDS_KEPT, VECTORS_KEPT);
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of two who read at the same time the one that read more is gone on with.
+        // If two questions run in parallel, keeps the larger cache.
         let kept = words.iter().position(|(known, _)| *known == language).map(|place| words.remove(place).1);
         let most = kept.filter(|kept| kept.count() > read.count()).unwrap_or(read);
         words.insert(0, (language, most));
@@ -238,18 +240,18 @@ impl Recaller {
     }
 }
 
-/// A conversation in the store.
+/// Conversation in the store.
 struct Kept<'a> {
     conn: &'a Reader,
     conversation: Conversation,
-    /// Whose vectors may be searched.
+    /// Space whose vectors may be searched.
     space: Option<Space>,
     codes: Option<&'a Mutex<VectorCodes>>,
 }
 
 impl Kept<'_> {
     fn range(&self, before: Seq) -> postings::Range {
-        /// Messages that are read of a word's posting list.
+        /// Maximum number of messages read from a word's posting list.
         const OF_A_WORD: u32 = 300;
         postings::Range { chat: self.conversation.chat, from: Seq(0), before, limit: OF_A_WORD }
     }
@@ -275,7 +277,7 @@ impl Archive for Kept<'_> {
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> chime_store::Result<Vec<Seq>> {
         let Some((space, packed)) = self.space.as_ref().zip(chime_core::pack(vector)) else { return Ok(Vec::new()) };
         let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
-        // Whoever asks at the same time goes to the index.
+        // If another question holds the codes, uses the index.
         let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
         let found = vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())?;
         Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())

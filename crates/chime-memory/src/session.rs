@@ -1,22 +1,21 @@
-//! Where a conversation is cut into sessions: a function of its messages and of what cuts it, so that dividing anew always
-//! ends with the same sessions.
+//! Divides a conversation into sessions. The result depends only on its messages and cuts, so repeating it gives the
+//! same sessions.
 
 use std::time::Duration;
 
 use chime_core::{Closed, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
 
-/// However lively a conversation is, its days are told apart.
+/// Longest duration of a session, however active.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What ends a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRules {
-    /// A silence longer than this.
+    /// Longest silence within a session.
     pub idle: Duration,
     pub max_messages: u32,
 }
 
-/// A closed session, as read off the messages.
+/// Closed session, computed from messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
     pub opener: Seq,
@@ -27,20 +26,19 @@ pub struct Stretch {
     pub fingerprint: i64,
 }
 
-/// A session that is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenSession {
     pub opener: Seq,
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),
     pub messages: u32,
-    /// How many of them people wrote: the turns.
+    /// Number of its messages by people.
     pub turns: u32,
-    /// When it ends unless somebody writes.
+    /// End of the session if nobody writes.
     pub ends_at: Timestamp,
 }
 
-/// What the end of the messages leaves behind.
+/// State after the last message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
     Nothing,
@@ -48,11 +46,10 @@ pub enum Tail {
     Open(OpenSession),
 }
 
-/// Divides a conversation, message by message in its order.
+/// Divides a conversation, message by message in order.
 #[derive(Debug, Clone)]
 pub struct Divider {
     rules: SessionRules,
-    /// Oldest first.
     cuts: Vec<SessionCut>,
     open: Option<Open>,
 }
@@ -68,18 +65,18 @@ struct Open {
 }
 
 impl Divider {
-    /// `cuts`: those of the conversation from its first message on, oldest first.
+    /// `cuts` are those since the first message, oldest first.
     pub fn new(rules: SessionRules, cuts: Vec<SessionCut>) -> Self {
         Self { rules, cuts, open: None }
     }
 
-    /// Takes the next message in. Gives the session that ends before it.
+    /// Adds the next message. Returns the session that ends before it.
     pub fn push(&mut self, message: SessionMessage) -> Option<Stretch> {
         let ended = self.end_before(&message);
         let place = (message.at, message.id);
         let open = match self.open.take() {
             Some(open) => Open { last: place, messages: open.messages + 1, ..open },
-            // A session begins with somebody who says something.
+            // A session starts with a message by a person.
             None if !message.is_human => return ended,
             None => Open { opener: message.seq, first: place, last: place, messages: 1, turns: 0, digest: SEED },
         };
@@ -89,17 +86,16 @@ impl Divider {
         ended
     }
 
-    /// Whether a session begins with `message`, which was the last to be taken in.
+    /// Returns `true` if a session starts with `message`, the last one added.
     pub fn begins_with(&self, message: &SessionMessage) -> bool {
         self.open.is_some_and(|open| open.opener == message.seq)
     }
 
-    /// Where the session begins that is open.
     pub fn began(&self) -> Option<(Timestamp, MessageId)> {
         self.open.map(|open| open.first)
     }
 
-    /// What is left at `now`, when all messages were taken in.
+    /// Returns the state at `now`, after all messages.
     pub fn finish(mut self, now: Timestamp) -> Tail {
         let Some(open) = self.open else { return Tail::Nothing };
         let ends_at = open.last.0.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE));
@@ -144,7 +140,7 @@ impl Divider {
         Some(open.closed(reason))
     }
 
-    /// The first cut that falls at or after `last` and before `next`; those before are used up.
+    /// Returns the first cut at or after `last` and before `next`, and drops earlier ones.
     fn cut_between(&mut self, last: (Timestamp, MessageId), next: (Timestamp, MessageId)) -> Option<Closed> {
         self.cuts.retain(|cut| cut.after >= last);
         self.cuts.first().filter(|cut| cut.after < next).map(|cut| cut.reason)
@@ -164,7 +160,6 @@ impl Open {
     }
 }
 
-/// The fingerprint of a session that consists of `messages`.
 pub fn fingerprint(messages: &[SessionMessage]) -> i64 {
     messages.iter().fold(SEED, digested).cast_signed()
 }
@@ -175,7 +170,7 @@ fn digested(digest: u64, message: &SessionMessage) -> u64 {
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// One step of a digest (splitmix64).
+/// Mixes a value into the digest (splitmix64).
 fn mixed(digest: u64, value: u64) -> u64 {
     let mut z = digest.wrapping_add(value).wrapping_add(SEED);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -307,7 +302,7 @@ mod tests {
     }
 
     proptest! {
-        /// Dividing can begin anew at any session: nothing before its first message plays a part.
+        /// Division may start at any session: it depends on nothing before its first message.
         #[test]
         fn dividing_from_a_session_on_gives_the_same_sessions(
             gaps in prop::collection::vec((0_u64..7200, any::<bool>()), 1..40), from in any::<prop::sample::Index>(),

@@ -1,4 +1,4 @@
-//! Tags: what a session is about, in the words of its chat.
+//! Tags: subjects of a session as words of its chat.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +7,24 @@ use serde::Deserialize;
 use crate::words;
 use chime_core::Bullet;
 
-/// Tags of a session at most, and those that a model must give.
+/// Maximum number of tags of a session, and the minimum that a model must give.
 const MOST: usize = 10;
 const FEWEST: usize = 3;
 const TAG_CHARS: usize = 40;
-/// Words of one tag.
+/// Maximum number of words in a tag.
 const PARTS: usize = 4;
 
-/// A tag on its way in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag {
     /// Lower case, words joined by hyphens.
     pub name: String,
-    /// What its forms share.
+    /// Normal form, equal for all forms of the tag.
     pub key: String,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f32,
 }
 
-/// Why a model's answer holds no tags.
+/// Error in a model's tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
     #[error("the answer is not the JSON that was asked for")]
@@ -117,7 +116,7 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
     Some(Tag { name, key, confidence })
 }
 
-/// A word without the ending of an English plural; other languages keep their forms apart, and `/topics merge` joins them.
+/// Removes an English plural ending. Forms in other languages stay separate; `/topics merge` joins them.
 fn singular(word: &str) -> String {
     let stem = |ending: &str| word.strip_suffix(ending).filter(|stem| stem.chars().count() >= 2);
     if let Some(stem) = stem("ies") {
@@ -145,7 +144,7 @@ pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) 
     }
     let mut candidates: Vec<Candidate> = Vec::new();
     for bullet in bullets {
-        // What stands before the first colon of an extract is who said it.
+        // An extract's bullet starts with its author and a colon.
         let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
         for (word, stem) in words::telling(said) {
             if words::has_digit(&word) || word.chars().count() < 4 || names.has(&word) {
@@ -154,7 +153,7 @@ pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) 
             match candidates.iter_mut().find(|it| it.stem == stem) {
                 Some(known) => {
                     known.count += 1;
-                    // The shortest form is the nearest to the word as a dictionary has it.
+                    // The shortest form is closest to the dictionary form.
                     if word.chars().count() < known.word.chars().count() {
                         known.word = word;
                     }

@@ -1,4 +1,4 @@
-//! Which topic a conversation is about: scores, thresholds, hysteresis. A turn is a message of a member.
+//! Choice of a conversation's topic: scores, thresholds, hysteresis. A turn is a message of a member.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,69 +8,67 @@ use serde::Deserialize;
 use crate::words;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The turn at which topics are first scored, and after how many turns again.
+/// Turn at which topics are first scored, and turns between later scorings.
 const FIRST_TURN: u32 = 3;
 const EVERY: u32 = 5;
-/// A topic is adopted from this score on.
+/// Minimum score to adopt a topic.
 const ADOPT: f64 = 0.70;
-/// By so much another topic must be better than the present one.
+/// Minimum lead in score to replace the current topic.
 const LEAD: f64 = 0.15;
-/// Below the threshold by so much, a score is worth asking the model about.
+/// Distance below a threshold within which the model is asked.
 const BORDERLINE: f64 = 0.15;
-/// Two topics with scores this close are equal.
+/// Largest difference of equal scores.
 const EQUAL: f64 = 0.02;
-/// Topics that share more of their sessions than this are not distinct.
+/// Largest share of common sessions of distinct topics.
 const DISTINCT: f64 = 0.2;
-/// From this score of the model on, a tag is one in question.
+/// Minimum score by the model for which a tag counts as mentioned.
 const SURE: f64 = 0.5;
-/// Candidates that are kept.
+/// Maximum number of candidates.
 pub const MOST: usize = 6;
-/// The summary of a topic is made anew after this.
+/// Age after which the summary of a topic is updated.
 pub const KEPT: Duration = DAY.saturating_mul(7);
-/// So many of the last messages that mention a tag are enough.
+/// Number of mentions that gives the full score of words.
 const SURE_MENTIONS: f64 = 2.0;
-/// The highest scores of mentions alone, and of the cosine alone.
+/// Largest score by mentions alone, and by cosine alone.
 const WORDS: f64 = 0.85;
 const MEANING: f64 = 0.8;
-/// Cosines of a talk with the summaries of its topic: below the first it scores 0, from the second on `MEANING`.
+/// Cosine of the conversation with a topic's summaries: 0 points up to the first value, `MEANING` from the second on.
 const COSINE: (f64, f64) = (0.25, 0.65);
-/// Cosine with the middle of a topic's sessions from which on another session is its neighbour, and how many are taken.
+/// Minimum cosine between a similar session and the mean of a topic's sessions, and maximum number of such sessions.
 const NEIGHBOUR: f64 = 0.7;
 const NEIGHBOURS: usize = 10;
 
-/// What speaks for a topic.
+/// Evidence for a topic.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Signals {
-    /// Of the last messages, how many mention it.
+    /// Number of the latest messages that mention it.
     pub mentions: u32,
-    /// Of the last messages with the nearest of its sessions.
+    /// Cosine of the latest messages with the nearest of its sessions.
     pub cosine: f64,
-    /// Share of the tags in question which its sessions carry.
+    /// Share of the mentioned tags that its sessions have.
     pub tag_overlap: f64,
-    /// Of the newest of its sessions.
+    /// Age of the newest of its sessions.
     pub age: Duration,
 }
 
-/// A topic with its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     pub tag: i64,
     pub signals: Signals,
-    /// By the local scorer, or by the model where it was asked.
+    /// Score by `local_score`, or by the model if it was asked.
     pub score: f64,
-    /// Its sessions, by their numbers.
     pub sessions: BTreeSet<u32>,
 }
 
-/// What becomes of the topic.
+/// Decision about the topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     Keep,
-    /// By tag, the best first.
+    /// New topics by tag, best first.
     Adopt(Vec<i64>),
 }
 
-/// Whether topics are scored at a turn: at 3, 8, 13, … or at the next chance after it.
+/// Returns `true` if topics are scored at `turn`: at 3, 8, 13, …, or as soon as possible afterwards.
 pub fn is_due(turn: u32, evaluated_at: u32) -> bool {
     let window = |turn: u32| turn.checked_sub(FIRST_TURN).map(|turns| turns / EVERY);
     match (window(turn), window(evaluated_at)) {
@@ -80,7 +78,7 @@ pub fn is_due(turn: u32, evaluated_at: u32) -> bool {
     }
 }
 
-/// Turns until topics are scored again.
+/// Returns the number of turns until topics are scored again.
 pub fn turns_left(turn: u32) -> u32 {
     match turn.checked_sub(FIRST_TURN) {
         None => FIRST_TURN - turn,
@@ -88,7 +86,7 @@ pub fn turns_left(turn: u32) -> u32 {
     }
 }
 
-/// What the local scorer says, 0 to 1.
+/// Returns the score without a model, 0 to 1.
 pub fn local_score(signals: &Signals) -> f64 {
     let words = (f64::from(signals.mentions) / SURE_MENTIONS).min(1.0) * WORDS;
     let meaning = ((signals.cosine - COSINE.0) / (COSINE.1 - COSINE.0)).clamp(0.0, 1.0) * MEANING;
@@ -109,8 +107,8 @@ impl Candidate {
     }
 }
 
-/// Sets the overlap of each candidate with `queried`, the tags in question. A candidate carries its own tag, and those that
-/// its sessions carry too.
+/// Sets each candidate's overlap with the mentioned tags in `queried`. A candidate has its own tag and all tags of its
+/// sessions.
 pub fn set_overlap(candidates: &mut [Candidate], queried: &BTreeSet<i64>) {
     let asked: Vec<(i64, BTreeSet<u32>)> =
         candidates.iter().filter(|one| queried.contains(&one.tag)).map(|one| (one.tag, one.sessions.clone())).collect();
@@ -121,8 +119,8 @@ pub fn set_overlap(candidates: &mut [Candidate], queried: &BTreeSet<i64>) {
     }
 }
 
-/// The scores of a model in place of the local ones. `forms` gives the slugs that a tag goes by; a slug that the chat does
-/// not have is none. What the model is sure of is in question beside what the messages mention.
+/// Replaces local scores by the model's. `forms` returns the slugs of a tag; unknown slugs are ignored. Tags of which
+/// the model is sure count as mentioned.
 pub fn apply<'a>(
     candidates: &mut [Candidate],
     inferred: &[Inferred],
@@ -141,22 +139,22 @@ pub fn apply<'a>(
     set_overlap(candidates, &queried);
 }
 
-/// The best first, at most six.
+/// Returns the best candidates, at most [`MOST`], best first.
 pub fn ranked(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates.sort_by(|a, b| b.final_score().total_cmp(&a.final_score()).then(a.tag.cmp(&b.tag)));
     candidates.truncate(MOST);
     candidates
 }
 
-/// Whether the model could turn the choice: the best is just below the threshold, or its lead just below what is wanted.
+/// Returns `true` if the model could change the choice: the best score or its lead is just below its threshold.
 pub fn is_borderline(ranked: &[Candidate], active: Option<f64>) -> bool {
     let Some(best) = ranked.first().map(Candidate::final_score) else { return false };
     let nearly = |value: f64, wanted: f64| value < wanted && value >= wanted - BORDERLINE;
     nearly(best, ADOPT) || best >= ADOPT && active.is_some_and(|active| best > active && best - active < LEAD)
 }
 
-/// What becomes of the topic at `turn`. `active` are the present topics with the score of the first, adopted at the turn
-/// `adopted_at`.
+/// Decides about the topic at `turn`. `active` has the current topics and the score of the first; they were adopted at
+/// turn `adopted_at`.
 pub fn choose(ranked: &[Candidate], active: (&[i64], f64), adopted_at: u32, turn: u32) -> Choice {
     let (tags, score) = active;
     let Some(best) = ranked.first().filter(|best| best.final_score() >= ADOPT) else { return Choice::Keep };
@@ -179,7 +177,7 @@ fn are_distinct(one: &Candidate, other: &Candidate) -> bool {
     common <= DISTINCT * one.sessions.union(&other.sessions).count() as f64
 }
 
-/// Whether a text mentions a tag by one of its forms: all words of the form, in any of their own forms.
+/// Returns `true` if a text contains all words of one of the tag's forms, compared by stem.
 pub fn mentions(stems: &BTreeSet<String>, forms: &[String]) -> bool {
     forms.iter().any(|form| {
         let wanted = words::stems(&form.replace('-', " "));
@@ -187,7 +185,7 @@ pub fn mentions(stems: &BTreeSet<String>, forms: &[String]) -> bool {
     })
 }
 
-/// A candidate as the model gives it.
+/// Candidate in the model's answer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Inferred {
     pub slug: String,
@@ -199,14 +197,14 @@ struct InferredList {
     candidates: Vec<Inferred>,
 }
 
-/// Reads `{"candidates": [{"slug", "label", "score", "rationale"}]}`; none where it is anything else.
+/// Parses `{"candidates": [{"slug", "label", "score", "rationale"}]}`; `None` for any other format.
 pub fn parse_inferred(answer: &str) -> Option<Vec<Inferred>> {
     let (start, end) = (answer.find('{')?, answer.rfind('}')?);
     let list: InferredList = serde_json::from_str(answer.get(start..=end)?).ok()?;
     Some(list.candidates.into_iter().filter(|one| (0.0..=1.0).contains(&one.score)).take(MOST).collect())
 }
 
-/// The sessions of a chat nearest to the middle of those that carry a tag, the nearest first, without these themselves.
+/// Returns the sessions nearest to the mean of those with a tag, nearest first, without the latter.
 pub fn neighbours<K: Copy + Ord>(carriers: &BTreeSet<K>, vectors: &[(K, Vec<f32>)]) -> Vec<K> {
     let mut middle: Vec<f32> = Vec::new();
     for (_, vector) in vectors.iter().filter(|(id, _)| carriers.contains(id)) {
@@ -223,7 +221,7 @@ pub fn neighbours<K: Copy + Ord>(carriers: &BTreeSet<K>, vectors: &[(K, Vec<f32>
     near.into_iter().take(NEIGHBOURS).map(|(id, _)| id).collect()
 }
 
-/// 0 for vectors of two models, and for one that points nowhere.
+/// Returns the cosine, or 0 for vectors of different dimensions or without length.
 pub fn cosine(one: &[f32], other: &[f32]) -> f64 {
     if one.len() != other.len() {
         return 0.0;
@@ -233,7 +231,8 @@ pub fn cosine(one: &[f32], other: &[f32]) -> f64 {
     if lengths > 0.0 { product(one, other) / lengths } else { 0.0 }
 }
 
-/// Pairs of slugs that look like the same word, for an admin to merge: one begins with the other, or one letter differs.
+/// Returns pairs of slugs that look like the same word, for an admin to merge: one is a prefix of the other, or they
+/// differ in one letter.
 pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)> {
     const SHORTEST: usize = 4;
     let mut pairs = Vec::new();
@@ -249,7 +248,7 @@ pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)>
     pairs
 }
 
-/// Whether one letter was changed, added or left out.
+/// Returns `true` if one letter was changed, added or omitted.
 fn differ_by_one(short: &str, long: &str) -> bool {
     let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
     let same = short.iter().zip(&long).take_while(|(a, b)| a == b).count();

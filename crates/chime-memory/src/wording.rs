@@ -1,4 +1,4 @@
-//! What members are shown of a chat's memory, and what they are told about it. All of it Markdown.
+//! Texts that show a chat's memory, as Markdown.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,43 @@ use crate::members;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Seq, Summary, SummaryMethod, Timestamp, Zone};
 
-/// A message that a bullet rests on.
+/// Source message of a bullet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Where Telegram has links.
+    /// Link to the message, if Telegram has one.
     pub link: Option<String>,
     pub at: Timestamp,
-    /// Who wrote it.
+    /// Author's name.
     pub by: String,
 }
 
-/// Recent and History of a chat with what it takes to show them.
+/// Recent and History of a chat, with everything needed to show them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Remembered {
-    /// With how many sessions each rests on.
+    /// Recent, with its number of sessions.
     pub recent: Option<(Summary, u32)>,
     pub history: Option<(Summary, u32)>,
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, Place>,
     pub zone: Zone,
-    /// Whether there are talks of which nothing can be shown yet, as when a message of them was just forgotten.
+    /// `true` if there are sessions but no summary yet, for example just after a message was forgotten.
     pub is_being_made: bool,
 }
 
 impl Remembered {
-    /// The messages behind what is shown.
+    /// Returns the source messages of all bullets.
     pub fn rests_on(&self) -> impl Iterator<Item = Seq> + '_ {
         let kept = [&self.recent, &self.history].into_iter().flatten();
         kept.flat_map(|(summary, _)| &summary.bullets).flat_map(|bullet| bullet.sources.iter().copied())
     }
 
-    /// The addresses that stand under dates.
+    /// Returns the links of all source messages.
     pub fn links(&self) -> impl Iterator<Item = String> + '_ {
         self.places.values().filter_map(|place| place.link.clone())
     }
 }
 
-/// `/memory`: by section, with tokens, each bullet with a link to the first message that it rests on.
+/// Renders `/memory`: sections with token counts, each bullet with a link to its first source.
 pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
     let own = &texts.memory;
     let sections = [
@@ -59,7 +59,7 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
     told.join("\n\n")
 }
 
-/// The topic of a conversation below them.
+/// Renders the topic of a conversation.
 pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
     let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
     let of_topic = |kept| section(remembered, (&name, &texts.memory.topic_when), kept, texts);
@@ -83,7 +83,7 @@ fn section(
         SummaryMethod::Extract => texts.own_words.as_str(),
     };
     let tokens = summary.tokens.to_string();
-    // The name last: what members wrote is not filled in.
+    // The name comes last, because placeholders in members' words must not be filled in.
     let blanks = [("when", when), ("sessions", &sessions), ("tokens", &tokens), ("how", how), ("name", name)];
     let head = filled(&texts.head, &blanks);
     let bullets = summary.bullets.iter().map(|bullet| {
@@ -98,12 +98,12 @@ fn section(
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
 }
 
-/// `5 Jan 2026`.
+/// Formats a date, such as `5 Jan 2026`.
 fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
     texts.date_of(zone.day(at))
 }
 
-/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`, with the year where that could be another one's.
+/// Formats a time: `14:02` on the same day as `now`, else `2 Jan 14:02`, with the year if it is ambiguous.
 pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
     let time = zone.told_time(at);
     match short_day(at, now, zone, texts) {
@@ -112,7 +112,7 @@ pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> S
     }
 }
 
-/// `2 Jan` for a moment of another day than `now`, with the year where that could be another one's.
+/// Formats a day, such as `2 Jan`, with the year if it is ambiguous. Returns `None` for the day of `now`.
 pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Option<String> {
     if zone.same_day(at, now) {
         return None;
@@ -121,7 +121,7 @@ pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Op
     Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of((day, month)) })
 }
 
-/// Text that reads the same after Markdown has been through it.
+/// Escapes Markdown.
 pub fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|c| {

@@ -1,4 +1,4 @@
-//! Content words of a text with stems of four letters, in any language that is written with spaces. For summaries and tags.
+//! Content words of a text and their stems of four letters, in any language with spaces. For summaries and tags.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::trigger::Languages;
 
-/// The beginning of a word: four letters meet its other forms in all the languages tried.
+/// Letters of a stem: four match the other forms of a word in all tested languages.
 const STEM_CHARS: usize = 4;
 const MIN_CHARS: usize = 3;
 
-/// The telling words of a text in order, each with its stem.
+/// Returns the content words of a text in order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
     let lower = text.to_lowercase();
     let word = |word: &str| {
@@ -22,17 +22,17 @@ pub fn telling(text: &str) -> Vec<(String, String)> {
     lower.unicode_words().filter_map(word).collect()
 }
 
-/// The stems of a text, each once.
+/// Returns the distinct stems of a text.
 pub fn stems(text: &str) -> BTreeSet<String> {
     telling(text).into_iter().map(|(_, stem)| stem).collect()
 }
 
-/// Whether a word names a number: a time, a price, a date, a version.
+/// Returns `true` if a word contains a number, such as a time, price, date or version.
 pub fn has_digit(word: &str) -> bool {
     word.chars().any(char::is_numeric)
 }
 
-/// Whether a word of a text says nothing by itself.
+/// Returns `true` for stop words.
 pub fn is_common(word: &str, text: &str) -> bool {
     Languages::shipped().is_stop_word_in(word, text)
 }

@@ -1,4 +1,4 @@
-//! What a chat is told once of what is kept of it, in its language. The words are in `joined.toml`.
+//! Privacy notice: tells a chat once what the bot stores. The texts in each language are in `joined.toml`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -15,11 +15,11 @@ rows! {
 }
 
 rows! {
-    /// The sentences in one language. What stands in braces is filled in.
+    /// Texts in one language, with placeholders in braces.
     struct Words {
-        /// ISO 639-3.
+        /// ISO 639-3 code.
         code: String,
-        /// As in `language_code` of Telegram's users.
+        /// Value of `language_code` in Telegram's `User`.
         telegram: String,
         opening: String,
         opening_private: String,
@@ -40,18 +40,18 @@ rows! {
     }
 }
 
-/// What is new to a chat in its notice.
+/// Part of the notice that is new to a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     Everything,
-    /// It was told before there were summaries.
+    /// The chat got its notice before summaries existed.
     Memory,
-    /// It was told before voice messages were transcribed.
+    /// The chat got its notice before voice messages were transcribed.
     Voice,
 }
 
-/// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
-/// chat's, none for good. Markdown.
+/// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
+/// `retention` is the chat's; `None` means unlimited.
 pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: &str) -> String {
     notice(promise, retention, code, |words| match news {
         News::Everything => &words.opening,
@@ -60,7 +60,7 @@ pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: 
     })
 }
 
-/// As [`joined`], for a private chat.
+/// Like [`joined`], for a private chat.
 pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     in_words(promise, retention, words, (&words.opening_private, words.remembers_private.clone()))
@@ -92,7 +92,7 @@ fn in_words(
     format!("{opening}\n\n{}", items.join("\n"))
 }
 
-/// What holds for a chat, a sentence each.
+/// Terms of a chat, one sentence each.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
     pub whereto: String,
@@ -100,7 +100,6 @@ pub(super) struct Terms {
     pub run_by: Option<String>,
 }
 
-/// The terms in the language with this `code`.
 pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &str) -> Terms {
     in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
 }
@@ -126,7 +125,7 @@ fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms
     Terms { whereto, how_long, run_by }
 }
 
-/// The ISO 639-3 code of a language that Telegram names so, where the notice is spoken in it.
+/// Converts Telegram's `language_code` to ISO 639-3, if the notice exists in that language.
 pub fn language_of_app(telegram: &str) -> Option<&'static str> {
     let main = telegram.split('-').next().unwrap_or(telegram);
     all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())
@@ -137,7 +136,7 @@ fn in_language(code: &str) -> Option<&'static Words> {
 }
 
 fn all() -> &'static [Words] {
-    // A file that does not parse would be empty, which a test rules out.
+    // A file that does not parse yields no texts; a test prevents that.
     static ALL: LazyLock<Vec<Words>> =
         LazyLock::new(|| read::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
     &ALL

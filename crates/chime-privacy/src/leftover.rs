@@ -1,14 +1,14 @@
-//! What remains of an update beside the rows that it became: fields that a later version may be able to read.
+//! Extracts the fields of an update that its table rows do not hold, for later versions that may read them.
 
 use serde_json::{Map, Value};
 
-/// What of a value its row holds.
+/// Part of a value that table rows hold.
 enum Held {
     /// All of it.
     Whole,
-    /// These fields of an object.
+    /// These fields of an object, each as given.
     Fields(&'static [(&'static str, Held)]),
-    /// The same of each element of a list.
+    /// The same part of each element of a list.
     Each(&'static Held),
     /// A message within a message.
     Message,
@@ -71,7 +71,7 @@ const MESSAGE: &[(&str, Held)] = &[
     ("reply_to_message", Message),
 ];
 
-/// `update`, which became rows, without what those hold; none where nothing else is in it.
+/// Removes from `update` all that its rows hold. Returns the rest as JSON, or `None` if it is empty.
 pub fn leftover(mut update: Value) -> Option<String> {
     let fields = update.as_object_mut()?;
     fields.remove("update_id");
@@ -84,7 +84,7 @@ pub fn leftover(mut update: Value) -> Option<String> {
     (!fields.is_empty()).then(|| update.to_string())
 }
 
-/// Of a message of which anything is left, its ids stay too: they tell whose photo or recording it is.
+/// Removes the stored fields of a message. If others remain, adds its ids, which tell the message they belong to.
 fn take_out_of_message(message: &mut Map<String, Value>) {
     let ids = (message.get("message_id").cloned(), message.get("chat").and_then(|chat| chat.get("id")).cloned());
     take_out(message, MESSAGE);
@@ -105,7 +105,7 @@ fn take_out(object: &mut Map<String, Value>, held: &[(&str, Held)]) {
     }
 }
 
-/// Whether nothing is left of `value`, once what is held is taken out of it.
+/// Removes the held part of `value`. Returns `true` if nothing remains.
 fn is_all_held(value: &mut Value, held: &Held) -> bool {
     match (held, value) {
         (Whole, _) => true,

@@ -1,10 +1,7 @@
-//! What may be kept of whom, and what goes when somebody says so.
+//! Privacy: consent, retention, redaction, and the requests to forget or export.
 //!
-//! *Owns*: what an opt-out leaves of an arrival, which members and messages a raw update holds, what counts as a
-//! repetition of a forgotten text, what a request to forget or to export asks for and who may ask it, how long things are kept, and
-//! every sentence about it.
-//! *Never*: IO outside its driver; deletes anything itself (that is `store::forget`).
-//! *Entry*: [`strip`] for what comes in, [`Request`] for what is to go, [`worker::Keeper`] for what has aged.
+//! Start with [`strip`] for incoming updates, [`Request`] for `/forget`, [`worker::Keeper`] for expired data.
+//! `chime_store::forget` does the deleting.
 
 mod joined;
 mod leftover;

@@ -1,10 +1,10 @@
-//! Takes personal data and secrets out of a text before it leaves the process.
+//! Redacts personal data and secrets from a text before it leaves the process.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What was taken out, and what stands in its place.
+/// Kind of redacted data, with the label that replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Secret,
@@ -28,36 +28,36 @@ impl What {
     }
 }
 
-/// Whether a look-alike is what it looks like.
+/// Second test on a match, for patterns that also match harmless text.
 type Check = fn(&str) -> bool;
 
-/// A form of personal data, and the check that a look-alike fails.
+/// Pattern of one kind of personal data, with its second test.
 struct Rule {
     what: What,
     pattern: Regex,
     holds: Check,
 }
 
-/// The rules for ASCII. A letter of another script ends what they look for, as in `邮箱ana@example.org发`; in Unicode's sense
-/// there is no word boundary, and looking for that takes `regex` many times longer in such a text.
+/// Rules with ASCII word boundaries, so that a letter of another script also ends a match, as in
+/// `邮箱ana@example.org发`. A Unicode `\b` finds no boundary there, and makes `regex` many times slower on such text.
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules(|rule| rule.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")));
-/// The same for digits of other scripts too.
+/// Rules that also match digits of other scripts.
 static RULES_OF_ALL_DIGITS: LazyLock<Vec<Rule>> = LazyLock::new(|| rules(str::to_owned));
 
-/// The rules that `text` needs.
+/// Returns the rules that apply to `text`.
 fn rules_for(text: &str) -> impl Iterator<Item = &'static Rule> {
     let has_other_digits = text.chars().any(|c| c.is_numeric() && !c.is_ascii());
     RULES.iter().chain(has_other_digits.then(|| RULES_OF_ALL_DIGITS.iter()).into_iter().flatten())
 }
 
-/// In the order in which they are tried: the longest and surest forms first.
+/// Builds the rules in the order of application: the longest and most certain patterns first.
 fn rules(adapted: impl Fn(&str) -> String) -> Vec<Rule> {
     let all: &[(What, &str, Check)] = &[
         (What::Secret, r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)", always),
-        // JSON web tokens.
+        // JSON Web Tokens.
         (What::Secret, r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", always),
-        // Telegram's bots.
+        // Tokens of Telegram bots.
         (What::Secret, r"\b\d{6,12}:[A-Za-z0-9_-]{30,}", always),
         (What::Secret, r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}", always),
         (
@@ -76,14 +76,14 @@ fn rules(adapted: impl Fn(&str) -> String) -> Vec<Rule> {
         (What::Wallet, r"\bT[1-9A-HJ-NP-Za-km-z]{33}\b", is_mixed),
         (What::Wallet, r"\b[13][1-9A-HJ-NP-Za-km-z]{25,34}\b", is_mixed),
         (What::Wallet, r"\b(?:EQ|UQ)[A-Za-z0-9_-]{46}", always),
-        // A long run of letters of both kinds and digits is a key of something.
+        // A long mix of upper case, lower case and digits is probably a key.
         (What::Secret, r"\b[A-Za-z0-9_-]{32,}\b", is_random),
         (What::Card, r"\b\d(?:[ -]?\d){12,18}\b", is_card),
         (What::Phone, r"(?:\+|\b00)\d(?:[ ()./-]{0,2}\d){7,14}\b", always),
         (What::Phone, r"(?:\(\d{2,5}\)|\b0\d{1,4}|\b8)[ /-]{0,2}\d(?:[ ./-]?\d){5,10}\b", is_phone),
         (What::Phone, r"\b\d{3}[ .-]\d{3}[ .-]\d{4}\b", always),
     ];
-    // A pattern that does not compile would be missing, which a test rules out.
+    // A pattern that does not compile is skipped; a test prevents that.
     all.iter()
         .filter_map(|(what, pattern, holds)| {
             let pattern = Regex::new(&adapted(pattern)).ok()?;
@@ -92,11 +92,10 @@ fn rules(adapted: impl Fn(&str) -> String) -> Vec<Rule> {
         .collect()
 }
 
-/// How many rules there are.
 #[cfg(test)]
 const RULE_COUNT: usize = 21;
 
-/// `text` with a word in brackets in place of each e-mail address, phone and card number, IBAN, key, token and wallet.
+/// Replaces e-mail addresses, phone and card numbers, IBANs, keys, tokens and wallet addresses with labels in brackets.
 pub fn redact(text: &str) -> String {
     let rules = rules_for(text);
     let mut text = text.to_owned();
@@ -111,12 +110,12 @@ pub fn redact(text: &str) -> String {
     text
 }
 
-/// Words that were taken out of texts, each under the mask that stands for it.
+/// Redacted words, each with its numbered label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Masks(Vec<(String, String)>);
 
 impl Masks {
-    /// As [`redact`], with a mask of its own for each different word: `[email 2]`.
+    /// Like [`redact`], with a numbered label for each distinct word, such as `[email 2]`.
     pub fn mask(&mut self, text: &str) -> String {
         let rules = rules_for(text);
         let mut text = text.to_owned();
@@ -140,7 +139,7 @@ impl Masks {
         mask
     }
 
-    /// `text` with the words in the place of the masks that it repeats.
+    /// Replaces the labels in `text` with the original words.
     pub fn unmask(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (mask, word)| text.replace(mask, word))
     }
@@ -154,7 +153,7 @@ fn digits(text: &str) -> Vec<u32> {
     text.chars().filter_map(|c| c.to_digit(10)).collect()
 }
 
-/// The check digit of cards (Luhn).
+/// Checks length and Luhn check digit of a card number.
 fn is_card(text: &str) -> bool {
     let digits = digits(text);
     let sum: u32 = digits
@@ -170,7 +169,7 @@ fn is_card(text: &str) -> bool {
     (13..=19).contains(&digits.len()) && sum.is_multiple_of(10) && digits.iter().any(|digit| *digit != 0)
 }
 
-/// The check digits of an IBAN (ISO 7064, modulo 97).
+/// Checks length and check digits of an IBAN (ISO 7064, modulo 97).
 fn is_iban(text: &str) -> bool {
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect();
     if !(15..=34).contains(&plain.len()) || !plain.is_ascii() {
@@ -184,7 +183,7 @@ fn is_iban(text: &str) -> bool {
     rest == Some(1)
 }
 
-/// A national number has 7 to 12 digits, and is no date and no time.
+/// Returns `true` for 7 to 12 digits that do not look like a date.
 fn is_phone(text: &str) -> bool {
     let looks_like_a_date = text.matches(['.', '/']).count() == 2 && digits(text).len() <= 8
         || text.matches('-').count() == 2 && digits(text).len() <= 8;
@@ -196,7 +195,8 @@ fn is_mixed(text: &str) -> bool {
     has(char::is_ascii_digit) && has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase)
 }
 
-/// Letters of both cases or digits, changing often: no word and no name of a file does.
+/// Returns `true` for hexadecimal numbers with a digit, and for strings in which the kind of character changes at least
+/// at every fourth place. Words and file names do not.
 fn is_random(text: &str) -> bool {
     let kind = |c: char| {
         if c.is_ascii_digit() {
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn personal_data_and_secrets_go() {
-        // Keys are put together here, so that no scanner takes this file for a leak.
+        // Keys are assembled at run time, so that secret scanners do not report this file.
         let key = |prefix: &str| format!("{prefix}{}", "aB3dE6gH9jK2mN5pQ8sT1vW4");
         let lines = [
             "mail ana.k+list@example.co.uk today".to_owned(),

@@ -1,12 +1,11 @@
-//! Does a text repeat another one?
+//! Detects repetitions of a forgotten text.
 
-/// So many words in a row are no accident.
+/// Number of consecutive words that count as a repetition; all words if the forgotten text has fewer.
 const RUN: usize = 4;
-/// A text of fewer words is repeated by all of them in a row; shorter than this many characters, it says too little
-/// to be recognized.
+/// Minimum length of such a run in characters; shorter ones are too common.
 const TELLING_CHARS: usize = 10;
 
-/// Whether `text` repeats a part of `forgotten` that is long enough to give it away.
+/// Returns `true` if `text` repeats a part of `forgotten` that is long enough to reveal it.
 pub fn repeats(text: &str, forgotten: &str) -> bool {
     let (text, forgotten) = (words(text), words(forgotten));
     let run = RUN.min(forgotten.len());

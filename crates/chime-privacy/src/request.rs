@@ -1,36 +1,37 @@
-//! What a `/forget` or an `/export` asks for, and whether whoever asks may have it.
+//! Requests to `/forget` and `/export`, and who may make them.
 
 use std::time::Duration;
 
 use chime_core::config::parse_duration;
 use chime_core::{MessagePlace, parse_message_link};
 
-/// An admin who is not the creator may empty or export a chat's memory, but not behind the others' backs.
+/// Delay of a request to empty or export the whole chat by an admin who is not the creator. The chat gets a notice
+/// first.
 const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What is to be forgotten.
+/// Request to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// One message.
     Message(Target),
-    /// What the asker wrote, lately or ever.
+    /// Messages of the asker: recent ones, or all if `lately` is `None`.
     Me { lately: Option<Duration> },
-    /// Everything of the chat.
+    /// Everything in the chat.
     All,
-    /// Nothing: an announced [`Request::All`] is called off.
+    /// Cancels an announced [`Request::All`].
     Keep,
 }
 
-/// Which message.
+/// Message to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// The one that the command replies to.
+    /// The message that the command replies to.
     RepliedTo,
     Place(MessagePlace),
 }
 
 impl Request {
-    /// Reads what stands behind `/forget`; none where that is nothing that can be done.
+    /// Parses the arguments of `/forget`; `None` if they are invalid.
     pub fn parse(args: &str, is_reply: bool) -> Option<Self> {
         let words: Vec<String> = args.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -40,14 +41,14 @@ impl Request {
             ["me", span] => Some(Self::Me { lately: Some(parse_duration(span)?) }),
             ["all"] => Some(Self::All),
             ["stop"] => Some(Self::Keep),
-            // Public names are case-insensitive, so a lower-case link is as good.
+            // Public names are case-insensitive, so lower-casing does not break a link.
             [link] => parse_message_link(link).map(|place| Self::Message(Target::Place(place))),
             _ => None,
         }
     }
 }
 
-/// Where somebody stands in a chat.
+/// Role in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Creator,
@@ -56,31 +57,30 @@ pub enum Standing {
     Outside,
 }
 
-/// Who asks.
+/// Rights of the asker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {
     pub owns_the_bot: bool,
-    /// In the chat that is asked about. A private chat is its person's own.
+    /// Role in the chat in question. In a private chat the person counts as its creator.
     pub standing: Standing,
-    /// Whether the message asked about is the asker's.
+    /// `true` if the asker wrote the message in question.
     pub is_author: bool,
 }
 
-/// Whether it is done.
+/// Decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Now,
-    /// Announced in the chat first.
+    /// Granted after this delay; announced in the chat.
     After(Duration),
     Refused(Refusal),
 }
 
-/// Why it is not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The message is somebody else's.
+    /// Somebody else wrote the message.
     NotTheirs,
-    /// Only admins may.
+    /// Only admins may do this.
     NotAdmin,
 }
 
@@ -98,22 +98,22 @@ pub fn decide(request: &Request, asker: Asker) -> Verdict {
     }
 }
 
-/// What an `/export` asks for.
+/// Request to export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportRequest {
     Send,
-    /// Announced exports are called off.
+    /// Cancels announced exports.
     Stop,
 }
 
 impl ExportRequest {
-    /// Reads what stands behind `/export`.
+    /// Parses the arguments of `/export`.
     pub fn parse(args: &str) -> Self {
         if args.trim().eq_ignore_ascii_case("stop") { Self::Stop } else { Self::Send }
     }
 }
 
-/// An owner of the bot who is no member of the chat learns nothing of it through a command.
+/// Decides about an export. An owner of the bot who is not in the chat must learn nothing about it.
 pub fn decide_export(request: ExportRequest, asker: Asker) -> Verdict {
     let owns_and_belongs = asker.owns_the_bot && asker.standing != Standing::Outside;
     let has_the_say = owns_and_belongs || asker.standing == Standing::Creator;
@@ -159,7 +159,7 @@ mod tests {
         .assert_eq(&lines.join("\n"));
     }
 
-    /// What each kind of asker gets: owner of the bot, creator, admin, author, member.
+    /// Checks the decision for each kind of asker: owner of the bot, creator, admin, author, member.
     #[track_caller]
     fn check(request: &Request, expected: Expect) {
         let asker = |owns_the_bot, standing, is_author| Asker { owns_the_bot, standing, is_author };

@@ -1,31 +1,31 @@
-//! How long things are kept.
+//! Retention periods.
 
 use std::time::Duration;
 
 use chime_core::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Raw updates only help to find out what went wrong lately.
+/// Retention of raw updates, which only serve to diagnose recent problems.
 const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// A bot that was removed by mistake is added again soon.
+/// Retention of a chat after the bot's removal, which may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// After a month without any of its concepts, a conversation is about something else.
+/// Time after their last change for which a conversation's concepts are kept: later it is about something else.
 const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Clocks that differ by more than this are not to be trusted with deleting.
+/// Clock difference above which nothing is deleted.
 const LARGE_SKEW: Duration = DAY;
 
-/// By which moment it is told how old things are.
+/// Time by which the age of data is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reckoning {
     By(Timestamp),
-    /// The clocks differ by this much, so that nothing is deleted.
+    /// The clocks differ by this much, so nothing is deleted.
     Refused(Duration),
 }
 
-/// The earlier of both clocks: `here` is this machine's, `there` Telegram's, which dates the messages. Where Telegram does
-/// not answer, the `newest` message tells what time it surely is.
+/// Returns the earlier of both clocks: `here` is this machine's, `there` Telegram's, which dates the messages. Without
+/// an answer from Telegram, uses the date of the `newest` message instead.
 pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestamp>) -> Reckoning {
     match (there, newest) {
         (Some(there), _) => match here.since(there).max(there.since(here)) {
@@ -37,20 +37,21 @@ pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestam
     }
 }
 
-/// The moments before which things go.
+/// Times before which data expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {
-    /// Messages, by when they were sent; in chats without a setting of their own. None: kept for good.
+    /// Messages by date of sending, in chats without a setting of their own; `None` keeps them forever.
     pub messages: Option<Timestamp>,
-    /// Raw updates, by when they came in.
+    /// Raw updates by time of arrival.
     pub raw_updates: Timestamp,
-    /// Everything of a chat, by when the bot was removed from it.
+    /// All data of a chat, by the time of the bot's removal.
     pub removals: Timestamp,
-    /// What a conversation had in scope, by when that last changed.
+    /// Concepts of a conversation, by the time of their last change.
     pub contexts: Timestamp,
 }
 
-/// `retention` is the operator's; a raw update is not kept longer than the message in it.
+/// Computes the cutoffs. `retention` is the operator's. A raw update expires no later than its message, but not within
+/// a day.
 pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
     Cutoffs {
         messages: retention.map(|span| now.minus(span)),

@@ -1,37 +1,36 @@
-//! What may be kept of a message that came in.
+//! Removes from an incoming message the content that must not be stored.
 
 use chime_core::{Arrival, Message};
 
-/// Whose words must not be kept, of those that an arrival carries. Somebody who opted out, or words that were forgotten.
+/// Parts of an arrival that must not be stored, because their author opted out or they were forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Withheld {
-    /// Those of the message itself.
     pub message: bool,
-    /// Those of the message that it replies to.
+    /// The message that it replies to.
     pub parent: bool,
-    /// Those that it forwards, or that it quotes from another chat.
+    /// Content that the message forwards, or quotes from another chat.
     pub lender: bool,
-    /// Those that the message it replies to carries so.
+    /// Such content in the message that it replies to.
     pub parent_lender: bool,
-    /// The name of somebody whom a service message names.
+    /// The name of a member in a service message.
     pub named: bool,
 }
 
-/// A message, or that there was one.
+/// Message to store, in full or as a stub without content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keep {
     Whole(Message),
     Stub(Message),
 }
 
-/// What is left of an arrival.
+/// Storable part of an arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripped {
     pub message: Keep,
     pub parent: Option<Keep>,
 }
 
-/// Takes out of `arrival` what is withheld. A quote goes with the words that it is a part of.
+/// Removes the withheld parts of `arrival`. A quote is removed with the message that it comes from.
 pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
     let mut message = arrival.message.clone();
     if withheld.parent || withheld.parent_lender {
@@ -45,14 +44,14 @@ pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
     Stripped { message, parent }
 }
 
-/// The same of a message that comes alone.
+/// Like [`strip`], for a message without its parent.
 pub fn strip_message(message: &Message, withheld: Withheld) -> Keep {
     let mut message = message.clone();
     let is_left = without_borrowed(&mut message, withheld.lender);
     keep(message, withheld.message || withheld.named || !is_left)
 }
 
-/// Takes out what a message borrowed, if that is withheld. False where nothing of its own would be left.
+/// Removes forwarded and quoted content if it is withheld. Returns `false` if the message has no content of its own.
 fn without_borrowed(message: &mut Message, is_withheld: bool) -> bool {
     if !is_withheld {
         return true;

@@ -1,4 +1,4 @@
-//! Whom and what a raw update holds, whatever kind it is and however deep it lies.
+//! Finds the members and messages in a raw update, at any depth and in updates of any kind.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use serde_json::{Map, Value};
 
 use chime_core::{ChatId, MessageId, UserId};
 
-/// The members whose words a raw update may hold, and the messages that are in it: its own, the one replied to, the
-/// one pinned, whatever a later version of Telegram encloses.
+/// Members whose words a raw update may contain, and messages in it: its own, the parent, the pinned one, and any that
+/// later versions of the API nest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traces {
     pub authors: BTreeSet<UserId>,
     pub messages: BTreeSet<(ChatId, MessageId)>,
 }
 
-/// Fields that name who wrote the object in which they are, or whom it is about.
+/// Fields that hold the author or the subject of their object.
 const AUTHORS: [&str; 4] = ["from", "sender_chat", "sender_user", "left_chat_member"];
-/// The same with more than one.
+/// Fields that hold a list of these.
 const NAMED: [&str; 2] = ["new_chat_members", "users"];
 
-/// Looks through an update.
+/// Collects the members and messages of an update.
 pub fn traces(update: &Value) -> Traces {
     let mut found = Traces::default();
     look_through(update, &mut found);

@@ -1,4 +1,4 @@
-//! What members are told about what is kept of them: the one place for it. All of it Markdown.
+//! Texts about privacy, as Markdown. All of them are here or in `joined.toml`.
 
 use std::time::Duration;
 
@@ -7,53 +7,53 @@ use crate::joined::{Terms, terms_in};
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{Announced, ChatId, ChatKind, grouped, span_in_words};
 
-/// What holds for every chat of this bot.
+/// Facts about this bot that its privacy texts state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promise {
-    /// The bot's own name, without `@`.
+    /// Username of the bot, without `@`.
     pub username: String,
-    /// The host to which text goes for answers; none where nothing leaves this machine.
+    /// Host that receives text for answers; `None` if nothing leaves this machine.
     pub model_host: Option<String>,
-    /// Whether every message goes to that host, and not only those that an answer needs.
+    /// `true` if that host receives every message, not only those that an answer needs.
     pub sends_all: bool,
-    /// Whether talks are summarized in the background.
+    /// `true` if conversations are summarized in the background.
     pub remembers: bool,
-    /// Whether voice messages go to that host to be transcribed.
+    /// `true` if that host transcribes voice messages.
     pub transcribes: bool,
-    /// The operator's; none keeps messages for good.
+    /// The operator's retention; `None` keeps messages forever.
     pub retention: Option<Duration>,
     pub contact: Option<String>,
 }
 
 impl Promise {
-    /// What its notice tells beside what is kept.
+    /// Returns the features that the privacy notice mentions.
     pub fn announces(&self) -> Announced {
         Announced { memory: self.remembers, voice: self.transcribes }
     }
 }
 
-/// How far an opt-out reaches.
+/// Scope of an opt-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     ThisChat,
     EveryChat,
 }
 
-/// What was deleted.
+/// Numbers of deleted messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub messages: u64,
-    /// Answers of the bot that rested on them.
+    /// Answers of the bot that used them.
     pub answers: u64,
 }
 
-/// Under the bot's name, where strangers look first: at most 120 characters, without formatting.
+/// Returns the bot's short description on its Telegram profile: at most 120 characters, without formatting.
 pub fn in_a_line(retention: Option<Duration>) -> String {
     let how_long = retention.map(|span| format!(" for {}", span_in_words(span))).unwrap_or_default();
     format!("Reads its chats, answers when tagged, with links. Keeps what it reads{how_long}: /privacy")
 }
 
-/// `/privacy` in a chat of this `kind`, in the language with this `code`.
+/// Renders the answer to `/privacy` in a chat of this `kind`, in the language with this `code`.
 pub fn privacy(
     promise: &Promise,
     retention: Option<Duration>,
@@ -94,7 +94,7 @@ pub fn opted_out(reach: Reach, texts: &Texts) -> String {
     }
 }
 
-/// `still` is what goes on to hold; `was_out` whether anything was left unread until now.
+/// Returns the reply to an opt-in. `still` is an opt-out that remains in force; `was_out` is `true` if one was lifted.
 pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
     match (still, was_out) {
         (Some(Reach::ThisChat | Reach::EveryChat), _) => texts.still_out.clone(),
@@ -110,22 +110,22 @@ pub fn refused(refusal: Refusal, texts: &Texts) -> String {
     }
 }
 
-/// Said once in a group or channel that was allowed before and of which something is kept, before leaving it.
+/// Returns the text sent once before leaving a chat that is no longer allowed and has stored data.
 pub fn no_longer_allowed(chat: ChatId, texts: &Texts) -> String {
     filled(&texts.no_longer_allowed, &[("chat", &chat.to_string())])
 }
 
-/// That everything goes in a day.
+/// Announces that the chat will be forgotten after `wait`.
 pub fn announced(wait: Duration, texts: &Texts) -> String {
     filled(&texts.announced, &[("hours", &hours(wait))])
 }
 
-/// That everything is sent to an admin in a day.
+/// Announces that an admin will get an export after `wait`.
 pub fn export_announced(wait: Duration, texts: &Texts) -> String {
     filled(&texts.export_announced, &[("hours", &hours(wait))])
 }
 
-/// Rounded to the nearest hour.
+/// Rounds to the nearest hour.
 fn hours(wait: Duration) -> String {
     const HOUR_SECS: u64 = 60 * 60;
     ((wait.as_secs() + HOUR_SECS / 2) / HOUR_SECS).to_string()
@@ -135,7 +135,7 @@ pub fn called_off(was_pending: bool, texts: &Texts) -> String {
     if was_pending { &texts.called_off } else { &texts.nothing_pending }.clone()
 }
 
-/// That it is done.
+/// Reports what was forgotten.
 pub fn forgotten(counts: Counts, texts: &Texts) -> String {
     let Counts { messages, answers } = counts;
     if messages == 0 && answers == 0 {
@@ -150,7 +150,7 @@ pub fn forgotten(counts: Counts, texts: &Texts) -> String {
     filled(told, &[("n", &grouped(messages)), ("more", &more)])
 }
 
-/// A command with our name behind it, since the bare one is every bot's in a group.
+/// Returns the command with the bot's username: in a group the bare command addresses every bot.
 pub(super) fn command(promise: &Promise, name: &str) -> String {
     format!("/{name}@{}", escaped(&promise.username))
 }

@@ -1,4 +1,4 @@
-//! Deletes what has been kept long enough, a little at a time, and puts in order what is kept.
+//! Deletes expired data in small transactions, and removes the leftovers of deleted data from the database file.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,46 +14,45 @@ use chime_store::search::Merging;
 use chime_store::{Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, retention, scrub};
 use chime_telegram::Telegram;
 
-/// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
+/// Rows per transaction, so that one takes less than 5 ms and answers do not wait.
 const AT_ONCE: u32 = 8;
-/// The same for rows of jobs, which are small.
+/// Rows of the job table per transaction; they are small.
 const JOB_ROWS_AT_ONCE: u32 = 100;
-/// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
+/// Largest file, in bytes, that is rewritten at once (1 to 2 seconds); a larger one waits for the quiet hour.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
-/// The hour of the day, in UTC, that is taken to be quiet.
+/// Hour of the day, in UTC, for expensive work.
 const QUIET_HOUR: i64 = 3;
-/// Nobody waits longer than this for it.
+/// Longest wait for that hour.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
-/// After a look at the clocks that told nothing good.
+/// Delay until the next run after the clocks could not be read or differed too much.
 const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
-/// Without a write that somebody waited for, it is quiet.
+/// Time without an answer's write after which the database counts as quiet.
 const QUIET: Duration = Duration::from_millis(250);
-/// In a chat that never rests, looked for a quiet moment so often before the job makes room for others.
+/// Number of tries to find such a moment before the job yields to others.
 const LOOKS: u32 = 20;
-/// Where there is none, the file is written anew all the same after so long.
+/// Time after which the file is rewritten even without such a moment.
 const NEVER_QUIET: Duration = Duration::from_secs(5 * 60);
-/// Others wait while the file is written anew: afterwards it is left alone for so many times as long.
+/// Pause after a rewrite, as a multiple of its duration, because other writes wait meanwhile.
 const REST: u32 = 8;
-/// But not for longer than this.
+/// Longest such pause.
 const LONGEST_REST: Duration = Duration::from_secs(5 * 60);
-/// So often it is tried again when a program that reads keeps the log from being emptied. A backup is over by then;
-/// Litestream never lets go.
+/// Number of retries while a reader prevents emptying the WAL. A backup is over by then; Litestream holds it forever.
 const WAITS_FOR_THE_LOG: u32 = 3;
 
-/// Keeps what is promised about keeping.
+/// Worker that deletes expired data.
 pub struct Keeper {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub config: PrivacyConfig,
-    /// Until when the file is not written anew again.
+    /// Earliest time of the next rewrite of the file.
     pub rests_until: Mutex<Timestamp>,
 }
 
 impl Keeper {
-    /// Works on the `retention` job, which comes again and again.
+    /// Runs the periodic `retention` job.
     pub async fn run(&self) -> Outcome {
-        // By when it began: what fell due while it ran is not put off for an hour.
+        // Time of the start: data that expires during the run is due in the next one.
         let now = self.clock.now();
         self.merge_index(now).await;
         let aged_by = match self.reckon().await {
@@ -76,20 +75,20 @@ impl Keeper {
                 Outcome::UntilNextRun
             }
             Err(error) if error.is_damage() => Outcome::Unusable(error),
-            // It is tried again at the next run, whatever happens: giving up would break a promise.
+            // Not retried before the next periodic run, and never given up: retention is a promise.
             Err(error) => Outcome::Failed(error.to_string()),
         }
     }
 
     async fn reckon(&self) -> chime_store::Result<Reckoning> {
-        // What time it is there is told by any answer, also one that refuses.
+        // The call is made for the date in its response headers.
         let met = self.telegram.get_me().await;
         let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
         let newest = self.store.read(retention::newest).await?;
         Ok(reckon(here, there, newest))
     }
 
-    /// `now` is the moment by which things have aged; `here` is this machine's.
+    /// Deletes everything that expired by `now`; `here` is this machine's time.
     async fn keep_promises(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
         let Cutoffs { messages, raw_updates, removals, contexts } = cutoffs(now, self.config.retention);
         let mut deleted = 0;
@@ -118,14 +117,14 @@ impl Keeper {
         deleted += backups::prune(self.store.path(), now)?;
         if let Some(since) = self.scrub_due(here).await? {
             self.store.rewrite().await?;
-            // A copy that was made in between has the same leftovers.
+            // A backup made since then has the same leftovers.
             prepare(&self.store, Some(since)).await?;
         }
         Ok(deleted)
     }
 
-    /// Works on the `scrub` job: what was forgotten leaves the log and the unused parts of the file, once for all that was
-    /// forgotten lately, and when nobody waits for a write. The unused parts of a large file wait for a quiet hour.
+    /// Runs the `scrub` job in a quiet moment: removes all recently forgotten data from the WAL and from free pages of
+    /// the file. A large file is rewritten in the quiet hour.
     pub async fn scrub(&self, job: &Job) -> Outcome {
         match self.clear_up(job).await {
             Ok(outcome) => outcome,
@@ -136,7 +135,7 @@ impl Keeper {
     async fn clear_up(&self, job: &Job) -> chime_store::Result<Outcome> {
         let now = self.clock.now();
         let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
-        // Farther away than it ever was: the clock was set back.
+        // A longer pause than the maximum means that the clock was set back.
         if rests_until > now && rests_until.since(now) <= LONGEST_REST {
             return Ok(Outcome::WaitUntil(rests_until));
         }
@@ -146,7 +145,7 @@ impl Keeper {
             return Ok(Outcome::WaitUntil(self.clock.now()));
         }
         let cleared = match self.store.fold().await {
-            // A copy that was made since the first of it was forgotten has the same leftovers as the file.
+            // A backup made since the first of it was forgotten has the same leftovers as the file.
             Ok(()) => prepare(&self.store, since).await,
             Err(error) => Err(error),
         };
@@ -159,7 +158,7 @@ impl Keeper {
         let rests_until = self.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
         *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = rests_until;
         match cleared {
-            // Counted, other than what hinders work and passes: this may never pass.
+            // A failure, not a wait, so that the attempts are counted: the reader may never go away.
             Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {
                 return Ok(Outcome::Failed(format!("clearing up after forgetting: {error}")));
             }
@@ -191,7 +190,8 @@ impl Keeper {
         false
     }
 
-    /// Every hour what has come in, and once a night everything. No promise hangs on it, so what goes wrong waits for the next.
+    /// Merges segments of the full-text index: new ones every hour, all at night. Only logs errors, since the next run
+    /// tries again.
     async fn merge_index(&self, now: Timestamp) {
         let merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
         if let Err(error) = self.store.merge_index(merging).await {
@@ -209,7 +209,7 @@ impl Keeper {
         .await
     }
 
-    /// Does a piece of work until there is nothing left of it.
+    /// Repeats `piece` until it reports no more rows. Returns their total.
     async fn repeat<F>(&self, piece: F) -> chime_store::Result<usize>
     where
         F: Fn(&chime_store::Writer<'_>) -> chime_store::Result<usize> + Copy + Send + 'static,
@@ -231,7 +231,7 @@ impl Keeper {
         self.store.write(Priority::Background, work).await
     }
 
-    /// Since when the file holds leftovers, if this is the time to end that.
+    /// Returns the time since which the file has leftovers, if it is time to rewrite it.
     async fn scrub_due(&self, now: Timestamp) -> chime_store::Result<Option<Timestamp>> {
         let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, chime_store::size(conn)?))).await?;
         let is_time =
@@ -240,16 +240,13 @@ impl Keeper {
     }
 }
 
-/// The hour of the day, in UTC.
+/// Returns the hour of the day, in UTC.
 fn hour(now: Timestamp) -> i64 {
     now.secs().rem_euclid(86_400) / 3600
 }
 
-/// Deletes the automatic copies of the database that may hold what is about to be forgotten; `oldest` is when the first
-/// of it was sent. Nothing in them can be forgotten by itself.
-///
-/// # Errors
-/// When a copy cannot be deleted.
+/// Deletes the automatic backups that may contain data about to be forgotten, because nothing can be deleted within a
+/// backup. `oldest` is the time at which the first of that data was sent.
 pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> chime_store::Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
     let path = store.path().to_owned();

@@ -1,4 +1,4 @@
-//! Made-up exports of Telegram Desktop: every kind of message that the format has, as many as are wanted.
+//! Generated exports of Telegram Desktop, of any length, with every kind of message in the format.
 
 use std::io::{self, Write};
 
@@ -6,23 +6,19 @@ use serde_json::{Value, json};
 
 use chime_core::Timestamp;
 
-/// The export of one group.
 #[derive(Debug, Clone, Copy)]
 pub struct Export {
-    /// As the format has it, without the `-100` of the Bot API.
+    /// Chat id in the format, without the `-100` prefix of the Bot API.
     pub chat: i64,
-    /// `private_supergroup` and its like.
+    /// Chat type, such as `private_supergroup`.
     pub kind: &'static str,
     pub messages: i64,
-    /// When the last message was sent; the others came before it, a minute apart.
+    /// Date of the last message; the others precede it, one minute apart.
     pub until: Timestamp,
 }
 
 impl Export {
-    /// Writes the file, a message at a time.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes the file message by message.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         write!(
             out,
@@ -37,7 +33,7 @@ impl Export {
         out.flush()
     }
 
-    /// The message of this number. Every other one is plain text; the kinds between them come round and round.
+    /// Returns message `id`. Odd ones are plain text; even ones cycle through the other kinds.
     pub fn message(&self, id: i64) -> Value {
         let secs = self.until.secs() - (self.messages - id) * 60;
         let author = id % 7;
@@ -59,7 +55,7 @@ impl Export {
         message
     }
 
-    /// What differs from plain text.
+    /// Returns the fields that differ from plain text.
     fn special(&self, place: usize, id: i64, secs: i64) -> Value {
         const MEDIA: usize = 17;
         match place {
@@ -70,12 +66,12 @@ impl Export {
     }
 }
 
-/// After so many messages the kinds come again.
+/// Number of messages after which the kinds repeat.
 const ROUND: i64 = 128;
-/// Stands for a key that is not there.
+/// Placeholder for a key to remove.
 const LEFT_OUT: &str = "(left out)";
 
-/// What most groups have.
+/// Common kinds.
 fn media(place: usize, id: i64, secs: i64) -> Value {
     let missing = "(File not included. Change data exporting settings to download.)";
     match place {
@@ -105,7 +101,7 @@ fn media(place: usize, id: i64, secs: i64) -> Value {
     }
 }
 
-/// What is rarer, and what older and newer versions of the format write differently.
+/// Rare kinds, and variants of older and newer versions of the format.
 fn rarer(place: usize, chat: i64, secs: i64) -> Value {
     match place {
         0 => json!({"file": "a.mp4", "media_type": "animation", "mime_type": "video/mp4", "text": ""}),
@@ -132,7 +128,7 @@ fn rarer(place: usize, chat: i64, secs: i64) -> Value {
         12 => json!({"reply_to_peer_id": "channel9", "reply_to_message_id": 5}),
         13 => json!({"from": null}),
         14 => json!({"from": "Friday table", "from_id": format!("channel{chat}")}),
-        // Before 2022 there were no numbers beside the dates.
+        // Before 2022, dates had no Unix time.
         15 => json!({"date_unixtime": LEFT_OUT, "edited": local(secs + 60)}),
         16 => {
             json!({"text": "", "text_entities": [{"type": "plain", "text": "said in "}, {"type": "spoiler", "text": "parts"}]})
@@ -153,7 +149,7 @@ fn rarer(place: usize, chat: i64, secs: i64) -> Value {
     }
 }
 
-/// What happened in the chat, by the names of the format.
+/// Service messages, by action.
 fn service(place: usize, id: i64) -> Value {
     const ACTIONS: [&str; 25] = [
         "create_group",
@@ -206,7 +202,7 @@ fn local(secs: i64) -> String {
     chrono::DateTime::from_timestamp(secs, 0).map_or_else(String::new, |at| at.format("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
-/// None to a dozen words, as messages of groups have them.
+/// Returns up to twelve more words, as texts in groups vary in length.
 fn more_words(id: i64) -> String {
     const WORDS: [&str; 24] = [
         "harbour", "ticket", "tomorrow", "rain", "cheese", "ladder", "minutes", "cousin", "printer", "garden",

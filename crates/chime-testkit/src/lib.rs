@@ -1,6 +1,6 @@
-//! Scripted stand-ins for what is outside the process: a model server, Telegram's updates, exports of Telegram Desktop.
+//! Test doubles for everything outside the process: model server, Telegram updates, exports of Telegram Desktop.
 //!
-//! Stand-ins are strict: an unexpected call fails the test.
+//! They are strict: an unexpected call fails the test.
 
 mod exports;
 mod model;

@@ -1,5 +1,5 @@
-//! A language model with its lines learnt by heart: a real HTTP server on loopback that speaks OpenAI's chat
-//! completions, does what the script says, and remembers what it was asked.
+//! Scripted language model: a real HTTP server on loopback with OpenAI's chat completions API, which replies by script
+//! and records the requests.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -22,23 +22,23 @@ use crate::Reply;
 use crate::reply::streamed;
 use chime_runtime::clock::Clock;
 
-/// How long a wait may last before it is a failure. Real time: nothing in a test takes this long.
+/// Timeout of waits, in real time; nothing in a test takes this long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The scripted model server. Ends, with all its connections, when dropped.
+/// Scripted model server. Stops and closes its connections on drop.
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
     stage: Arc<Stage>,
 }
 
-/// What the server and the test share.
+/// State shared by server and test.
 #[derive(Debug)]
 struct Stage {
     play: Mutex<Play>,
-    /// How many completions were asked for.
+    /// Number of completion requests so far.
     asked: watch::Sender<usize>,
-    /// Counts releases: whoever hangs waits for the next one.
+    /// Number of releases so far; a held reply waits for the next.
     released: watch::Sender<usize>,
     closed: CancellationToken,
     clock: Clock,
@@ -62,10 +62,7 @@ struct Play {
 }
 
 impl ModelServer {
-    /// Listens on a free port of the loopback interface. Slow replies wait by `clock`.
-    ///
-    /// # Errors
-    /// When no port can be had.
+    /// Listens on a free loopback port. Delays of replies use `clock`.
     pub async fn start(clock: Clock) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
@@ -85,7 +82,7 @@ impl ModelServer {
             .fallback(stranger)
             .with_state(Arc::clone(&stage));
         let closed = stage.closed.clone();
-        // Pieces of an answer leave at once, as they do from real servers. A socket that refuses it only waits for more.
+        // Sends chunks at once, as real servers do. A failure only delays them.
         let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
         let serving = axum::serve(listener, router).with_graceful_shutdown(closed.cancelled_owned());
         #[expect(clippy::disallowed_methods, reason = "the server's only task, which ends with the handle")]
@@ -93,90 +90,89 @@ impl ModelServer {
         Ok(Self { address, stage })
     }
 
-    /// For `OPENAI_BASE_URL`.
+    /// Returns the value for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Adds replies to the end of the script.
     pub fn script<R: Into<Reply>>(&self, replies: impl IntoIterator<Item = R>) {
         self.stage.play().script.extend(replies.into_iter().map(Into::into));
     }
 
-    /// From now on gives this reply whenever the script is over.
+    /// Sets the reply for requests beyond the script.
     pub fn always(&self, reply: impl Into<Reply>) {
         self.stage.play().always = Some(reply.into());
     }
 
-    /// From now on makes up its reply from the request whenever the script is over.
+    /// Sets a function that makes the reply for requests beyond the script.
     pub fn improvise(&self, reply: fn(&Value) -> Reply) {
         self.stage.play().improvises = Some(reply);
     }
 
-    /// The bodies of all completion requests, oldest first.
+    /// Returns the bodies of all completion requests, oldest first.
     pub fn requests(&self) -> Vec<Value> {
         self.stage.play().requests.clone()
     }
 
-    /// The `Authorization` header of each of [`requests`](Self::requests).
+    /// Returns the `Authorization` header of each of [`requests`](Self::requests).
     pub fn authorizations(&self) -> Vec<Option<String>> {
         self.stage.play().authorizations.clone()
     }
 
-    /// The texts that vectors were asked of, oldest first.
+    /// Returns all texts sent for embedding, oldest first.
     pub fn embedded(&self) -> Vec<String> {
         self.stage.play().embedded.clone()
     }
 
-    /// Whether asking for vectors fails from now on.
+    /// Sets if requests for embeddings fail.
     pub fn refuse_to_embed(&self, refuses: bool) {
         self.stage.play().refuses_to_embed = refuses;
     }
 
-    /// What is said in the recordings that are still to come, in their order. One for which nothing is left is not understood.
+    /// Adds transcripts for the next recordings, in order. Without one, transcription fails.
     pub fn hear<S: Into<String>>(&self, said: impl IntoIterator<Item = S>) {
         self.stage.play().hears.extend(said.into_iter().map(Into::into));
     }
 
-    /// From now on hears this whenever nothing else is left to hear.
+    /// Sets the transcript for recordings beyond those.
     pub fn hear_always(&self, said: &str) {
         self.stage.play().always_hears = Some(said.to_owned());
     }
 
-    /// From now on refuses every recording as one that it cannot read.
+    /// Rejects every recording from now on as unreadable.
     pub fn refuse_to_hear(&self) {
         self.stage.play().refuses_to_hear = true;
     }
 
-    /// The bodies of all requests to write down a recording, oldest first.
+    /// Returns the bodies of all transcription requests, oldest first.
     pub fn recordings(&self) -> Vec<String> {
         self.stage.play().recordings.clone()
     }
 
-    /// Returns what the server tells of itself from now on, as llama.cpp does. Until then it works on many calls at once.
+    /// Sets the answer to `/props`, as llama.cpp gives it. The default reports 64 slots.
     pub fn tell_of_itself(&self, props: Value) {
         self.stage.play().props = Some(props);
     }
 
-    /// Replies of the script that nobody asked for.
+    /// Returns the replies of the script that were not used.
     pub fn leftover(&self) -> Vec<Reply> {
         self.stage.play().script.iter().cloned().collect()
     }
 
-    /// Calls that the script had no reply for, and calls of unknown paths.
+    /// Returns the calls beyond the script, and calls of unknown paths.
     pub fn unexpected(&self) -> Vec<String> {
         self.stage.play().unexpected.clone()
     }
 
-    /// Lets every reply go that hangs now.
+    /// Releases all held replies.
     pub fn release(&self) {
         self.stage.released.send_modify(|count| *count += 1);
     }
 
-    /// Waits until `count` completions have been asked for since the start.
+    /// Waits until `count` completions have been requested since the start.
     ///
     /// # Errors
-    /// When that takes too long, with what was seen instead.
+    /// Returns a description of what was seen if that takes too long.
     pub async fn wait_for_requests(&self, count: usize) -> Result<(), String> {
         let mut asked = self.stage.asked.subscribe();
         let enough = asked.wait_for(|seen| *seen >= count);
@@ -198,7 +194,7 @@ impl Stage {
         self.play.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a request down and takes the reply to it from the script.
+    /// Records a request and returns its reply from the script.
     fn take_reply(&self, headers: &HeaderMap, request: &Value) -> Reply {
         let mut play = self.play();
         let reply = play.script.pop_front().or_else(|| play.always.clone());
@@ -217,7 +213,7 @@ impl Stage {
 
 async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
     let reply = stage.take_reply(&headers, &request);
-    // Both before the request is announced: a test that has seen it may move time or release at once.
+    // Both before the request is announced, since a test may react to it at once by moving the clock or releasing.
     let mut released = stage.released.subscribe();
     let until = stage.clock.now().plus(reply.pause());
     stage.asked.send_modify(|count| *count += 1);
@@ -238,7 +234,7 @@ async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(requ
     }
 }
 
-/// A vector tells which letters a text has: enough for a test to tell two texts apart.
+/// Embeds a text as its counts of letters, enough to tell two texts apart.
 async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> Response {
     let texts: Vec<String> = serde_json::from_value(request["input"].clone()).unwrap_or_default();
     let mut play = stage.play();
@@ -255,7 +251,7 @@ async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> R
     Reply::Body(body).into_response(&request)
 }
 
-/// The form is kept as it comes: a test sees in it what was sent.
+/// Records the raw form, so that tests see what was sent.
 async fn transcribe(State(stage): State<Arc<Stage>>, body: Bytes) -> Response {
     let mut play = stage.play();
     play.recordings.push(String::from_utf8_lossy(&body).into_owned());

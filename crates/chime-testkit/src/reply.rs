@@ -1,4 +1,4 @@
-//! What the scripted model server can do to a caller.
+//! Replies of the scripted model server, good and bad.
 
 use std::time::Duration;
 
@@ -9,77 +9,76 @@ use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// One answer of the scripted model server.
+/// Reply of the scripted model server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// A good completion.
+    /// Good completion.
     Text(String),
-    /// A good completion, after a while.
+    /// Good completion after a delay.
     Slow(Duration, String),
-    /// Text that was cut off at the token limit.
+    /// Completion cut off at the token limit.
     Truncated(String),
-    /// Calls of tools, by name with their arguments.
+    /// Tool calls, by name with arguments.
     Tools(Vec<(&'static str, Value)>),
-    /// This very body with status 200.
+    /// This body with status 200.
     Body(Value),
     /// This status and body.
     Status(u16, String),
-    /// This status with these headers and these bytes, piece by piece.
+    /// This status with these headers, and the body in chunks.
     Raw { status: u16, headers: Vec<(String, String)>, body: Vec<Vec<u8>> },
-    /// A stream of these pieces of text: the first at once, each other one with a
-    /// [`ModelServer::release`](super::ModelServer::release), and so the end.
+    /// Stream of these chunks: the first at once, each later one and the end after another
+    /// [`ModelServer::release`](super::ModelServer::release).
     Stream(Vec<String>),
-    /// A stream of these pieces that breaks off behind the last of them.
+    /// Stream that breaks off after these chunks.
     BrokenStream(Vec<String>),
     /// 429 with `Retry-After` in seconds.
     Throttle(u64),
-    /// No answer until [`ModelServer::release`](super::ModelServer::release), and then an empty 200.
+    /// No answer until [`ModelServer::release`](super::ModelServer::release), then an empty 200.
     Hang,
-    /// No answer until then, and then a good completion.
+    /// No answer until then, then a good completion.
     Held(String),
     /// A proxy's error page.
     Html502,
-    /// A web page where the API should be.
+    /// Web page with status 200.
     Html200,
-    /// No choices at all.
+    /// Empty list of choices.
     EmptyChoices,
     /// `"choices": null`.
     NullChoices,
-    /// Text of white space.
+    /// White space only.
     Blank,
-    /// The connection breaks in the middle of the body.
+    /// Connection broken in the middle of the body.
     CutBody,
-    /// A body that ends too early, with nothing wrong at the HTTP level.
+    /// JSON that ends too early, in a complete HTTP response.
     CutJson,
-    /// Bytes that are no text.
+    /// Bytes that are not UTF-8.
     Garbage,
     /// Withheld by a content filter.
     Filtered,
-    /// Text without a finish reason: the generation broke off.
+    /// Text without a finish reason, as if generation broke off.
     NoFinish,
-    /// A gateway's 200 with the error of the server behind it.
+    /// Status 200 with an upstream error in the body.
     ErrorIn200,
-    /// A body of this many bytes.
+    /// Completion with a text of this many bytes.
     Huge(usize),
 }
 
 impl Reply {
-    /// A good completion.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// How long to wait before answering.
+    /// Returns the delay before the answer.
     pub(super) fn pause(&self) -> Duration {
         if let Self::Slow(span, _) = self { *span } else { Duration::ZERO }
     }
 
-    /// Whether it waits for a release.
+    /// Returns `true` if the reply waits for a release.
     pub(super) fn hangs(&self) -> bool {
         matches!(self, Self::Hang | Self::Held(_))
     }
 
-    /// The reply on the wire, to `request`.
+    /// Converts the reply to an HTTP response to `request`.
     pub(super) fn into_response(self, request: &Value) -> Response {
         let good = |text: &str| completion(request, &json!(text), Some("stop"));
         match self {
@@ -89,7 +88,7 @@ impl Reply {
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),
             Self::Raw { status, headers, body } => raw(status, headers, body),
-            // Without the releases: all of it at once.
+            // Not requested as a stream: all at once.
             Self::Stream(pieces) => ok(&good(&pieces.concat())),
             Self::BrokenStream(_) => with_status(500, String::new()),
             Self::Throttle(secs) => throttled(secs),
@@ -110,7 +109,7 @@ impl Reply {
     }
 }
 
-/// A stream of `pieces`, each but the first with the next change of `released`; `is_whole`: it ends in good order.
+/// Streams `pieces`, each after the first on a change of `released`. Ends properly if `is_whole`.
 pub(super) fn streamed(pieces: Vec<String>, mut released: watch::Receiver<usize>, is_whole: bool) -> Response {
     let event = |delta: Value, finish: Option<&str>| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
@@ -138,7 +137,7 @@ impl From<&str> for Reply {
     }
 }
 
-/// The body of a completion in OpenAI's own form.
+/// Returns a completion body in OpenAI's format.
 fn completion(request: &Value, content: &Value, finish_reason: Option<&str>) -> Value {
     let prompt_tokens = request["messages"].to_string().len() / 4;
     let completion_tokens = content.to_string().len() / 4;
@@ -163,7 +162,7 @@ fn completion(request: &Value, content: &Value, finish_reason: Option<&str>) -> 
     })
 }
 
-/// A completion that calls tools.
+/// Returns a completion body with tool calls.
 fn calling(request: &Value, calls: &[(&'static str, Value)]) -> Value {
     let call = |(place, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
@@ -190,7 +189,7 @@ fn with_status(status: u16, body: String) -> Response {
 
 fn raw(status: u16, headers: Vec<(String, String)>, body: Vec<Vec<u8>>) -> Response {
     let pieces = stream::iter(body).then(|piece| async {
-        // Pieces that are ready together would go out as one.
+        // Yields, because chunks that are ready together would be sent as one.
         tokio::task::yield_now().await;
         Ok::<_, std::io::Error>(piece)
     });
@@ -214,7 +213,7 @@ fn html(status: StatusCode, heading: &str) -> Response {
     (status, [(header::CONTENT_TYPE, "text/html")], format!("<html><body>{heading}</body></html>")).into_response()
 }
 
-/// Half of `body`, and then an error where the rest should be, which makes the server close the connection.
+/// Sends half of `body`, then fails, which closes the connection.
 fn cut_body(body: &str) -> Response {
     let cut = std::io::Error::new(std::io::ErrorKind::ConnectionReset, "cut by the script");
     json_bytes(Body::from_stream(stream::iter([Ok(half(body).to_owned()), Err(cut)])))

@@ -1,4 +1,4 @@
-//! Telegram's own description of its Bot API as an oracle: updates are made from it, requests are checked against it.
+//! Machine-readable description of the Bot API as a test oracle: generates updates and validates requests.
 
 mod generate;
 mod validate;
@@ -11,7 +11,6 @@ use serde::Deserialize;
 pub use generate::{Dice, generate, mutilate};
 pub use validate::validate_request;
 
-/// What the Bot API is made of.
 #[derive(Debug, Deserialize)]
 pub struct BotApi {
     types: BTreeMap<String, Type>,
@@ -20,7 +19,7 @@ pub struct BotApi {
 
 type Fields = BTreeMap<String, Field>;
 
-/// An object by its fields, or one of several other types.
+/// Object with fields, or union of other types.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Type {
@@ -28,17 +27,17 @@ enum Type {
     Object(Fields),
 }
 
-/// A field as the file writes it: `!Integer|String`, `!String=private,group`.
+/// Field in the file's notation: `!Integer|String`, `!String=private,group`.
 #[derive(Debug, Deserialize)]
 #[serde(from = "String")]
 struct Field {
     required: bool,
     shapes: Vec<Shape>,
-    /// The only values that it may have; any when empty.
+    /// Allowed values; empty if any value is.
     values: Vec<String>,
 }
 
-/// What a value looks like.
+/// Type of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 enum Shape {
@@ -46,15 +45,15 @@ enum Shape {
     Float,
     Boolean,
     String,
-    /// Uploaded beside the JSON, and so a mere name in it.
+    /// Upload outside the JSON, which holds only its name.
     File,
     Array(Box<Shape>),
-    /// A type by its name.
+    /// Type of this name.
     Named(String),
 }
 
 impl BotApi {
-    /// The description that the tests bring along, parsed once a process.
+    /// Returns the description bundled with the tests, parsed once per process.
     #[expect(clippy::expect_used, reason = "the file is part of the test kit; a broken one must fail every test")]
     pub fn bundled() -> &'static Self {
         static PARSED: LazyLock<BotApi> = LazyLock::new(|| {
@@ -63,10 +62,7 @@ impl BotApi {
         &PARSED
     }
 
-    /// Reads a description in the reduced form of `tests/data/bot_api.json`.
-    ///
-    /// # Errors
-    /// Whatever is wrong with the JSON.
+    /// Parses a description in the reduced format of `tests/data/bot_api.json`.
     pub fn parse(description: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(description)
     }

@@ -1,4 +1,4 @@
-//! Asks: budget, queue, breaker, model, ledger.
+//! Model calls: budget, queue, breaker, call, usage record.
 
 mod queue;
 mod transcriber;
@@ -26,28 +26,28 @@ use chime_runtime::resilience::within;
 use chime_store::usage::{self, Call};
 use chime_store::{Priority, Reader, Store, Writer};
 
-/// Between two questions to a server about itself: while it does not answer, and later, since models are replaced.
+/// Interval between requests for the server's facts (context, slots, speed): until it answers, and afterwards, because
+/// the operator may replace the model.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_secs(10 * 60);
-/// The first call waits no longer for what the server tells of itself.
+/// Longest time that the first call waits for the server's facts.
 const FACTS_WITHIN: Duration = Duration::from_secs(2);
-/// Before background work that gave way to an answer is tried again.
+/// Delay before background work that was cancelled for an answer is tried again.
 const GIVE_WAY: Duration = Duration::from_secs(15);
 
-/// Asks models on behalf of every room. Clones are the same one.
+/// Client for all model calls. Clones share one state.
 #[derive(Clone)]
 pub struct Gateway(Arc<Shared>);
 
 struct Shared {
     parts: GatewayParts,
     queue: Queue,
-    /// How models count tokens, by name, as far as it was learned since the start.
+    /// Token calibration by model name, learned since the start.
     calibrations: Mutex<HashMap<String, TokenCalibration>>,
-    /// Whether nobody is about to ask the server about itself.
+    /// `false` while the first discovery after the start is pending.
     is_discovered: watch::Sender<bool>,
 }
 
-/// What asking needs.
 pub struct GatewayParts {
     pub store: Store,
     pub clock: Clock,
@@ -56,7 +56,6 @@ pub struct GatewayParts {
     pub budget: Budget,
 }
 
-/// A model for each purpose.
 #[derive(Debug)]
 pub struct Models {
     pub answer: Llm,
@@ -64,27 +63,27 @@ pub struct Models {
     pub extract: Llm,
 }
 
-/// One question.
+/// One model call.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
     pub purpose: Purpose,
     pub conversation: Conversation,
-    /// The member who asked. None for work in the background, which counts against the caps of the chat and of the day.
+    /// Asking member; `None` for background work, which counts towards the budgets of the chat and the day only.
     pub on_behalf_of: Option<UserId>,
     pub economy: Economy,
     pub prompt: &'a Prompt,
 }
 
-/// What a call took, to be written down in the caller's own transaction.
+/// Usage record of a call. The caller stores it in its own transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a call that is not written down is missing in the day's budget"]
 pub struct Bill {
     call: Call,
     model: String,
-    /// Tokens of the prompt: as we estimated them, and as the server counted them, where it did.
+    /// Tokens of the prompt: our estimate and the server's count, if it gave one.
     counted: Option<(usize, u64)>,
     server: String,
-    /// Models of the server that take no tools, with when they last said so.
+    /// Models of the server that reject tools, and the time of the latest rejection.
     tool_refusals: Vec<(String, Timestamp)>,
 }
 
@@ -113,7 +112,7 @@ impl Gateway {
         Self(Arc::new(shared))
     }
 
-    /// Asks the model server about its size, now and again. Never returns.
+    /// Requests the server's facts at intervals. Never returns.
     pub async fn watch_server(&self) -> std::convert::Infallible {
         let (parts, mut is_known) = (&self.0.parts, false);
         let models = [&parts.models.answer, &parts.models.summary, &parts.models.extract];
@@ -128,14 +127,13 @@ impl Gateway {
         }
     }
 
-    /// Waits until the server was asked about itself after the start, two seconds at most: the facts shape the first prompt too.
+    /// Waits for the first discovery after the start, at most two seconds. Prompt sizes depend on these facts.
     pub async fn wait_for_facts(&self) {
         let mut discovered = self.0.is_discovered.subscribe();
         let is_known = discovered.wait_for(|is_discovered| *is_discovered);
         let _ = within(&self.0.parts.clock, FACTS_WITHIN, is_known).await;
     }
 
-    /// Returns what is known about the server and the model for `purpose`.
     pub fn server_facts(&self, purpose: Purpose) -> ServerFacts {
         match self.llm(purpose) {
             Llm::OpenAi(model) => model.facts(),
@@ -143,7 +141,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the tokens of talk that go into the prompt of an answer, by the model's own count.
+    /// Returns the token budget for chat messages in an answer's prompt, in the model's tokens.
     pub fn talk_tokens(&self, setting: ContextTokens) -> usize {
         match setting {
             ContextTokens::Auto => talk_tokens(self.server_facts(Purpose::Answer)),
@@ -151,18 +149,15 @@ impl Gateway {
         }
     }
 
-    /// Returns the tokens that a whole prompt may have, as we estimate them; none where the context is not known.
+    /// Returns the maximal size of a prompt in estimated tokens, or `None` if the context size is unknown.
     pub fn prompt_room(&self, purpose: Purpose) -> Option<usize> {
         let facts = self.server_facts(purpose);
         let room = room_for_prompt(answer_tokens(purpose, facts), facts.context)?;
         Some(self.0.calibration(self.model_name(purpose)).room(room))
     }
 
-    /// Reads which models took no tools before this start, and how they count. [`watch_server`](Self::watch_server) finds the
-    /// rest, and the first call waits for that.
-    ///
-    /// # Errors
-    /// Those of the store.
+    /// Loads the stored tool rejections and token calibrations. Calls then wait for the first round of
+    /// [`watch_server`](Self::watch_server), which finds the rest.
     pub async fn recall_tool_refusals(&self) -> chime_store::Result<()> {
         let (parts, models) = (&self.0.parts, &self.0.parts.models);
         self.0.is_discovered.send_replace(false);
@@ -179,12 +174,11 @@ impl Gateway {
         Ok(())
     }
 
-    /// Whether no model is configured.
     pub fn is_offline(&self) -> bool {
         self.0.parts.models.answer.is_offline()
     }
 
-    /// Whether the answering model may be shown pictures.
+    /// Returns `true` if the answering model accepts pictures.
     pub fn sees_pictures(&self) -> bool {
         match self.llm(Purpose::Answer) {
             Llm::OpenAi(model) => model.sees_pictures(self.0.parts.clock.now()),
@@ -192,17 +186,17 @@ impl Gateway {
         }
     }
 
-    /// The name of the model that is asked first, or `offline`.
+    /// Returns the name of the primary model for `purpose`, or `offline`.
     pub fn model_name(&self, purpose: Purpose) -> &str {
         self.llm(purpose).model_name()
     }
 
-    /// What an operator sees of the breakers of the answering model.
+    /// Returns the state of the answering model's breakers, for the health endpoint.
     pub fn state(&self) -> GuardState {
         self.0.parts.guard.state()
     }
 
-    /// What the day's tokens still allow after `spent`.
+    /// Returns the allowance that remains today after `spent`.
     pub fn allowance(&self, spent: Spent) -> Allowance {
         match self.is_offline() {
             true => Allowance::Ample,
@@ -210,23 +204,20 @@ impl Gateway {
         }
     }
 
-    /// How the model of `purpose` counts tokens.
+    /// Loads the token calibration of the model for `purpose`.
     pub fn calibration(&self, conn: &Reader, purpose: Purpose) -> chime_store::Result<TokenCalibration> {
         usage::calibration(conn, self.model_name(purpose))
     }
 
-    /// What tokens cost, in millionths of the operator's currency; 0 where no prices are set.
+    /// Returns the cost in millionths of the operator's currency; 0 if no prices are set.
     pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
         self.0.parts.budget.cost_micros(tokens)
     }
 
-    /// Asks, and writes down what it took.
-    ///
-    /// # Errors
-    /// Each says what the caller can do.
+    /// Calls the model and stores the usage record.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Completion, AskError> {
         let (chat, user, now) = (ask.conversation.chat, ask.on_behalf_of, self.0.parts.clock.now());
-        // Nobody is user 0: what the background took is counted for the chat and the day.
+        // No Telegram user has id 0: background work counts for the chat and the day only.
         let user = user.unwrap_or(UserId(0));
         let spent = self.0.parts.store.read(move |conn| usage::spent(conn, now, chat, user)).await?;
         if let Allowance::Over(because) = self.allowance(spent) {
@@ -237,18 +228,12 @@ impl Gateway {
         Ok(completion)
     }
 
-    /// Asks for a caller who has looked at the budget, and who writes the bill in a transaction of its own.
-    ///
-    /// # Errors
-    /// Each says what the caller can do.
+    /// Calls the model without a budget check, for a caller who did it and who stores the usage in its own transaction.
     pub async fn ask_within_budget(&self, ask: Ask<'_>) -> Result<(Completion, Bill), AskError> {
         self.ask_with(ask, None).await
     }
 
-    /// As [`ask_within_budget`](Self::ask_within_budget), with the words going to `progress` as they come.
-    ///
-    /// # Errors
-    /// Each says what the caller can do.
+    /// Like [`ask_within_budget`](Self::ask_within_budget), but streams the answer to `progress`.
     pub async fn ask_showing(&self, ask: Ask<'_>, progress: &Progress) -> Result<(Completion, Bill), AskError> {
         self.ask_with(ask, Some(progress)).await
     }
@@ -256,7 +241,7 @@ impl Gateway {
     async fn ask_with(&self, ask: Ask<'_>, progress: Option<&Progress>) -> Result<(Completion, Bill), AskError> {
         let parts = &self.0.parts;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
-        // Nobody waits in line behind a call that only finds out whether the server is back.
+        // Checked before queueing: a breaker that probes the server must not make other calls wait behind the probe.
         if let Some(retry_after) = parts.guard.wait(ask.purpose, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
         }
@@ -302,7 +287,7 @@ impl Gateway {
         }
     }
 
-    /// Waits for a slot of the server. Background work waits elsewhere while a slow server is needed for answers.
+    /// Waits for a slot of the server. Fails at once for background work while a slow server is needed for answers.
     async fn slot(&self, ask: &Ask<'_>, model: &OpenAi) -> Result<Slot, AskError> {
         let (parts, queue) = (&self.0.parts, &self.0.queue);
         let urgency = if ask.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background };
@@ -322,13 +307,13 @@ impl Gateway {
         }
     }
 
-    /// The prompt, with no more asked for than the context leaves to the answer.
+    /// Returns the prompt with its answer limit reduced to the free part of the context.
     fn sized<'a>(&self, ask: &Ask<'a>, model: &OpenAi) -> Result<Cow<'a, Prompt>, AskError> {
         let facts = model.facts();
         let wanted = ask.prompt.max_answer_tokens.min(answer_tokens(ask.purpose, facts));
         let tokens = self.0.calibration(model.model_name()).apply(ask.prompt.estimated_tokens());
         let max_answer_tokens = room_for_answer(tokens, wanted, facts.context).ok_or(AskError::TooLong)?;
-        // Hosted servers refuse schemas with limits in them.
+        // Hosted servers reject schemas with `maxItems` or `maxLength`.
         let is_bounded = model.is_own() && ask.prompt.format != AnswerFormat::Text;
         if max_answer_tokens == ask.prompt.max_answer_tokens && !is_bounded {
             return Ok(Cow::Borrowed(ask.prompt));
@@ -340,10 +325,10 @@ impl Gateway {
         Ok(Cow::Owned(prompt))
     }
 
-    /// The answer with what it took.
+    /// Returns the completion with its usage record, and updates the calibration.
     fn billed(&self, ask: &Ask<'_>, model: &OpenAi, completion: Completion) -> (Completion, Bill) {
         let estimated = ask.prompt.estimated_tokens();
-        // Servers disagree about what a picture takes: it says nothing about how words are counted.
+        // Servers count pictures differently, so such a prompt says nothing about the calibration for text.
         let is_telling = completion.tokens_counted && !completion.prompt_cut && ask.prompt.pictures.is_empty();
         let counted = is_telling.then_some((estimated, completion.tokens.prompt));
         if let Some((estimated, real)) = counted {
@@ -355,7 +340,7 @@ impl Gateway {
         (completion, bill)
     }
 
-    /// Writes down a failed call. That the ledger cannot be written must not hide why the call failed.
+    /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
     async fn charge(&self, call: Call) {
         if let Err(error) = self.0.parts.store.write(Priority::Answering, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed model call is missing in the day's budget");
@@ -383,7 +368,7 @@ impl Gateway {
 }
 
 impl Shared {
-    /// Lets as many calls through as the server is known to work on at once.
+    /// Sets the queue's slots to the number of calls that the server handles in parallel.
     fn widen_queue(&self) {
         if let Llm::OpenAi(model) = &self.parts.models.answer {
             self.queue.set_slots(slots(model.facts(), model.is_own()));

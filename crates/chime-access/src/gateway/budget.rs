@@ -1,13 +1,12 @@
-//! The day's tokens: what is left of them, and what a call took.
+//! Daily token caps and prices.
 
 use crate::Allowance;
 use chime_core::config::{DailyTokens, Prices};
 use chime_core::{Spent, TokenUse};
 
-/// Work that nobody waits for leaves this share of each of the day's caps to answers, in percent.
+/// Share of each daily cap, in percent, that unrequested work leaves to answers.
 const LEFT_TO_ANSWERS: u64 = 50;
 
-/// The caps, and what tokens cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Budget {
     pub caps: DailyTokens,
@@ -19,7 +18,7 @@ impl Budget {
         crate::allowance(spent, self.caps)
     }
 
-    /// Whether the day's caps leave room for work that nobody waits for.
+    /// Returns `true` if the daily caps allow work that nobody waits for.
     pub fn has_room_unasked(&self, spent: Spent) -> bool {
         let is_under = |spent: u64, cap: Option<u64>| {
             cap.is_none_or(|cap| u128::from(spent) * 100 < u128::from(cap) * u128::from(100 - LEFT_TO_ANSWERS))
@@ -27,7 +26,7 @@ impl Budget {
         is_under(spent.total, self.caps.total) && is_under(spent.of_chat, crate::cap_of_chat(spent, self.caps))
     }
 
-    /// In millionths of the operator's currency; 0 where no prices are set.
+    /// Returns the cost in millionths of the operator's currency; 0 if no prices are set.
     pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
         self.prices.map_or(0, |prices| prices.cost_micros(tokens))
     }

@@ -1,35 +1,35 @@
-//! Why a model did not answer, by what the caller can do about it.
+//! Errors of model calls, one variant for each reaction of the caller.
 
 use std::time::Duration;
 
 use chime_core::Because;
 use chime_llm::{LlmError, Recovery};
 
-/// A question that got no answer. Its text is safe to log.
+/// Failed model call. The message is safe to log.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// No model is configured: make do without one.
+    /// No model is configured: answer without one.
     #[error("no model is configured")]
     Offline,
-    /// The day's tokens are used up: wait for tomorrow, or make do without.
+    /// The day's tokens are used up: wait until tomorrow, or answer without a model.
     #[error("the budget `{}` is used up", .0.as_str())]
     OverBudget(Because),
-    /// The model kept failing lately, so that it was not asked: the same question may succeed after this time.
+    /// The breaker is open after repeated failures: retry after this time.
     #[error("the model keeps failing and was not asked")]
     BreakerOpen { retry_after: Duration },
-    /// Background work that stood in the way of answers: the same question may be asked after this time.
+    /// Background work was cancelled or held back for an answer: retry after this time.
     #[error("the model server is needed for answers")]
     GaveWay { retry_after: Duration },
-    /// The same question may succeed later.
+    /// The same prompt may succeed later.
     #[error(transparent)]
     RetryLater(LlmError),
-    /// A shorter question may succeed at once.
+    /// A shorter prompt may succeed at once.
     #[error("the prompt is too long for the model")]
     TooLong,
-    /// The same question will fail again.
+    /// The same prompt will fail again.
     #[error(transparent)]
     Final(LlmError),
-    /// Budget or ledger could not be read or written.
+    /// The budget or the usage table could not be read or written.
     #[error(transparent)]
     Store(#[from] chime_store::StoreError),
 }
@@ -43,7 +43,7 @@ impl AskError {
         }
     }
 
-    /// One word for logs and counts.
+    /// Returns a one-word label for logs and metrics.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -56,9 +56,9 @@ impl AskError {
         }
     }
 
-    /// How long to wait before the same question is worth asking again. None: it is not.
+    /// Returns the wait before the same call may succeed, or `None` if it cannot.
     pub fn retry_after(&self) -> Option<Duration> {
-        /// Where the server names no time of its own.
+        /// Default if the server names no time.
         const A_WHILE: Duration = Duration::from_secs(60);
         match self {
             Self::BreakerOpen { retry_after } | Self::GaveWay { retry_after } => Some(*retry_after),

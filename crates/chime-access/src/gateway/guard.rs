@@ -1,5 +1,4 @@
-//! Whether a model is asked at all: for each purpose a breaker for each conversation, and one for the server behind all of
-//! them.
+//! Circuit breakers: for each purpose one per conversation, and one for the whole server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,10 +9,10 @@ use chime_core::{Conversation, Timestamp};
 use chime_llm::LlmError;
 use chime_runtime::resilience::{Admission, Breaker, Breakers, Outcome};
 
-/// Conversations that can fail at once without one of them being forgotten.
+/// Number of failing conversations that are remembered at once.
 const CONVERSATIONS: usize = 1024;
 
-/// Keeps calls away from a model that keeps failing. Clones are the same one.
+/// Blocks calls to a model that keeps failing. Clones share one state.
 #[derive(Debug, Clone)]
 pub struct ModelGuard(Arc<Mutex<Guarded>>);
 
@@ -23,12 +22,12 @@ struct Guarded {
     conversations: Breakers<(Purpose, Conversation)>,
 }
 
-/// What an operator sees of it.
+/// Breaker state as operators see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardState {
-    /// The server answers those who wait for an answer.
+    /// `true` if the breaker of the answering model is closed.
     pub is_closed: bool,
-    /// Conversations whose calls keep failing.
+    /// Number of conversations whose breaker is open.
     pub open_conversations: usize,
 }
 
@@ -40,10 +39,10 @@ impl Default for ModelGuard {
 }
 
 impl ModelGuard {
-    /// Asks whether the model may be asked. Who is let through must [`settle`](Self::settle).
+    /// Admits a call, which must end with [`settle`](Self::settle) or [`withdraw`](Self::withdraw).
     ///
     /// # Errors
-    /// How long it is left alone.
+    /// Returns the wait until the next attempt.
     pub fn admit(&self, subject: (Purpose, Conversation), now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.lock();
         if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
@@ -52,17 +51,17 @@ impl ModelGuard {
         let (server, admission) = guarded.servers.remove(&subject.0).unwrap_or_default().admit(now);
         guarded.servers.insert(subject.0, server);
         let Admission::Wait(span) = admission else { return Ok(()) };
-        // Should this have been the conversation's probe: it was not made.
+        // An admission of the conversation's breaker may have been its probe, which now does not happen.
         guarded.conversations.withdraw(&subject, now);
         Err(span)
     }
 
-    /// Returns how long the server is left alone, for callers who would wait for one of its slots first.
+    /// Returns the wait until the server's breaker admits a call, for callers that would queue for a slot first.
     pub fn wait(&self, purpose: Purpose, now: Timestamp) -> Option<Duration> {
         self.lock().servers.get(&purpose)?.wait(now)
     }
 
-    /// Takes in how a call ended that took so long.
+    /// Records the result of a call that took `took`.
     pub fn settle(&self, subject: (Purpose, Conversation), failure: Option<&LlmError>, took: Duration, now: Timestamp) {
         let mut guarded = self.lock();
         let server = guarded.servers.remove(&subject.0).unwrap_or_default().without_time_of_call(took, now);
@@ -70,7 +69,7 @@ impl ModelGuard {
         guarded.conversations.settle(&subject, of_conversation(failure), now);
     }
 
-    /// Takes back an admission that was not used to the end.
+    /// Cancels an admission whose call did not complete.
     pub fn withdraw(&self, subject: (Purpose, Conversation), now: Timestamp) {
         let mut guarded = self.lock();
         let server = guarded.servers.remove(&subject.0).unwrap_or_default();
@@ -91,7 +90,7 @@ impl ModelGuard {
     }
 }
 
-/// A prompt that is too long is cut and asked again: the model is well.
+/// A prompt that is too long is shortened and sent again: no failure of the model.
 fn of_conversation(failure: Option<&LlmError>) -> Outcome {
     match failure {
         None | Some(LlmError::PromptTooLong) => Outcome::Succeeded,
@@ -99,7 +98,7 @@ fn of_conversation(failure: Option<&LlmError>) -> Outcome {
     }
 }
 
-/// A server that answers is well, whatever it thinks of the prompt.
+/// An error about the prompt proves that the server works.
 fn of_server(failure: Option<&LlmError>) -> Outcome {
     match failure {
         None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {
@@ -130,7 +129,7 @@ mod tests {
         Timestamp::from_secs(secs)
     }
 
-    /// Five failures in a row, each in a conversation of its own if `spread`.
+    /// Reports five failures in a row, each in a conversation of its own if `spread`.
     fn fail_five_times(guard: &ModelGuard, spread: bool, failure: Option<&LlmError>) {
         for n in 0..5 {
             let conversation = conversation(if spread { n } else { 0 });

@@ -1,11 +1,11 @@
-//! What a model is asked for.
+//! Purposes of model calls.
 
-/// What an answer is for. Each purpose has its own model, breaker and deadline.
+/// Purpose of a model call. Each has its own model, breaker and deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// A reply to a member, who waits for it.
+    /// Reply to a member, who waits for it.
     Answer,
-    /// A text for the memory, made in the background.
+    /// Text for the memory, made in the background.
     Summary,
     /// Facts in strict JSON: tags, topics, concepts, frames.
     Extract,
@@ -22,10 +22,10 @@ impl Purpose {
         }
     }
 
-    /// The most tokens that an answer for this purpose may have.
+    /// Returns the maximal length of an answer, in tokens.
     pub fn max_answer_tokens(self) -> u32 {
         match self {
-            // Chats want short answers; this only stops a model that does not end.
+            // Answers in chats are short; the limit only stops a model that never ends.
             Self::Answer => 1500,
             Self::Summary => 2000,
             Self::Extract => 1000,
@@ -33,11 +33,11 @@ impl Purpose {
     }
 }
 
-/// Which of the two models of a purpose is asked first.
+/// Choice between the two models of a purpose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Economy {
     #[default]
     Best,
-    /// The fallback, which is the cheaper one.
+    /// The fallback model, which is the cheaper one.
     Cheaper,
 }

@@ -1,31 +1,32 @@
-//! How much a model is given to read and to write, by what is known about its server: pure.
+//! Sizes of prompts and answers, derived from the server's facts. Pure functions.
 
 use crate::gateway::Purpose;
 use chime_llm::{MANY_SLOTS, ServerFacts};
 
-/// Reading the talk of a prompt should take no longer, in seconds.
+/// Longest time for reading the chat messages of a prompt, in seconds.
 const READING: f64 = 8.0;
-/// Tokens of a prompt beside the talk: rules, memory, the question.
+/// Tokens of a prompt besides the chat messages: rules, memory, question.
 const FIXED: usize = 600;
-/// The talk of a prompt, where `CONTEXT_TOKENS` is `auto`.
+/// Minimum, maximum and default tokens of chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
 const LEAST_TALK: usize = 600;
 const MOST_TALK: usize = 6000;
 const TALK: usize = 1600;
-/// The talk takes no larger part of the context.
+/// Chat messages take at most one part in this many of the context.
 const SHARE_OF_TALK: usize = 3;
-/// With less room than this for its answer, a prompt is too long.
+/// A prompt is too long if it leaves the answer fewer tokens.
 const LEAST_ANSWER: usize = 100;
 /// Tokens that chat templates add to a prompt.
 const TEMPLATE: usize = 32;
 
-/// Returns the tokens of talk that go into a prompt where the operator left that to us.
+/// Returns the token budget for chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
 pub fn talk_tokens(facts: ServerFacts) -> usize {
     let read = |speed: f64| ((speed * READING) as usize).saturating_sub(FIXED).clamp(LEAST_TALK, MOST_TALK);
     let wanted = facts.reads_per_second.map_or(TALK, read);
     facts.context.map_or(wanted, |context| wanted.min(context / SHARE_OF_TALK))
 }
 
-/// Returns the tokens that an answer for `purpose` may have. A small or slow model that does not end costs a member minutes.
+/// Returns the maximal length of an answer in tokens. Lower for small or slow models: one that never ends blocks a
+/// member for minutes.
 pub fn answer_tokens(purpose: Purpose, facts: ServerFacts) -> u32 {
     let most = purpose.max_answer_tokens();
     match purpose {
@@ -35,7 +36,7 @@ pub fn answer_tokens(purpose: Purpose, facts: ServerFacts) -> u32 {
     }
 }
 
-/// Returns the tokens that a prompt and an answer of `wanted` tokens leave to the answer; none where the prompt is too long.
+/// Returns the tokens left for an answer of at most `wanted` tokens, or `None` if the prompt is too long.
 pub fn room_for_answer(prompt_tokens: usize, wanted: u32, context: Option<usize>) -> Option<u32> {
     let Some(context) = context else { return Some(wanted) };
     let left = context.saturating_sub(prompt_tokens + TEMPLATE);
@@ -43,15 +44,15 @@ pub fn room_for_answer(prompt_tokens: usize, wanted: u32, context: Option<usize>
     (left >= least).then(|| wanted.min(u32::try_from(left).unwrap_or(wanted)))
 }
 
-/// Returns the tokens that a prompt may have beside an answer of `answer` tokens; none where the context is not known.
+/// Returns the tokens left for a prompt besides an answer of `answer` tokens, or `None` if the context size is unknown.
 pub fn room_for_prompt(answer: u32, context: Option<usize>) -> Option<usize> {
-    // An answer may be cut down to a quarter of a small context.
+    // In a small context the answer gets at most a quarter.
     context.map(|context| context - (answer as usize).min(context / 4) - TEMPLATE.min(context / 4))
 }
 
-/// Returns the calls that may be under way at once.
+/// Returns the number of parallel calls.
 pub fn slots(facts: ServerFacts, is_own: bool) -> usize {
-    /// More calls at once than anybody needs.
+    /// Upper bound, in case a server reports an absurd number.
     const MOST: usize = 64;
     facts.slots.unwrap_or(if is_own { 1 } else { MANY_SLOTS }).clamp(1, MOST)
 }

@@ -1,5 +1,4 @@
-//! A cache of messages and of features, reply distributions and strands by conversation, bounded in bytes; conversations used
-//! longest ago make room.
+//! LRU cache by conversation for messages, features, reply distributions and threads, bounded in bytes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,29 +12,29 @@ use chime_relevance::context::strands::SampledStrands;
 use chime_store::chats::Revision;
 use chime_store::marks::Mark;
 
-/// Bytes of readings that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. That
-/// of a message takes about 1 KiB, most of it its vector, and of one of four thousand characters ten times as much.
+/// Capacity for features, in bytes: enough for fifty conversations. A message takes about 1 KiB, most of it its vector;
+/// one of 4,000 characters takes ten times as much.
 pub const ROOM: usize = 13 * 1024 * 1024;
 
-/// What is known of a message, for as long as its mark is the same.
+/// Features of a message, valid while its mark is the same.
 #[derive(Debug, Clone)]
 pub struct Known {
     pub mark: u64,
     pub reading: Arc<MessageFeatures>,
-    /// Its distribution over antecedents, with the fingerprint of the messages that it was scored against.
+    /// Distribution over antecedents, with the fingerprint of the messages that it was scored against.
     pub row: Option<(i64, Arc<Antecedents>)>,
 }
 
-/// What is known of the newest messages of a conversation.
+/// Features of the newest messages of a conversation.
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
     pub known: Quick<Address, Known>,
-    /// Their strands, with the fingerprint of the messages that these were sampled from.
+    /// Threads, with the fingerprint of the messages that they were sampled from.
     pub sampled: Option<(u64, Arc<SampledStrands>)>,
 }
 
-/// Bytes of messages that are kept at most, of all conversations and of one: again fifty, of messages of usual length. Of a
-/// conversation of long ones none are kept.
+/// Capacity for messages, in bytes: of all conversations (again about fifty) and of one. A conversation above its limit
+/// is not cached.
 const MESSAGES_ROOM: usize = 7 * 1024 * 1024;
 const MESSAGES_OF_ONE: usize = 512 * 1024;
 
@@ -43,7 +42,7 @@ const MESSAGES_OF_ONE: usize = 512 * 1024;
 pub struct Cache {
     talks: HashMap<Conversation, Slot>,
     newest: HashMap<Conversation, (Newest, u64)>,
-    /// Raised with every use.
+    /// Logical clock: counts uses.
     now: u64,
 }
 
@@ -55,7 +54,7 @@ struct Slot {
 }
 
 impl Cache {
-    /// The entry of a conversation; an empty one where it is not in the cache.
+    /// Returns the entry of a conversation, or an empty one.
     pub fn talk(&mut self, conversation: Conversation) -> Arc<Talk> {
         self.now += 1;
         let slot = self.talks.get_mut(&conversation);
@@ -65,7 +64,7 @@ impl Cache {
         })
     }
 
-    /// Replaces the entry of a conversation. Those used longest ago are dropped beyond `room` bytes.
+    /// Replaces the entry of a conversation and evicts the least recently used ones beyond `room` bytes.
     pub fn put(&mut self, conversation: Conversation, talk: Arc<Talk>, room: usize) {
         let bytes = talk.known.values().map(|known| known.reading.bytes()).sum();
         self.now += 1;
@@ -77,14 +76,14 @@ impl Cache {
         }
     }
 
-    /// Keeps the strands of a conversation, where anything is known of it.
+    /// Stores the threads of a conversation, if it has an entry.
     pub fn put_strands(&mut self, conversation: Conversation, fingerprint: u64, strands: SampledStrands) {
         if let Some(slot) = self.talks.get_mut(&conversation) {
             Arc::make_mut(&mut slot.talk).sampled = Some((fingerprint, Arc::new(strands)));
         }
     }
 
-    /// Takes out the newest messages of a conversation: whoever brings them up to date puts them back.
+    /// Removes the newest messages of a conversation. The caller updates them and puts them back.
     pub fn take_newest(&mut self, conversation: Conversation) -> Option<Newest> {
         self.newest.remove(&conversation).map(|(newest, _)| newest)
     }
@@ -102,7 +101,8 @@ impl Cache {
         }
     }
 
-    /// What is known of the newest messages of a conversation, ascending by number, where its chat is as it was `now`.
+    /// Returns the cached features of the newest messages, ascending by number, if the chat is unchanged at revision
+    /// `now`.
     pub fn known(&self, conversation: Conversation, now: Revision) -> Vec<(Seq, Arc<MessageFeatures>)> {
         let (Some((newest, _)), Some(slot)) = (self.newest.get(&conversation), self.talks.get(&conversation)) else {
             return Vec::new();
@@ -142,7 +142,7 @@ mod tests {
         Conversation { chat: ChatKey(chat), thread: None }
     }
 
-    /// How many messages are known of each of the first three conversations.
+    /// Returns the number of cached messages in each of the first three conversations.
     fn left(cache: &mut Cache) -> [usize; 3] {
         [1, 2, 3].map(|chat| cache.talk(conversation(chat)).known.len())
     }

@@ -1,5 +1,5 @@
-//! The newest messages of a conversation as they were last read, brought up to date by what came since: a trigger and the
-//! preparation for it go through two hundred messages, of which one is new.
+//! Cache of a conversation's newest messages, updated incrementally: each trigger needs two hundred messages, of which
+//! usually one is new.
 
 use chime_core::{Conversation, MessageId, Seq, StoredMessage, Timestamp};
 use chime_relevance::context::features::rhythm::WINDOW;
@@ -7,40 +7,40 @@ use chime_store::chats::{self, Revision};
 use chime_store::marks::Mark;
 use chime_store::{Reader, messages};
 
-/// Messages behind the candidates that are kept: a trigger may be a little older than what came in.
+/// Extra messages in the cache, because a trigger may be slightly older than the newest message.
 const BEHIND: usize = 40;
 const MOST: usize = WINDOW + BEHIND;
 
-/// After all messages.
+/// Position after all messages.
 pub const END: (Timestamp, MessageId) = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
 
-/// The newest messages, as many as [`MOST`].
+/// Newest messages of a conversation, up to [`MOST`].
 #[derive(Debug, Clone)]
 pub struct Newest {
-    /// The chat's, when they were read, where more will be read behind them.
+    /// Revision of the chat at the time of reading; `None` if this is not to be extended.
     revision: Option<i64>,
-    /// What came behind this message was not read yet.
+    /// Newest message of the chat at that time.
     last: Seq,
     /// Oldest first.
     messages: Vec<StoredMessage>,
-    /// Of these, and of up to [`WINDOW`] messages before them.
+    /// Marks of these messages, and of up to [`WINDOW`] messages before them.
     marks: Vec<Mark>,
-    /// Whether `marks` begin where the conversation does.
+    /// `true` if `marks` begin at the start of the conversation.
     is_from_start: bool,
 }
 
-/// Messages before a moment, oldest first.
+/// Messages before a position, oldest first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Before<'a> {
     /// At most [`WINDOW`].
     pub messages: &'a [StoredMessage],
     pub marks: &'a [Mark],
-    /// Of up to [`WINDOW`] messages before these.
+    /// Marks of up to [`WINDOW`] messages before these.
     pub earlier: &'a [Mark],
 }
 
 impl Newest {
-    /// Reads them; of those that are `known`, only what came since.
+    /// Reads the newest messages, reusing `known` if the chat only grew since.
     pub fn read(conn: &Reader, conversation: Conversation, known: Option<Self>) -> chime_store::Result<Self> {
         let Some(now) = chats::revision(conn, conversation.chat)? else {
             return Self::read_before(conn, conversation, END);
@@ -54,7 +54,7 @@ impl Newest {
         Ok(Self { revision: Some(now.number), last: now.last, ..newest })
     }
 
-    /// Reads the messages before `moment`, where that is further back than what is kept.
+    /// Reads the messages before `moment`, for positions older than the cached messages.
     pub fn read_before(
         conn: &Reader,
         conversation: Conversation,
@@ -79,7 +79,7 @@ impl Newest {
         Ok(Self { revision: None, last: Seq(0), messages, marks, is_from_start })
     }
 
-    /// With what came since they were read; none where that does not stand behind them in time.
+    /// Appends the messages since the last read. Returns `None` if one of them is older than a cached one.
     fn extended(
         mut self,
         conn: &Reader,
@@ -104,11 +104,11 @@ impl Newest {
         Ok(self.messages.is_sorted_by_key(moment_of).then_some(self))
     }
 
-    /// Those before `moment`; none where that takes messages from further back than these.
+    /// Returns the messages before `moment`, or `None` if older messages than these are needed.
     pub fn before(&self, moment: (Timestamp, MessageId)) -> Option<Before<'_>> {
         let end = self.messages.partition_point(|stored| moment_of(stored) < moment);
         let start = end.saturating_sub(WINDOW);
-        // The marks reach further back than the messages.
+        // The marks begin earlier than the messages.
         let further = self.marks.len() - self.messages.len();
         let (first, last) = (further + start, further + end);
         let is_all = end - start == WINDOW || further == 0 && self.is_from_start;
@@ -120,14 +120,14 @@ impl Newest {
         })
     }
 
-    /// The messages with their marks, where none of the chat has changed until `now`.
+    /// Returns the messages with their marks, or nothing if the chat has changed since.
     pub fn as_of(&self, now: Revision) -> impl Iterator<Item = (&StoredMessage, &Mark)> {
         let further = self.marks.len() - self.messages.len();
         let known = self.messages.iter().zip(&self.marks[further..]);
         known.take(if self.revision == Some(now.number) { usize::MAX } else { 0 })
     }
 
-    /// Memory that they take, about.
+    /// Returns the approximate size in memory.
     pub fn bytes(&self) -> usize {
         let words = |stored: &StoredMessage| stored.message.text.len() + stored.message.sender.name.len();
         self.messages.iter().map(words).sum::<usize>()

@@ -1,5 +1,4 @@
-//! Evidence for a trigger: features, reply distributions and strands of the two hundred messages before it, from the cache where
-//! they are there, else computed.
+//! Features, reply distributions and threads of the two hundred messages before a trigger, from the cache if possible.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,28 +19,29 @@ use chime_relevance::context::weights::Scorers;
 use chime_store::marks::Mark;
 use chime_store::{Reader, chats, messages, vectors};
 
-/// Messages before and after the candidates that stay known: a trigger may be a little older than what was prepared.
+/// Messages before and after the candidates that stay cached, because a trigger may be slightly older than the newest
+/// message.
 const SCROLLED: usize = 40;
 
-/// Reads messages, with the embedding model where there is one, and remembers.
+/// Computes and caches the features of messages, with embeddings if there is a model.
 pub struct Readings {
     embedder: Option<Arc<Embedder>>,
-    /// The model whose vectors the store keeps, where they are made elsewhere.
+    /// Model of the embeddings in the store, if a server makes them.
     kept: Option<String>,
     cache: Mutex<Cache>,
 }
 
-/// The newest messages of a conversation with everything that is known of them.
+/// Newest messages of a conversation with their features.
 struct Stretch<'a> {
     recent: &'a [StoredMessage],
     marks: Vec<Mark>,
-    /// Of the messages before them that these are scored against, oldest first.
+    /// Marks of the messages before them that they are scored against, oldest first.
     earlier: Vec<Mark>,
-    /// Fingerprints of what each of the recent ones is scored against.
+    /// Fingerprint, for each recent message, of the messages that it is scored against.
     pasts: Vec<i64>,
-    /// Vectors that were made elsewhere.
+    /// Embeddings from the store.
     vectors: HashMap<Address, Vec<f32>>,
-    /// What was known before.
+    /// Cache entry before this computation.
     before: Arc<Talk>,
     readings: Vec<Arc<MessageFeatures>>,
     antecedents: Vec<Option<Arc<Antecedents>>>,
@@ -52,18 +52,18 @@ impl Readings {
         Self { embedder, kept: None, cache: Mutex::default() }
     }
 
-    /// The model that messages are read with, where it is at hand.
+    /// Returns the local embedding model, if there is one.
     pub fn embedder(&self) -> Option<&Embedder> {
         self.embedder.as_deref()
     }
 
-    /// With the vectors that the store keeps of this model, as far as there are any.
+    /// Creates an instance that uses the embeddings by this model in the store.
     pub fn with_kept_vectors(model: String) -> Self {
         Self { kept: Some(model), ..Self::new(None) }
     }
 
-    /// Reads the newest messages of a conversation `before` a moment, for `work`. They are kept: the next time only what came
-    /// since is read.
+    /// Calls `work` with the newest messages `before` a position. Caches them, so that the next call reads only new
+    /// ones.
     pub fn with_newest<T>(
         &self,
         conn: &Reader,
@@ -81,8 +81,8 @@ impl Readings {
         outcome
     }
 
-    /// What is known already of the newest messages of a conversation, ascending by number; nothing where the model is not at
-    /// hand, or a message of the chat has changed since.
+    /// Returns the cached features of a conversation's newest messages, ascending by number. Empty without a local
+    /// model, or if a message of the chat has changed.
     pub fn known(
         &self,
         conn: &Reader,
@@ -95,8 +95,8 @@ impl Readings {
         Ok(now.map_or_else(Vec::new, |now| self.cache().known(conversation, now)))
     }
 
-    /// What is known of the newest messages `before` a trigger, and of the trigger, whose words without the bot's name are
-    /// `ask`.
+    /// Computes the features of the messages `before` a trigger and of the trigger itself, whose text without the bot's
+    /// name is `ask`.
     pub fn evidence(
         &self,
         conn: &Reader,
@@ -111,8 +111,7 @@ impl Readings {
         Ok(evidence)
     }
 
-    /// What is read off `messages` from further back than any window. Nothing of it is remembered: hardly any is asked for
-    /// again.
+    /// Computes the features of messages older than any window. Not cached, since they are rarely needed again.
     pub fn further_back(
         &self,
         conn: &Reader,
@@ -129,7 +128,7 @@ impl Readings {
         messages.iter().map(read).collect()
     }
 
-    /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
+    /// Computes at most `most` missing reply distributions for the next trigger. Returns `true` if none is missing.
     pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> chime_store::Result<bool> {
         self.with_newest(conn, conversation, END, |newest| {
             let stretch = self.stretch(conn, conversation, newest, most)?;
@@ -143,7 +142,8 @@ impl Readings {
         })
     }
 
-    /// What is known of messages: from memory what is there, read and scored what is not, at most `most` rows of it.
+    /// Returns the messages with their features and reply distributions. Computes the features and at most `most`
+    /// distributions that are not cached.
     fn stretch<'a>(
         &self,
         conn: &Reader,
@@ -165,14 +165,14 @@ impl Readings {
         Ok(stretch)
     }
 
-    /// The messages with the marks of themselves and of those before them.
+    /// Returns the messages with the marks of themselves and of those before them.
     fn marked<'a>(&self, conn: &Reader, newest: Before<'a>, before: Arc<Talk>) -> chime_store::Result<Stretch<'a>> {
         let recent = newest.messages;
         let (mut earlier, mut marks, mut vectors) = (newest.earlier.to_vec(), newest.marks.to_vec(), HashMap::new());
         if let (Some(model), Some(newest)) = (&self.kept, recent.last()) {
             let behind_it = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
             vectors = vectors::before(conn, newest.conversation(), behind_it, model, 2 * WINDOW)?;
-            // A message reads otherwise once its vector is there.
+            // The mark includes the embedding, since the features change with it.
             let marks = earlier.iter_mut().chain(&mut marks);
             marks.for_each(|it| it.mark = read_with(it.mark, model, vectors.contains_key(&(it.chat, it.id))));
         }
@@ -182,7 +182,8 @@ impl Readings {
         Ok(Stretch { recent, marks, earlier, pasts, vectors, before, readings, antecedents })
     }
 
-    /// Scores messages that no row is known of, the newest `most`. What is read for that is noted in `now_known`.
+    /// Scores the newest `most` messages without a reply distribution. Adds the features computed on the way to
+    /// `now_known`.
     fn work_out(
         &self,
         conn: &Reader,
@@ -216,7 +217,7 @@ impl Readings {
         Ok(())
     }
 
-    /// What was read off a message before, or is now.
+    /// Returns the features of a message from the cache, or computes them.
     fn reading(&self, stretch: &Stretch<'_>, stored: &StoredMessage, mark: &Mark) -> Arc<MessageFeatures> {
         if let Some(known) = stretch.known(mark) {
             return Arc::clone(&known.reading);
@@ -231,19 +232,19 @@ impl Readings {
         embedded.unwrap_or_default()
     }
 
-    /// Whole at every step, so a panic elsewhere does not spoil it.
+    /// Locks the cache. It is consistent after every step, so a poisoned lock is safe to use.
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads `text`, the words of `stored`. One that cannot be read says nothing, and costs no other message.
+/// Computes the features of `text`, a message's text. If that panics, the message counts as empty.
 fn read_words(stored: &StoredMessage, text: &str, vector: Vec<f32>) -> MessageFeatures {
     let read = unless_it_panics(|| MessageFeatures::of(&stored.message, text, vector));
     read.unwrap_or_else(|| MessageFeatures::of(&stored.message, "", Vec::new()))
 }
 
-/// The mark of a message whose vector comes from `model`, if it has one yet.
+/// Returns the mark of a message including its embedding by `model`.
 fn read_with(mark: u64, model: &str, has_vector: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
     (mark, model, has_vector).hash(&mut hasher);
@@ -255,8 +256,8 @@ impl Stretch<'_> {
         self.before.known.get(&(mark.chat, mark.id)).filter(|known| known.mark == mark.mark)
     }
 
-    /// What stays known of the messages right before the recent ones, and of those after them: several triggers of a
-    /// conversation may wait for their answers.
+    /// Returns cached entries just before and after the recent messages, which stay cached: several triggers of a
+    /// conversation may wait for answers.
     fn scrolled(&self) -> Quick<Address, Known> {
         let mut scrolled = Quick::with_capacity_and_hasher(self.recent.len() + SCROLLED, Default::default());
         let marks = self.earlier.iter().rev().take(SCROLLED);
@@ -268,7 +269,7 @@ impl Stretch<'_> {
         scrolled
     }
 
-    /// Notes what is known of the recent messages.
+    /// Adds the entries of the recent messages to `now_known`.
     fn remember(&self, now_known: &mut Quick<Address, Known>) {
         let worked_out = self.readings.iter().zip(self.antecedents.iter().zip(&self.pasts));
         for (mark, (reading, (row, past))) in self.marks.iter().zip(worked_out) {
@@ -277,7 +278,7 @@ impl Stretch<'_> {
         }
     }
 
-    /// A hash of everything that picking among these messages depends on.
+    /// Returns a hash of everything that the threads of these messages depend on.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.earlier.iter().chain(&self.marks).for_each(|mark| (mark.id, mark.mark).hash(&mut hasher));
@@ -285,7 +286,7 @@ impl Stretch<'_> {
         hasher.finish()
     }
 
-    /// The strands of these messages, if the cache has those of just them.
+    /// Returns the cached threads, if they belong to exactly these messages.
     fn sampled(&self) -> Option<Arc<SampledStrands>> {
         let (of, sampled) = self.before.sampled.as_ref()?;
         (*of == self.fingerprint()).then(|| Arc::clone(sampled))
@@ -294,7 +295,7 @@ impl Stretch<'_> {
     fn evidence(self) -> Evidence {
         let earlier = self.earlier.iter().map(|mark| mark.id).collect();
         let mut evidence = Evidence { earlier, ..Evidence::default() };
-        // And room for the trigger.
+        // One more for the trigger.
         evidence.readings.reserve(self.recent.len() + 1);
         evidence.antecedents.reserve(self.recent.len());
         for ((stored, reading), antecedents) in self.recent.iter().zip(self.readings).zip(self.antecedents) {

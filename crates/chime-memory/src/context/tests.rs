@@ -1,4 +1,4 @@
-//! What is kept changes speed and nothing else.
+//! Caching changes speed only.
 
 mod archive;
 mod kept;
@@ -32,7 +32,7 @@ const LINES: [&str; 9] = [
     "ok",
 ];
 
-/// A slow chat of a few matters, or a busy one; the same number is the same message.
+/// Makes message `number` of a slow chat about a few subjects, or of a busy one; always the same.
 fn message(number: i64, seconds_apart: u64) -> Message {
     let (author, mixed) = (number * 7 % 5, number * 31 % 97);
     let silence = if mixed % 6 == 0 { 9 } else { 1 };
@@ -78,12 +78,12 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
     picked.await.unwrap()
 }
 
-/// What is known when the message `trigger` tags.
+/// Returns the evidence with message `trigger` as the trigger.
 async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
     gathered(store, readings, trigger, "").await.evidence
 }
 
-/// Whether all is known that a tag needs, once `most` rows were worked out.
+/// Returns `true` if the cache is complete after `most` rows were computed.
 async fn is_prepared(store: &Store, readings: &Arc<Readings>, most: usize) -> bool {
     let readings = Arc::clone(readings);
     let prepared = store.read(move |conn| {
@@ -97,14 +97,14 @@ async fn prepare(store: &Store, readings: &Arc<Readings>) {
     while !is_prepared(store, readings, 16).await {}
 }
 
-/// The window is the same from what is in memory and from nothing.
+/// Checks that a warm and a cold cache give the same window.
 async fn check(seconds_apart: u64) {
     let (_folder, store) = chat((1..=430).map(|number| message(number, seconds_apart))).await;
     let embedder = Arc::new(Embedder::shipped().unwrap());
     let fresh = || Arc::new(Readings::new(Some(Arc::clone(&embedder))));
     let warm = fresh();
     prepare(&store, &warm).await;
-    // Some more come in, one that nobody prepared for asks, and an old one was edited meanwhile.
+    // Some more messages arrive, an unprepared one tags the bot, and an old one is edited meanwhile.
     take_in(&store, (431..=435).map(|number| message(number, seconds_apart)).collect()).await;
     let edited = Message {
         text: "The projector goes to the repair shop".to_owned(),
@@ -169,7 +169,7 @@ async fn what_was_foreseen_is_not_taken_for_other_candidates() {
     let (_folder, store) = chat((1..=430).map(|number| message(number, 60)).chain([picture(431)])).await;
     let readings = Arc::new(Readings::new(None));
     prepare(&store, &readings).await;
-    // The picture after the one with the tag is a candidate, too: all others are a place further back.
+    // The picture after the trigger is a candidate too, which shifts all others by one.
     take_in(&store, vec![picture(432), picture(433)]).await;
     assert!(known(&store, &readings, 432).await.sampled.is_some());
     let fresh = Arc::new(Readings::new(None));

@@ -1,5 +1,4 @@
-//! Vectors from a server, fetched after messages came in and before anybody asks: neither a message nor an answer ever
-//! waits for them.
+//! Fetches embeddings from a server in the background, so that no message or answer waits for them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,21 +15,20 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Priority, Store, StoreError, vectors};
 
-/// Texts of one request.
 const AT_ONCE: usize = 64;
-/// What comes in within this time goes in one request.
+/// Delay that collects new messages into one request.
 const SETTLES: Duration = Duration::from_secs(1);
 
-/// Fetches the vectors of messages that have none.
+/// Worker that fetches missing embeddings.
 pub struct Vectors {
     pub store: Store,
     pub clock: Clock,
     pub embeddings: Arc<Embeddings>,
-    /// Where something was said.
+    /// Conversations with new messages.
     pub news: mpsc::Receiver<Conversation>,
 }
 
-/// Why there are no vectors.
+/// Failed fetch.
 #[derive(Debug, thiserror::Error)]
 enum VectorError {
     #[error(transparent)]
@@ -40,7 +38,7 @@ enum VectorError {
 }
 
 impl Vectors {
-    /// Works until `stop`. A server that fails is asked again later; until then the messages have no vectors.
+    /// Runs until `stop`. Retries after an error; until then messages have no embeddings.
     pub async fn run(mut self, stop: CancellationToken) {
         let work = async {
             let (mut backoff, mut due) = (Backoff::default(), HashSet::new());
@@ -53,11 +51,11 @@ impl Vectors {
                 backoff.succeeded();
             }
         };
-        // Where nobody is left to tell anything, the end is for others to say.
+        // Waits for `stop` even if the channel closes, so that the worker does not seem to have crashed.
         tokio::join!(stop.run_until_cancelled(work), stop.cancelled());
     }
 
-    /// Fetches for every conversation that is due; what is done is due no more.
+    /// Fetches embeddings for all conversations in `due`, and removes each when it is done.
     async fn work(&mut self, due: &mut HashSet<Conversation>) -> Result<(), VectorError> {
         self.clock.sleep(SETTLES).await;
         while let Ok(next) = self.news.try_recv() {
@@ -70,7 +68,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Fetches one batch, and tells how many vectors were asked for.
+    /// Fetches one batch. Returns its size.
     async fn fetch(&self, conversation: Conversation) -> Result<usize, VectorError> {
         let model = self.embeddings.model().to_owned();
         let reading = model.clone();
@@ -80,7 +78,7 @@ impl Vectors {
             return Ok(0);
         }
         let texts: Vec<String> = unread.iter().map(|it| without_bots(&it.text).into_owned()).collect();
-        // A text of nothing but names has no meaning of its own, and servers refuse empty ones.
+        // A text of names only is empty here, and servers reject empty texts.
         let sent: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { text }).collect();
         let made = self.embeddings.embed(&sent, &self.clock).await?;
         let count = unread.len();

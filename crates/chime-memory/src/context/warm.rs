@@ -1,4 +1,4 @@
-//! Messages are read and scored soon after they came in, when nobody waits: then a trigger finds it done.
+//! Computes features soon after messages arrive, so that a trigger need not.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use chime_relevance::context::features::rhythm::WINDOW;
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
-/// Work that is done without a rest: a tag may follow on the heels of two messages.
+/// Work done without a pause, since a trigger may follow two messages at once.
 const BURST: Duration = Duration::from_millis(100);
-/// Beyond that, a rest is as long as this many times the work: it takes half of one processor at most.
+/// Pause after that, as a multiple of the work: uses at most half of one processor.
 const RESTS: u32 = 1;
-/// The same in a flood: what comes in meanwhile is prepared together.
+/// The same in a flood, so that messages arriving meanwhile are processed together.
 const RESTS_IN_FLOOD: u32 = 8;
-/// No rest is longer.
+/// Longest pause.
 const SETTLES: Duration = Duration::from_secs(1);
-/// Rows that are worked out in one read: about 2 ms, since there are two who can read.
+/// Rows computed in one database read, about 2 ms: there are only two readers.
 pub const AT_ONCE: usize = 16;
-/// Conversations that wait to be prepared. More are not noted: then a trigger does what was left undone.
+/// Capacity of the queue. Conversations beyond it are left to the trigger.
 pub const NOTED: usize = 256;
 
-/// Work that may be done without a rest.
+/// Budget of work without a pause.
 struct Quota {
     left: Duration,
 }
@@ -36,7 +36,7 @@ impl Quota {
         self.left = (self.left + idle / RESTS).min(BURST);
     }
 
-    /// How long to rest after so much work.
+    /// Returns the pause after `worked`.
     fn spend(&mut self, worked: Duration) -> Duration {
         let owed = worked.saturating_sub(self.left);
         self.left = self.left.saturating_sub(worked);
@@ -44,19 +44,18 @@ impl Quota {
     }
 }
 
-/// Prepares conversations that something was said in.
+/// Worker that prepares conversations with new messages.
 pub struct Warmer {
     pub store: Store,
     pub clock: Clock,
     pub readings: Arc<Readings>,
     pub news: mpsc::Receiver<Heard>,
-    /// Who fetches vectors, where a server makes them.
+    /// Queue of the worker that fetches embeddings, if a server makes them.
     pub vectors: Option<mpsc::Sender<Conversation>>,
 }
 
 impl Warmer {
-    /// Works until `stop`: at once, since a tag may follow on the heels of what it is about. What fails is left to the
-    /// trigger, which fails in its own way where it must.
+    /// Runs until `stop`. Errors are only logged, since the trigger computes what is missing.
     pub async fn run(mut self, stop: CancellationToken) {
         let work = async {
             let (mut quota, mut idle) = (Quota { left: BURST }, self.clock.stopwatch());
@@ -70,10 +69,10 @@ impl Warmer {
                 let mut is_flood = false;
                 for (conversation, is_asked) in due {
                     if let Some(vectors) = &self.vectors {
-                        // What finds no room is noted with the next message there.
+                        // If the queue is full, the next message there tries again.
                         let _ = vectors.try_send(conversation);
                     }
-                    // An answer works out what is missing, and nobody else does the same beside it.
+                    // An answer in progress computes what is missing itself.
                     if !is_asked {
                         is_flood |= self.prepare(conversation).await;
                     }
@@ -84,13 +83,13 @@ impl Warmer {
                 idle = self.clock.stopwatch();
             }
         };
-        // Where nobody is left to tell anything, the end is for others to say.
+        // Waits for `stop` even if the channel closes, so that the worker does not seem to have crashed.
         tokio::join!(stop.run_until_cancelled(work), stop.cancelled());
     }
 
-    /// Tells whether there was more to do than what a few messages bring along.
+    /// Prepares a conversation. Returns `true` if there was more to do than a few messages cause.
     async fn prepare(&self, conversation: Conversation) -> bool {
-        // Not until all is done: where messages come in faster than they are scored, that would never be.
+        // Bounded: messages may arrive faster than they are scored.
         for round in 0..=WINDOW / AT_ONCE {
             let readings = Arc::clone(&self.readings);
             let prepared = self.store.read(move |conn| readings.prepare(conn, conversation, AT_ONCE)).await;

@@ -1,4 +1,4 @@
-//! Dividing conversations into sessions, and seeing to it that each session gets what it lacks.
+//! Divides conversations into sessions, and enqueues jobs for missing or outdated summaries.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId,
 use chime_store::sessions::NOTE_SPAN;
 use chime_store::{Priority, Reader, Writer, chats, jobs, memory, sessions, summaries, topics};
 
-/// Conversations looked at before the table is asked again.
+/// Conversations fetched per query.
 const CONVERSATIONS_AT_ONCE: u32 = 64;
-/// Jobs that a chat's sessions get in one run, the newest first. The rest waits for the next.
+/// Jobs for a chat's sessions per run, newest first; the rest waits for the next run.
 const JOBS_AT_ONCE: u32 = 20;
-/// Of a chat whose extracts a model may now replace, so many in one run.
+/// Extracts of a chat that a model may replace per run.
 const UPGRADES_AT_ONCE: u32 = 5;
-/// A note for when a session may end is looked at after that moment, not at it.
+/// Delay after the time at which a session may end, so that the check runs after it.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// Sessions that ended longer ago come from an import or a long downtime, many at once: the log has no line for each.
+/// Age from which on the end of a session is logged at debug level: an import or a long downtime closes many at once.
 pub(super) const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a look at one conversation came to.
+/// Result of dividing a page of a conversation.
 struct Looked {
     closed: Vec<Session>,
-    /// What is still noted.
+    /// Earliest remaining change note.
     goes_on_at: Option<Timestamp>,
 }
 
@@ -46,7 +46,7 @@ impl Memory {
     }
 
     async fn divide_one(&self, conversation: Conversation) -> chime_store::Result<()> {
-        // The longest sessions fit twice, so that each look closes one at least.
+        // Two sessions of maximal length fit, so each round closes at least one.
         let mut page = self.config.max_messages.saturating_mul(2).saturating_add(100);
         let mut went_on_at = None;
         loop {
@@ -58,14 +58,14 @@ impl Memory {
                 return Ok(());
             }
             if looked.goes_on_at == went_on_at {
-                // More messages within one second than fit.
+                // More messages within one second than a page holds.
                 page = page.saturating_mul(2);
             }
             went_on_at = looked.goes_on_at;
         }
     }
 
-    /// Every session without an up-to-date summary gets a job, and every extract that a model may replace.
+    /// Enqueues a job for every session without an up-to-date summary, and for extracts that a model may replace.
     async fn see_to_summaries(&self) -> chime_store::Result<()> {
         if !self.config.is_on {
             return Ok(());
@@ -93,7 +93,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// What a session needs long after it was closed: to be folded when it has aged, and a vector of the present model.
+    /// Enqueues folding of aged sessions, and makes missing vectors of the current model.
     pub(super) async fn see_to_the_rest(&self) -> chime_store::Result<()> {
         if !self.config.is_on {
             return Ok(());
@@ -110,7 +110,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Adds the job that rolls a chat's summaries up, where the chat wants any.
+    /// Enqueues a job that updates a chat's rolling summary, if the chat wants summaries.
     async fn roll(&self, key: ChatKey, job: fn(ChatId, ChatKey) -> JobPayload) -> chime_store::Result<()> {
         if self.standing(key).await?.means() == Means::Nothing {
             return Ok(());
@@ -124,7 +124,6 @@ impl Memory {
     }
 }
 
-/// Logs that a session ended.
 fn report(session: &Session, now: Timestamp) {
     macro_rules! log {
         ($level:ident) => {
@@ -138,7 +137,7 @@ fn report(session: &Session, now: Timestamp) {
     if now.since(session.last.0) > LONG_AGO { log!(debug) } else { log!(info) }
 }
 
-/// `upgrades`: the model by which extracts may be replaced, if any.
+/// Enqueues summary jobs of a chat. `upgrades` is the model that may replace extracts.
 fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestamp) -> chime_store::Result<()> {
     let Some(row) = chats::by_key(tx, chat)? else { return Ok(()) };
     let mut waiting = sessions::stale(tx, chat, JOBS_AT_ONCE)?;
@@ -149,15 +148,15 @@ fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestam
         }
     }
     for (place, session) in (0..).zip(waiting) {
-        // The newest first.
+        // Newest first.
         let due_at = now.plus(Duration::from_millis(place));
         jobs::add_again(tx, &JobPayload::Summary { chat: row.chat.id, session: session.id }, due_at)?;
     }
     Ok(())
 }
 
-/// Divides what the first note of a conversation may touch, in one transaction: whatever comes in meanwhile leaves a note
-/// that stays.
+/// Divides the part of a conversation that its first change note covers, in one transaction: messages that arrive
+/// meanwhile leave a new note.
 fn look(
     tx: &Writer<'_>,
     conversation: Conversation,
@@ -203,7 +202,7 @@ fn read_part(
     })
 }
 
-/// Gives the sessions that were not there before.
+/// Stores a division and returns the new sessions.
 fn write(
     tx: &Writer<'_>,
     conversation: Conversation,
@@ -226,14 +225,14 @@ fn write(
     Ok(closed)
 }
 
-/// What ends a session of this chat.
+/// Returns the rules that end sessions in this chat.
 pub(super) fn rules(conn: &Reader, chat: ChatKey, config: &MemoryConfig) -> chime_store::Result<SessionRules> {
     let kind = chats::by_key(conn, chat)?.map_or(ChatKind::Group, |row| row.chat.kind);
     let idle = memory::own_idle(conn, chat)?.unwrap_or_else(|| config.idle.in_chats_of(kind));
     Ok(SessionRules { idle, max_messages: config.max_messages })
 }
 
-/// The session of a conversation that is open at `now`.
+/// Returns the session that is open at `now`.
 pub(super) fn open_session(
     conn: &Reader,
     conversation: Conversation,
@@ -248,7 +247,7 @@ pub(super) fn open_session(
     Ok(divide(&part, rules, now).open)
 }
 
-/// Whether the messages of a session are still those that it was divided by: its row may be behind them.
+/// Returns `true` if the messages of a session are still those that it was made from.
 pub(super) fn is_as_divided(conn: &Reader, session: &Session) -> chime_store::Result<bool> {
     let conversation = Conversation { chat: session.id.chat, thread: session.thread };
     let messages = sessions::moments(conn, conversation, session.first, session.messages)?;

@@ -1,4 +1,4 @@
-//! The summary of a session, with what is made of it: tags, its vector, and the jobs that roll it up.
+//! Summary of a session, and what follows from it: tags, vector, and jobs for the rolling summaries.
 
 use std::time::Duration;
 
@@ -16,23 +16,23 @@ use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMe
 use chime_jobs::worker::Outcome;
 use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
 
-/// Tokens of a session that a model reads at once. A longer session is read in parts.
+/// Tokens of a session per model call. Longer sessions are summarized in parts.
 const PART_TOKENS: usize = 6000;
-/// Sessions of a chat often close together: what is rolled up from them waits this long for the next.
+/// Delay before rolling up, because sessions of a chat often close together.
 const SETTLES: Duration = Duration::from_secs(5);
 
-/// A summary on its way to the store.
+/// New summary, not stored yet.
 pub(super) struct Made {
     pub bullets: Vec<Bullet>,
     pub method: SummaryMethod,
-    /// What the model wrote last; none of an extract.
+    /// Output of the last model call; `None` for an extract.
     pub written: Option<Written>,
-    /// The model that an extract stands in for: it read the session and wrote nothing that can be used.
+    /// Model whose unusable output the extract replaces.
     pub given_up_by: Option<String>,
 }
 
 impl Made {
-    /// The model that wrote it, or that it stands in for; empty where none was asked.
+    /// Returns the model that wrote it or that the extract replaces; empty if none was called.
     pub fn model(&self) -> String {
         self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
     }
@@ -56,20 +56,20 @@ impl Memory {
         self.keep(job, read.session, made).await
     }
 
-    /// The summary by a model: long sessions in parts, then merged.
+    /// Summarizes a session with the model. Long sessions are summarized in parts, which are then merged.
     async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
         let mut merges = false;
-        // What the parts say is merged in turn, in parts again where it is too much for one prompt.
+        // The summaries of the parts are merged, again in parts if they exceed one prompt.
         while parts.len() > 1 {
             let mut found: Vec<Bullet> = Vec::new();
             for part in &parts {
                 found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, merges).await?.bullets);
             }
             let merged = lines::bullet_parts(&found, room, estimate_tokens);
-            // Parts that do not shrink are left to the extract.
+            // If merging does not shrink them, the caller falls back to an extract.
             if merged.len() >= parts.len() {
                 return Err(StepError::Unusable("the parts of a long session do not get shorter".to_owned()));
             }
@@ -79,7 +79,8 @@ impl Memory {
         self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await
     }
 
-    /// Bullets by a model, checked; asked for once more when they are over their cap, then cut between two of them.
+    /// Asks the model for bullets and checks them. If they exceed the caps, asks once for a shorter version, then drops
+    /// the last bullets.
     pub(super) async fn bullets_of(
         &self,
         chat: chime_core::ChatKey,
@@ -112,8 +113,7 @@ impl Memory {
         }
     }
 
-    /// Stores what was made with everything that follows from it and the end of the job, unless the messages changed
-    /// since they were read.
+    /// Stores the summary and its consequences and ends the job, unless the messages have changed since they were read.
     async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<Outcome, StepError> {
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
@@ -160,7 +160,6 @@ impl Memory {
     }
 }
 
-/// Logs that a session got a summary.
 fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: Timestamp) {
     macro_rules! log {
         ($level:ident) => {
@@ -177,7 +176,7 @@ fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: 
     if now.since(session.last.0) > divide::LONG_AGO { log!(debug) } else { log!(info) }
 }
 
-/// What follows from a session's new summary, or from its having none.
+/// Enqueues what follows from a session's new summary, or from its lack of one.
 fn follow(
     tx: &Writer<'_>,
     session: &Session,
@@ -186,7 +185,7 @@ fn follow(
     server_makes_it: bool,
     now: Timestamp,
 ) -> chime_store::Result<()> {
-    // As it is now: it may have been folded since it was read.
+    // Read again, because the session may have been folded since.
     let is_folded = sessions::find(tx, session.id)?.is_some_and(|session| session.is_folded);
     if is_folded {
         summaries::reset_history(tx, session.id.chat)?;
@@ -229,7 +228,7 @@ fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
     bullets::parse(answer, grounds)
 }
 
-/// What a model is to read, so that no line of it can pass for ours.
+/// Wraps untrusted text in fences, so that no line of it looks like ours.
 pub(super) fn fenced(text: &str, fence: &str) -> String {
     format!("<<<chat {fence}\n{}\n{fence} chat>>>", text.replace(fence, ""))
 }

@@ -1,4 +1,4 @@
-//! Asking a model for a summary: in the background, within what the day's tokens leave to it.
+//! Background model calls for summaries, within their share of the daily tokens.
 
 use std::time::Duration;
 
@@ -10,14 +10,13 @@ use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 
-/// The model that writes summaries.
 pub struct SummaryModel {
     pub gateway: Gateway,
     pub caps: DailyTokens,
     pub redaction: Redaction,
 }
 
-/// A summary as the model wrote it.
+/// Output of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Written {
     pub text: String,
@@ -32,14 +31,14 @@ impl SummaryModel {
         !self.gateway.is_offline()
     }
 
-    /// Whether the day's caps leave room for work that nobody waits for.
+    /// Returns `true` if the daily caps allow work that nobody waits for.
     pub(super) fn has_room(&self, spent: Spent) -> bool {
         Budget { caps: self.caps, prices: None }.has_room_unasked(spent)
     }
 
-    /// Returns the tokens of material that the model reads at once: `most`, or what its context leaves beside the task.
+    /// Returns the tokens of material that fit into one call, at most `most`.
     pub(super) fn material_tokens(&self, most: usize) -> usize {
-        /// The task and the fences.
+        /// Tokens of the instructions and fences.
         const TASK: usize = 700;
         const LEAST: usize = 200;
         let room = self.gateway.prompt_room(Purpose::Summary);
@@ -59,7 +58,7 @@ impl SummaryModel {
             .await
     }
 
-    /// The same for a member who waits for it, where there is one.
+    /// Like `ask`, with a format of its own and on behalf of a member, if one waits.
     pub(super) async fn ask_for(
         &self,
         (conversation, on_behalf_of): (Conversation, Option<UserId>),
@@ -86,7 +85,7 @@ impl SummaryModel {
     }
 }
 
-/// Tags are the one thing that is asked for as JSON.
+/// Returns the format for `purpose`: JSON for tags, else text.
 fn format(purpose: Purpose) -> AnswerFormat {
     match purpose {
         Purpose::Answer | Purpose::Summary => AnswerFormat::Text,

@@ -1,4 +1,4 @@
-//! Reads the messages that a summary is made from.
+//! Loads the messages to summarize, and stored summaries to show.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,6 @@ use chime_core::{
 use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
 
-/// A session as read.
 pub(super) struct SessionRead {
     pub session: Session,
     pub chat: ChatRow,
@@ -26,7 +25,7 @@ pub(super) struct SessionRead {
 }
 
 impl Memory {
-    /// How a chat stands, for choosing the means of a summary.
+    /// Loads the facts that decide how a chat's summaries are made.
     pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<Standing> {
         let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
         let now = self.clock.now();
@@ -41,13 +40,12 @@ impl Memory {
         })
     }
 
-    /// In which a chat is told times.
     pub(super) async fn zone_of(&self, chat: ChatKey) -> chime_store::Result<Zone> {
         let row = self.store.read(move |conn| chats::by_key(conn, chat)).await?;
         Ok(row.map_or(self.zone, |row| row.zone(self.zone)))
     }
 
-    /// The messages of a session with the numbers of their members; none where there is no such session.
+    /// Loads the messages of a session with their members' numbers; `None` if it does not exist.
     pub(super) async fn read_session(&self, id: SessionId) -> chime_store::Result<Option<SessionRead>> {
         let found = self
             .store
@@ -65,7 +63,7 @@ impl Memory {
         Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
     }
 
-    /// Messages of a chat as memory reads them, with the numbers of their members.
+    /// Converts messages of a chat to summary input, with their members' numbers.
     pub(super) async fn speak(&self, chat: ChatKey, said: Vec<StoredMessage>) -> chime_store::Result<Vec<Spoken>> {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
         let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
@@ -73,7 +71,7 @@ impl Memory {
             SummaryVectors::Local { embedder, .. } => Some(Arc::clone(embedder)),
             SummaryVectors::Off | SummaryVectors::Server(_) => None,
         };
-        // Embedding takes a while; the readers' threads are for such work.
+        // Embedding is slow, so it runs on a reader's thread.
         self.store.read(move |_: &Reader| Ok(speak(&said, &numbers, embedder.as_deref()))).await
     }
 }
@@ -111,7 +109,7 @@ fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Opti
         .collect()
 }
 
-/// What a chat remembers, ready to be shown.
+/// Loads Recent and History of a chat for display.
 pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Result<Remembered> {
     let rolled = |kind| -> chime_store::Result<OfSessions> {
         Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
@@ -145,10 +143,10 @@ fn has_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<bool> {
     Ok(!sessions::stale(conn, chat, 1)?.is_empty() || !memory::newest_texts(conn, chat, 1)?.is_empty())
 }
 
-/// A summary, and of how many sessions it is.
+/// Summary and its number of sessions.
 type OfSessions = Option<(Summary, u32)>;
 
-/// Summaries with the messages that they rest on, ready to be shown.
+/// Adds member names and source messages to summaries, for display.
 pub(super) fn with_places(
     conn: &Reader,
     chat: &ChatRow,

@@ -1,4 +1,4 @@
-//! The points of a recap: a long talk in parts by a model, then merged; or, without one, the messages that carry it.
+//! Points of a recap: written by a model, in parts if necessary, or extracted without one.
 
 use crate::bullets::{self, Ground};
 use crate::extract::{self, Ranking};
@@ -12,16 +12,15 @@ use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use chime_llm::AnswerFormat;
 
-/// Tokens that a model reads at once.
+/// Tokens per model call.
 const PART_TOKENS: usize = 4000;
-/// What each part may come to.
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
-/// Messages among which the central ones are looked for at once: each is compared with all others.
+/// Messages per extract: each message is compared with all others.
 const STRETCH: usize = 150;
 
 impl Memory {
-    /// The points of what was said in a conversation, oldest message first, each resting on messages that say it. A model
-    /// that may not be asked, or fails, is made do without.
+    /// Returns the points of `said`, oldest first, each with the messages that support it. Falls back to an extract if
+    /// the model is not available or fails.
     pub async fn recap(
         &self,
         conversation: Conversation,
@@ -59,7 +58,7 @@ impl Memory {
                 points.extend(bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens));
             }
             let merged = lines::bullet_parts(&points, room, estimate_tokens);
-            // What does not get shorter is told as it is, as far as there is room.
+            // Points that merging does not shrink are used as they are, within the caps.
             if is_last || points.is_empty() || merges && merged.len() >= parts.len() {
                 break;
             }
@@ -83,7 +82,7 @@ impl Memory {
             let format = (Purpose::Summary, AnswerFormat::Text);
             match self.model.ask_for(asking, format, task.clone(), &material, &self.clock).await {
                 Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
-                // Nobody waits for it: it goes on when the answers are out.
+                // A background recap waits until the answers are done.
                 Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
                 Err(error) => return Err(StepError::Model(error.to_string())),
             }
@@ -91,7 +90,7 @@ impl Memory {
     }
 }
 
-/// A point with those of its sources that say it; none where no source does.
+/// Keeps only the sources that support the point. Returns `None` if there are none.
 fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
     let ground = |seq| {
         let one = spoken.iter().find(|one| one.line.seq == seq)?;
@@ -108,7 +107,7 @@ fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
     (!sources.is_empty()).then_some(Bullet { sources, ..point })
 }
 
-/// The messages that carry a talk, stretch by stretch, and of these the most telling.
+/// Extracts the best messages of each stretch, and of these the most informative.
 fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
     let stretches = spoken.chunks(STRETCH);
     let is_one = stretches.len() == 1;

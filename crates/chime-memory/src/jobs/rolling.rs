@@ -1,4 +1,4 @@
-//! Recent and History: what is rolled up from the summaries of a chat's sessions.
+//! Rolling summaries of a chat's sessions: Recent and History.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use chime_jobs::worker::Outcome;
 use chime_store::summaries::{self, RollingSummary};
 use chime_store::{Priority, Reader, jobs, memory, sessions};
 
-/// Sessions of 28 days that are looked at, at most: thirty a day.
+/// Maximum number of sessions in Recent: thirty a day for 28 days.
 const SESSIONS: u32 = 840;
-/// Tokens of summaries that Recent is made from: the newest whole, of the others what tells most.
+/// Tokens of session summaries that Recent is made from: the newest in full, and the best bullets of the others.
 const NEWEST_TOKENS: usize = 4000;
 const OTHERS: Caps = Caps { bullets: 30, tokens: 1800 };
-/// Both together.
+/// Tokens of both together.
 pub(super) const CHOSEN_TOKENS: usize = NEWEST_TOKENS + OTHERS.tokens;
-/// A summary that changed while another was made of it is looked at again after this.
+/// Delay before retrying if an input changed meanwhile.
 const CHANGED: Duration = Duration::from_secs(1);
 
 pub(super) type Minis = Vec<(Session, Summary)>;
@@ -100,7 +100,7 @@ impl Memory {
             .await?;
         let Some((oldest, _)) = minis.first() else { return self.finish(job).await };
         if newest.is_some_and(|newest| oldest.last.0 < newest) {
-            // The latest truth wins only where sessions are folded in their order.
+            // Sessions must be folded in order, so that later statements replace earlier ones.
             self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
             return Ok(Outcome::WaitUntil(now));
         }
@@ -115,7 +115,7 @@ impl Memory {
             .write(Priority::Background, move |tx| {
                 let is_kept = summaries::fold(tx, chat, &folded, before.as_ref(), &after)?;
                 if is_kept {
-                    // What was folded leaves Recent.
+                    // Folded sessions leave Recent.
                     jobs::add_or_move(tx, &JobPayload::Recent { chat: telegram, key: chat }, now.plus(CHANGED))?;
                 }
                 Ok(is_kept)
@@ -124,7 +124,7 @@ impl Memory {
         if is_kept {
             report(chat, &kept, &made, "HISTORY_SUMMARY_UPDATED", u32::try_from(count).unwrap_or(u32::MAX));
         }
-        // There may be more, or other ones.
+        // There may be more sessions to fold, or other ones.
         Ok(Outcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
     }
 
@@ -149,7 +149,7 @@ impl Memory {
         };
         let room = self.model.material_tokens(usize::MAX);
         match means {
-            // More than the model reads at once: the extract weighs it all.
+            // Too much for one prompt.
             Means::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
                 Ok(extract())
             }
@@ -168,7 +168,7 @@ pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) 
     Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
-/// The summaries of the last 28 days, oldest first.
+/// Returns the session summaries of the last 28 days, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
     let mut found = summaries::minis_between(conn, chat, recent_span(now), SESSIONS)?;
     found.reverse();
@@ -179,7 +179,7 @@ fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
     (now.minus(RECENT), Timestamp::from_millis(i64::MAX))
 }
 
-/// The bullets that Recent is made from, oldest first, each with its date.
+/// Selects the bullets that Recent is made from, oldest first, each with its date.
 pub(super) fn chosen(
     minis: &Minis,
     room: usize,

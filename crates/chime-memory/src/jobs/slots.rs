@@ -1,4 +1,4 @@
-//! What memory adds to the prompt of an answer.
+//! Memory lines for the prompt of an answer.
 
 use crate::jobs::reading::remembered;
 use crate::members;
@@ -6,10 +6,11 @@ use crate::wording::{Place, Remembered};
 use chime_core::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};
 use chime_store::{Reader, chats, memory};
 
-/// What a line of memory is called in the list of an answer's sources.
+/// Name of a memory line in the sources of an answer.
 const NAME: &str = "Summary";
 
-/// Recent and History of a chat, a line a bullet. Each may be cited as `s…`, which leads to the messages it rests on.
+/// Returns Recent and History of a chat, one line per bullet. Each line can be cited as `s…`, which links to its source
+/// messages.
 pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<Vec<Piece>> {
     if memory::is_off(conn, chat)? {
         return Ok(Vec::new());
@@ -24,7 +25,7 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<V
     Ok(kept.into_iter().filter_map(piece).collect())
 }
 
-/// None where the messages behind a bullet are no longer kept.
+/// Renders a bullet, or returns `None` if its source messages no longer exist.
 pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     let grounds = |seq: &Seq| {
         let Place { link, at, by } = remembered.places.get(seq)?;
@@ -32,7 +33,7 @@ pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine
     };
     let rests_on: Vec<Grounds> = bullet.sources.iter().filter_map(grounds).collect();
     let first = rests_on.first()?;
-    // Numbered by the first message it rests on: the same number leads to the same place in every prompt.
+    // Numbered by its first source, so that a number means the same in every prompt.
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
     let shown = format!("[{id} · {}] {text}", remembered.zone.date(first.sent_at));

@@ -1,4 +1,4 @@
-//! Summaries of the oldest part of long strands: made after an answer that met such a strand, and extended from then on.
+//! Summaries of the oldest part of long threads: made after the first answer about such a thread, and extended later.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use chime_jobs::worker::Outcome;
 use chime_store::strand_summaries::{self, Extension, StrandSummary};
 use chime_store::{Priority, Reader, memory, messages, summaries};
 
-/// Tokens of messages that a summary is extended by at once.
+/// Tokens of messages per extension.
 const PART_TOKENS: usize = 6000;
-/// A summary that stands for so many messages is not extended: a talk that never ends is summed up by one after the other.
-/// What is shown of a summary rests on all of its messages, and so does the answer.
+/// Number of messages after which a summary is not extended, and the next one begins. An answer that shows a summary
+/// depends on all of its messages.
 const MOST_MESSAGES: usize = 400;
-/// Of the messages that any summary may stand for.
+/// No limit on the number of messages.
 const ANY: usize = usize::MAX;
 
-/// The next part of a strand that its summary does not stand for yet.
+/// Next part of a thread that is not summarized yet.
 struct Part {
     before: Option<StrandSummary>,
-    /// The bullets to go on from.
+    /// Bullets to extend.
     so_far: Vec<Bullet>,
     messages: Vec<StoredMessage>,
 }
@@ -45,7 +45,7 @@ impl Memory {
             let part = self.store.read(move |conn| next_part(conn, chat, (&wanted, room), by.as_deref())).await?;
             let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
             if !self.extend_by(job, conversation, part, means).await? {
-                // It changed while it was read: the next answer that meets the strand asks for it again.
+                // The messages changed meanwhile: the next answer about the thread enqueues the job again.
                 return self.finish(job).await;
             }
         }
@@ -108,7 +108,7 @@ impl Memory {
     }
 }
 
-/// The summary that stands for most of `oldest`, with members by their names.
+/// Returns the summary that covers most of `oldest`, with the names of members.
 pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<StrandSummary>> {
     if memory::is_off(conn, chat)? {
         return Ok(None);
@@ -118,8 +118,8 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_sto
     Ok(Some(StrandSummary { text: members::named(&found.text, &names), ..found }))
 }
 
-/// None where everything of `oldest` is summed up. A summary that was made without a model is made anew by the model `by`,
-/// unless that has failed to write one.
+/// Returns the next part, or `None` if all of `oldest` is summarized. An extract is replaced by the model `by`, unless
+/// that model already failed at it.
 fn next_part(
     conn: &Reader,
     chat: ChatKey,

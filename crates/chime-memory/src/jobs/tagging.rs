@@ -1,4 +1,4 @@
-//! Tags and vectors of a session's summary.
+//! Tags and vectors of session summaries.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use chime_store::{
     Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
 };
 
-/// Summaries of a chat that tell which of its words are rare.
+/// Number of a chat's summaries that determine which words are rare.
 const TEXTS: u32 = 40;
-/// Vectors that are made in one run.
+/// Vectors made per run.
 const FILLED_AT_ONCE: u32 = 500;
-/// Tags of the chat that a model is shown, the most used first.
+/// Number of tags of the chat that a model is shown, the most used first.
 const INVENTORY: u32 = 40;
 
 impl Memory {
-    /// Tags without a model: the words of `bullets` that are rare among the chat's newest summaries.
+    /// Returns tags without a model: the words of `bullets` that are rare in the chat's newest summaries.
     pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<Tag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
@@ -60,7 +60,7 @@ impl Memory {
         let payload = job.payload.clone();
         self.store
             .write(Priority::Background, move |tx| {
-                // Of the summary that was read: another has another job.
+                // Only of the summary that was read: a newer one has a job of its own.
                 if summaries::mini(tx, id)?.as_ref() == Some(&summary) {
                     tag_rows::save(tx, id, &rows(tags))?;
                     topics::touch(tx, id)?;
@@ -71,7 +71,7 @@ impl Memory {
         Ok(Outcome::Finished)
     }
 
-    /// The vector of a summary by a server. The model inside the program makes one together with the summary.
+    /// Makes the vector of a summary with a server. The local model makes it together with the summary.
     pub(super) async fn make_vector(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
         let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {
@@ -98,7 +98,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Makes the vectors that the present model has not made yet, the newest first: here at once, by a server as jobs.
+    /// Makes the missing vectors of the current model, newest first: directly by the local model, as jobs by a server.
     pub async fn fill_in_vectors(&self) -> chime_store::Result<()> {
         let model = match &self.vectors {
             SummaryVectors::Off => return Ok(()),
@@ -135,7 +135,7 @@ impl Memory {
     }
 }
 
-/// A summary as its vector is made of it: without members.
+/// Returns the text of a summary without members, as input of the embedding.
 pub(super) fn plain(summary: &Summary) -> String {
     let nobody = std::collections::BTreeMap::new();
     let line =

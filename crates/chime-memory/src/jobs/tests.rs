@@ -1,5 +1,4 @@
-//! Memory on a real store, without a model: whatever happens to the messages, what is remembered of them is what a memory
-//! made from nothing would hold.
+//! Memory on a real store, without a model: after any change of messages it equals a memory built from scratch.
 
 mod cut;
 
@@ -30,7 +29,7 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        // Where the machine has a folder in memory: a year is thousands of commits.
+        // In memory if possible: a year takes thousands of commits.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let clock = Clock::system();
         let path = folder.path().join("chime.db");
@@ -77,7 +76,7 @@ impl Bench {
         self.memory.store.write(Priority::Background, work).await.unwrap()
     }
 
-    /// Takes a message in as the daemon does.
+    /// Stores a message as the daemon does.
     async fn take_in(&self, message: Message) {
         self.write(move |tx| {
             let row = chats::find(tx, CHAT)?.unwrap();
@@ -139,7 +138,7 @@ impl Bench {
         }
     }
 
-    /// What is remembered, in words.
+    /// Returns the whole memory as text.
     async fn told(&self) -> Vec<String> {
         self.write(|tx| {
             let all: Vec<Session> =
@@ -164,7 +163,7 @@ impl Bench {
     }
 }
 
-/// Message `number`, said `minutes` before `now`.
+/// Returns message `number`, sent `minutes` before `now`.
 fn message(number: u32, minutes: u32, words: &str, now: Timestamp) -> Message {
     let mut message = transcript(&format!("10:00 ann#{number} {words}")).remove(0).message;
     message.sent_at = Timestamp::from_secs(now.secs() - i64::from(minutes) * 60);
@@ -173,7 +172,7 @@ fn message(number: u32, minutes: u32, words: &str, now: Timestamp) -> Message {
 
 #[derive(Debug, Clone)]
 enum Happens {
-    /// A message comes in, or one of this number is edited.
+    /// A message arrives, or the one with this number is edited.
     Said {
         number: u32,
         words: usize,
@@ -181,7 +180,7 @@ enum Happens {
     Forgotten {
         number: u32,
     },
-    /// The scheduler runs.
+    /// All due jobs run.
     Worked,
     DaysPass {
         days: u32,
@@ -240,7 +239,7 @@ proptest! {
     }
 }
 
-/// Each answer rests on all messages that the summary it was shown stands for.
+/// An answer depends on all messages of the summaries that it was shown.
 #[tokio::test]
 async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     const DAYS: u32 = 8;
@@ -268,7 +267,7 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     }
 }
 
-/// A year of a busy group, without a model: sessions, folds and caps hold at every step.
+/// A year of a busy group, without a model: sessions, folding and caps hold at every step.
 #[tokio::test]
 async fn a_year_of_a_busy_group_keeps_every_cap() {
     const DAYS: u32 = 365;
@@ -299,7 +298,7 @@ async fn a_year_of_a_busy_group_keeps_every_cap() {
     );
 }
 
-/// Eight talks a day, two hours apart.
+/// Stores eight conversations a day, two hours apart.
 fn take_in_a_day(tx: &chime_store::Writer<'_>, midnight: Timestamp, from: u32, count: u32) -> chime_store::Result<()> {
     let row = chats::find(tx, CHAT)?.unwrap();
     for number in 0..count {

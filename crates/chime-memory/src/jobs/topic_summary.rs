@@ -1,4 +1,4 @@
-//! The summary of a topic, and its slot in the prompt.
+//! Summary of a topic, and its memory lines for the prompt.
 
 use std::collections::BTreeSet;
 
@@ -21,22 +21,21 @@ use chime_store::{
     Priority, Reader, Writer, chats, memory, sessions, summaries, summary_vectors, tags, topics as rows,
 };
 
-/// Sessions with the tag whose summaries a topic's own is made from, the newest.
+/// Maximum number of sessions (the newest with the tag) behind a topic's summary.
 const SESSIONS: u32 = 300;
-/// Attempts in one go, where what it is made from changes meanwhile.
+/// Attempts per run, if the input changes meanwhile.
 const ATTEMPTS: usize = 2;
 
-/// What the summary of a topic is made from.
+/// Input of a topic's summary.
 #[derive(PartialEq)]
 struct Material {
-    /// The newest sessions that carry the tag.
+    /// Newest sessions with the tag.
     carriers: Vec<SessionId>,
-    /// Their summaries and those of their neighbours, oldest first.
+    /// Summaries of these and of similar sessions, oldest first.
     minis: Minis,
 }
 
 impl Memory {
-    /// Works on a `topic_summary` job.
     pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> Outcome {
         self.outcome(job, self.topic_summed_up(job, chat, tag).await)
     }
@@ -49,8 +48,8 @@ impl Memory {
         self.finish(job).await
     }
 
-    /// Makes the summary of a topic anew where it is missing, stale or old, or a model may now replace an extract.
-    /// On the last attempt of a `job` an extract stands in; without one the next look at the topic tries again.
+    /// Updates the summary of a topic if it is missing, stale or old, or if a model may replace an extract. The last
+    /// attempt of a `job` falls back to an extract; without a job, the next topic check tries again.
     pub(super) async fn refresh_topic(
         &self,
         job: Option<&Job>,
@@ -108,7 +107,7 @@ impl Memory {
         }
     }
 
-    /// False where what it was made from has changed meanwhile: what was forgotten does not come back.
+    /// Stores the summary. Returns `false` if its input has changed, so that forgotten content does not reappear.
     async fn keep_topic(
         &self,
         chat: ChatKey,
@@ -186,8 +185,8 @@ fn is_as_read(tx: &Writer<'_>, tag: i64, read: &Material) -> chime_store::Result
     Ok(true)
 }
 
-/// The summaries of the topics of a conversation, as slots of a prompt: none where the session that they were found in has
-/// ended.
+/// Returns the topic summaries of a conversation as memory lines. Empty once the session in which the topics were found
+/// has ended.
 pub fn topic_pieces(
     conn: &Reader,
     conversation: Conversation,
@@ -203,7 +202,7 @@ pub fn topic_pieces(
     Ok(shown.into_iter().filter_map(piece).collect())
 }
 
-/// The topics of a conversation by their slugs, with their summaries ready to be shown as that of `recent`.
+/// Returns the topics of a conversation by slug, with their summaries in the `recent` field, ready for display.
 pub fn remembered_topics(
     conn: &Reader,
     conversation: Conversation,
@@ -221,7 +220,7 @@ pub fn remembered_topics(
     Ok(shown)
 }
 
-/// The tags that a conversation is about at `now`, the best first.
+/// Returns the tags that are topics of a conversation at `now`, best first.
 pub fn active_topics(
     conn: &Reader,
     conversation: Conversation,
@@ -234,7 +233,7 @@ pub fn active_topics(
     if memory::is_off(conn, conversation.chat)? {
         return Ok(Vec::new());
     }
-    // What a member set counts for the session that comes, too.
+    // A topic set by a member without an open session applies to the next one.
     let Some(opener) = state.opener else { return Ok(state.active) };
     let open = divide::open_session(conn, conversation, config, now)?;
     Ok(if open.is_some_and(|open| open.opener == opener) { state.active } else { Vec::new() })

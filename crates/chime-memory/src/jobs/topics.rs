@@ -1,4 +1,5 @@
-//! Finding the topic of a conversation: reads what was said, has it scored, asks a model where the scores leave it open.
+//! Finds the topic of a conversation: scores the chat's tags by the latest messages, and asks a model if the scores are
+//! close.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -19,38 +20,37 @@ use chime_llm::AnswerFormat;
 use chime_store::topics::{TopicState, TopicTag};
 use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};
 
-/// Messages by which the topic is told.
+/// Number of messages that determine the topic.
 const LAST_MESSAGES: usize = 5;
-/// Tags that are scored, the most used first, and of each the newest sessions.
+/// Maximum number of tags that are scored (the most used), and of sessions per tag (the newest).
 const TAGS: u32 = 150;
 const SESSIONS_OF_TAG: u32 = 20;
-/// Further tags that a model is shown beside the candidates.
+/// Number of tags that a model is shown in addition to the candidates.
 const OTHER_TAGS: usize = 40;
-/// A state that changed while topics were scored is looked at again after this.
+/// Delay before retrying if the state changed meanwhile.
 const CHANGED: Duration = Duration::from_secs(1);
 
-/// What is known of a conversation when its topic is to be found.
+/// Conversation whose topic is to be found.
 struct Talk {
-    /// As it is stored, to tell whether it changed meanwhile.
+    /// Stored state, to detect changes.
     before: TopicState,
-    /// As it is to be from now on.
+    /// New state.
     state: TopicState,
     opener: Seq,
     turn: u32,
-    /// The newest trigger of the session that was answered and that no call of a model was made for yet.
+    /// Newest answered trigger of the session, if it is newer than the last model call.
     answered: Option<Seq>,
     said: Vec<StoredMessage>,
     tags: Vec<TopicTag>,
 }
 
-/// Topics with their scores, and the tags that the talk mentions.
+/// Scored tags, and the tags that the messages mention.
 struct Scored {
     candidates: Vec<Candidate>,
     mentioned: BTreeSet<i64>,
 }
 
 impl Memory {
-    /// Works on a `topic` job.
     pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> Outcome {
         self.outcome(job, self.topic_found(job, conversation).await)
     }
@@ -64,14 +64,14 @@ impl Memory {
             return self.wait_for_turns(job, conversation).await;
         }
         let Some(talk) = self.talk(conversation).await? else {
-            // The session that comes will have the topic.
+            // Applies to the next session.
             self.refresh_topics(chat, set_by_hand, means).await;
             return self.wait_for_turns(job, conversation).await;
         };
         let is_due =
             topics::is_due(talk.turn, talk.state.evaluated_at) || talk.state.is_undecided && talk.answered.is_some();
         let is_set = talk.before.opener.is_none() && !talk.state.active.is_empty();
-        // A process that ended between the choice and the summary comes back to the same turn.
+        // True if the process was stopped between choice and summary.
         let was_cut_off = talk.turn == talk.state.evaluated_at;
         let state = match (is_set, is_due) {
             (true, _) => TopicState { evaluated_at: talk.turn, adopted_at: talk.turn, ..talk.state.clone() },
@@ -84,7 +84,7 @@ impl Memory {
             .store
             .write(Priority::Background, move |tx| {
                 let now = rows::state(tx, conversation)?.unwrap_or_default();
-                // A member may have set a topic meanwhile. Messages that came in meanwhile are counted by the next look.
+                // A member may have set a topic meanwhile. New messages are counted by the next check.
                 let is_same = TopicState { turns_left: before.turns_left, ..now } == before;
                 if is_same {
                     rows::save_state(tx, conversation, &state)?;
@@ -101,7 +101,8 @@ impl Memory {
         self.finish(job).await
     }
 
-    /// A topic without a summary is a topic all the same: the next look tries again.
+    /// Updates the summaries of topics. Errors are only logged: a topic needs no summary, and the next check tries
+    /// again.
     async fn refresh_topics(&self, chat: ChatKey, tags: Vec<i64>, means: Means) {
         for tag in tags {
             if let Err(error) = self.refresh_topic(None, chat, tag, means).await {
@@ -110,7 +111,7 @@ impl Memory {
         }
     }
 
-    /// Ends the job without a look at the scores.
+    /// Ends the job without scoring.
     async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> Result<Outcome, StepError> {
         let payload = job.payload.clone();
         self.store
@@ -122,7 +123,7 @@ impl Memory {
         Ok(Outcome::Finished)
     }
 
-    /// None where no session is open, or the chat has no tags.
+    /// Loads the conversation; `None` if no session is open or the chat has no tags.
     async fn talk(&self, conversation: Conversation) -> chime_store::Result<Option<Talk>> {
         let (config, now) = (self.config.clone(), self.clock.now());
         self.store
@@ -140,7 +141,7 @@ impl Memory {
                 let before = rows::state(conn, conversation)?.unwrap_or_default();
                 let state = match before.opener {
                     Some(opener) if opener == open.opener => before.clone(),
-                    // Another session begins without a topic, and one that a member set just now takes that.
+                    // A new session starts without a topic, unless a member has just set one.
                     Some(_) => TopicState { opener: Some(open.opener), ..TopicState::default() },
                     None => {
                         TopicState { opener: Some(open.opener), active: before.active.clone(), ..TopicState::default() }
@@ -153,8 +154,8 @@ impl Memory {
             .await
     }
 
-    /// Scores the topics, asks a model where that could turn the choice and an answer was given since it was asked last, and
-    /// chooses.
+    /// Scores the topics and chooses. Asks a model if it could change the choice and an answer was given since the last
+    /// call.
     async fn evaluated(&self, chat: ChatKey, talk: &Talk, means: Means) -> Result<TopicState, StepError> {
         let Scored { mut candidates, mentioned } = self.scored(chat, talk, means).await?;
         let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
@@ -211,8 +212,8 @@ impl Memory {
         Ok(Scored { candidates, mentioned })
     }
 
-    /// How near each summary of the chat is to a text; empty where there are no vectors to compare with. A server makes one
-    /// only where the model may be asked.
+    /// Returns the similarity of each summary to a text; empty without vectors. A server makes the vector of the text
+    /// only if the model may be asked.
     async fn cosines(&self, chat: ChatKey, text: &str, means: Means) -> chime_store::Result<HashMap<SessionId, f64>> {
         let (vector, name) = match &self.vectors {
             SummaryVectors::Local { embedder, name } => (embedder.embed(text), name.clone()),
@@ -256,7 +257,7 @@ impl Memory {
     }
 }
 
-/// The topic that a member set since the conversation was looked at.
+/// Returns the topic that a member has set since the last check.
 fn set_by_hand(conn: &chime_store::Reader, conversation: Conversation) -> chime_store::Result<Vec<i64>> {
     let state = rows::state(conn, conversation)?.filter(|state| state.opener.is_none());
     Ok(state.map(|state| state.active).unwrap_or_default())
@@ -271,7 +272,7 @@ fn forms_of(tags: &[TopicTag], tag: i64) -> &[String] {
     tags.iter().find(|one| one.id == tag).map_or(&[], |one| one.forms.as_slice())
 }
 
-/// Tags are words of members: the log has their row numbers.
+/// Logs the choice, with row numbers of tags: their names are members' words.
 fn report(chat: ChatKey, talk: &Talk, ranked: &[Candidate], choice: &Choice, written: Option<&Written>) {
     let ids: Vec<i64> = ranked.iter().map(|one| one.tag).collect();
     let scores: Vec<f64> = ranked.iter().map(|one| (one.final_score() * 100.0).round() / 100.0).collect();

@@ -1,4 +1,4 @@
-//! Reading what was proposed, with what stands around it.
+//! Loads the candidates and their neighbours.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use chime_relevance::retrieval::passage::put_beside;
 use chime_relevance::retrieval::proposals::ranges;
 use chime_store::passages::{self, StoredPassage};
 
-/// Messages that are read at most: what ranks behind them has not come to the top in any labelled chat.
+/// Maximum number of messages loaded. None ranked behind them has been right in any labelled chat.
 const READ: u32 = 400;
 
-/// The proposed messages and their neighbours, in the order of their numbers.
+/// Candidates and their neighbours, by number.
 pub struct Found {
     pub messages: Vec<StoredPassage>,
 }
@@ -41,7 +41,7 @@ impl Found {
         Ok(Self { messages })
     }
 
-    /// The messages as the engine is given them.
+    /// Returns the messages as input of the ranker.
     pub fn passages(&self) -> Vec<Passage<'_>> {
         let places: HashMap<MessageId, usize> =
             self.messages.iter().enumerate().map(|(place, stored)| (stored.id, place)).collect();

@@ -1,5 +1,5 @@
-//! Keeps vectors of what a chat said long ago, so that recall can search them: made in the background, in batches that each
-//! leave the database whole, so that a kill costs one batch.
+//! Maintains the vectors of old messages and their index, in the background. Each batch is one transaction, so a kill
+//! costs one batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,33 +14,32 @@ use chime_store::spaces::{self, NEAR, Space, SpaceState};
 use chime_store::vector_index::{self, TABLES};
 use chime_store::{Priority, Store, StoreError, vectors};
 
-/// Messages of one batch: well under 5 ms in the writer.
+/// Messages per batch: well under 5 ms in the writer.
 const AT_ONCE: u32 = 100;
-/// Batches of one run. The job goes on after a moment, so that a stop never waits long for it.
+/// Batches per run, so that a shutdown never waits long.
 const BATCHES: usize = 50;
-/// Texts of one request to a server, and requests of one run.
+/// Texts per request to a server.
 const OF_A_REQUEST: u32 = 64;
-/// Rows of the index that are written at once.
+/// Index rows per transaction.
 const INDEXED_AT_ONCE: u32 = 200;
-/// Rows of a space that is left, deleted at once.
+/// Rows of an abandoned space deleted per transaction.
 const DELETED_AT_ONCE: u32 = 200;
-/// Between two runs while there is more to do.
+/// Delay between two runs while work remains.
 const GOES_ON_AFTER: Duration = Duration::from_millis(500);
 
-/// What makes vectors.
 pub enum VectorSource {
     Off,
     Local(Arc<Embedder>),
-    /// A server costs a request, so that it is asked only for what it made a vector of before.
+    /// Model server. Requests are expensive, so only texts that already have a vector are embedded again.
     Server(Arc<Embeddings>),
 }
 
-/// Makes vectors, keeps their index whole, and changes from one model to the next.
+/// Worker that makes missing vectors, repairs the index, and migrates to a new model.
 pub struct VectorKeeper {
     store: Store,
     clock: Clock,
     source: VectorSource,
-    /// Whether the index was looked at since the start.
+    /// `true` if the index was checked since the start.
     is_checked: AtomicBool,
 }
 
@@ -52,7 +51,7 @@ enum KeepError {
     Server(#[from] LlmError),
 }
 
-/// Whether a step did all there was to do.
+/// Result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Done,
@@ -64,7 +63,7 @@ impl VectorKeeper {
         Self { store, clock, source, is_checked: AtomicBool::new(false) }
     }
 
-    /// Works on the periodic `vectors` job.
+    /// Runs the periodic `vectors` job.
     pub async fn run(&self) -> Outcome {
         match self.work().await {
             Ok(Progress::Done) => Outcome::UntilNextRun,
@@ -77,10 +76,7 @@ impl VectorKeeper {
         }
     }
 
-    /// One run of the job. Gives whether all is done.
-    ///
-    /// # Errors
-    /// When the store fails.
+    /// Does one run of the job. Returns `true` if no work remains.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
             Ok(progress) => Ok(progress == Progress::Done),
@@ -112,7 +108,7 @@ impl VectorKeeper {
         self.delete_left().await
     }
 
-    /// The space that vectors are made for. That of a server is known once it has made the first.
+    /// Returns the space of the current model. A server's space exists only after its first vector.
     async fn target(&self) -> chime_store::Result<Option<Space>> {
         match &self.source {
             VectorSource::Off => Ok(None),
@@ -135,7 +131,7 @@ impl VectorKeeper {
         }
     }
 
-    /// Makes the index anew where it does not hold what it should.
+    /// Rebuilds the index if it is incomplete.
     async fn check_index(&self, target: &Space) -> chime_store::Result<()> {
         let active = self.store.read(spaces::active).await?;
         for space in active.into_iter().chain([target.clone()]) {
@@ -148,7 +144,7 @@ impl VectorKeeper {
         Ok(())
     }
 
-    /// Until the index is whole, vectors are compared one by one.
+    /// Rebuilds the index of a space. Until it is complete, searches compare all vectors.
     async fn rebuild(&self, space: &Space) -> chime_store::Result<()> {
         let fresh = space.clone();
         let begin = move |tx: &chime_store::Writer<'_>| {
@@ -200,7 +196,7 @@ impl VectorKeeper {
         Ok(Progress::More)
     }
 
-    /// Has a server make vectors of what it, or the model before it, made one of.
+    /// Migrates to the server's current model: embeds the texts that have a vector of the previous one.
     async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<Progress, KeepError> {
         let Some(active) = self.store.read(spaces::active).await?.filter(|active| active.id != target.id) else {
             return Ok(Progress::Done);
@@ -223,8 +219,7 @@ impl VectorKeeper {
         Ok(Progress::More)
     }
 
-    /// Searches the target from now on, once it holds all that the space before it held. Until then memory is at work on the
-    /// summaries.
+    /// Activates the target space once all summaries have vectors in it, which memory jobs make.
     async fn change_to(&self, target: &Space) -> chime_store::Result<Progress> {
         let id = target.id;
         let change = move |tx: &chime_store::Writer<'_>| {
@@ -243,7 +238,7 @@ impl VectorKeeper {
         if is_due {
             tracing::info!(model = target.model, "recall searches the vectors of another model now");
         }
-        // A server takes its time for each of them.
+        // A server's vectors take longer than a short delay.
         let is_local = matches!(self.source, VectorSource::Local(_));
         Ok(if is_another && !is_due && is_local { Progress::More } else { Progress::Done })
     }

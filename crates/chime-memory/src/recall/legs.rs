@@ -1,4 +1,4 @@
-//! The legs: each proposes messages and sessions by one way of looking, and reads a bounded number of rows for it. None of them
+//! Retrievers: each proposes messages and sessions by one criterion and reads a bounded number of rows. None of them
 //! ranks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,34 +12,34 @@ use chime_store::postings::{self, Postings, Range};
 use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
 use chime_store::{passages, spaces, summaries, tags};
 
-/// Messages that are read of a word's posting list.
+/// Maximum number of messages read from a word's posting list.
 const OF_A_WORD: u32 = 400;
-/// Words whose lists are longer are looked for in pairs, the rarest of them; of each pair so many messages, among so many that
-/// hold the rarer word, the newest.
+/// Words with longer lists are searched in pairs: number of such words (the rarest), maximum number of messages per
+/// pair, and approximate number of the rarer word's newest messages that are searched.
 const PAIRED: usize = 3;
 const OF_A_PAIR: u32 = 60;
 const PASSED_BY: f64 = 4_000.0;
-/// Words of a question that are looked for: the longest of them tell something, and each costs a look.
+/// Maximum number of words of a question that are searched.
 const WORDS: usize = 16;
-/// People whom the question names and among whose messages it is looked.
+/// Maximum number of members named in the question whose messages are searched.
 const AUTHORS: usize = 3;
-/// Messages and sessions that vectors propose.
+/// Maximum number of messages and of sessions proposed by vectors.
 const BY_VECTOR: usize = 60;
 const SESSIONS_BY_VECTOR: usize = 24;
-/// The newest messages that have no stored vector yet and are compared one by one.
+/// Newest messages without a stored vector that are compared directly.
 const UNSTORED: u32 = 200;
-/// Sessions that each word of the question proposes as a tag, the newest.
+/// Maximum number of sessions (the newest) that each word of the question proposes as a tag.
 const BY_TAG: u32 = 20;
-/// Of sessions that are proposed, the nearest and surest whose messages are proposed too, and how many of each.
+/// Number of proposed sessions whose messages are proposed too, and messages of each.
 const OPENED: usize = 6;
 const OF_EACH: u32 = 4;
 
-/// What a proposal by another leg than words weighs against the share of the question that a message says.
+/// Weights of the other retrievers relative to the share of the question's words in a message.
 const OF_VECTOR: f64 = 2.0;
 const OF_AUTHOR: f64 = 0.6;
 const OF_SESSION: f64 = 0.7;
 
-/// What was proposed, with what each leg says of it.
+/// Proposals with the scores of each retriever.
 #[derive(Debug, Default)]
 pub struct Candidates {
     pub messages: HashMap<Seq, LegScores>,
@@ -47,7 +47,7 @@ pub struct Candidates {
     pub proposals: Vec<Proposal>,
     pub sessions: BTreeMap<SessionId, LegScores>,
     pub frequencies: Frequencies,
-    /// Of those of the newest messages that had none yet.
+    /// Embeddings computed for new messages without a stored one.
     pub vectors: HashMap<Seq, Vec<f32>>,
 }
 
@@ -62,14 +62,14 @@ impl Candidates {
         *known = known.merged(scores);
     }
 
-    /// The sessions that vectors and tags propose, best first.
+    /// Returns the sessions proposed by vectors and tags, best first.
     pub fn best_sessions(&self) -> Vec<(SessionId, LegScores)> {
         let mut sessions: Vec<(SessionId, LegScores)> = self.sessions.iter().map(|(id, legs)| (*id, *legs)).collect();
         sessions.sort_by(|(_, a), (_, b)| (b.summary + b.tags).total_cmp(&(a.summary + a.tags)));
         sessions
     }
 
-    /// Orders all that was proposed by what the legs say together.
+    /// Orders the proposals by their combined scores.
     fn settle(&mut self, words: &[WordPostings]) {
         let other = |legs: &LegScores| {
             let by_author = if legs.author > 0.0 { OF_AUTHOR } else { 0.0 };
@@ -85,7 +85,7 @@ impl Candidates {
     }
 }
 
-/// The first and the last number of a range, its end left out, that are not among `seqs`, which ascend.
+/// Returns the first and last number in the range (end excluded) that are missing in the ascending `seqs`.
 fn span_of_missing((from, end): (u32, u32), seqs: impl DoubleEndedIterator<Item = u32> + Clone) -> Option<(Seq, Seq)> {
     let first = from + (from..end).zip(seqs.clone()).take_while(|(number, seq)| number == seq).count() as u32;
     let behind = (first..end).rev().zip(seqs.rev()).take_while(|(number, seq)| number == seq).count() as u32;
@@ -93,7 +93,7 @@ fn span_of_missing((from, end): (u32, u32), seqs: impl DoubleEndedIterator<Item 
 }
 
 impl Reading<'_> {
-    /// All that any leg proposes.
+    /// Runs all retrievers.
     pub fn candidates(&self) -> chime_store::Result<Candidates> {
         let mut candidates = Candidates::default();
         let stems = self.stems();
@@ -105,7 +105,7 @@ impl Reading<'_> {
         Ok(candidates)
     }
 
-    /// Each stem of the question, once, with the word that it is of.
+    /// Returns each distinct stem of the question with its word.
     fn stems(&self) -> Vec<(String, &str)> {
         let stemmer = WordStemmer::new(self.language);
         let mut met = HashSet::new();
@@ -143,7 +143,8 @@ impl Reading<'_> {
         Ok(words)
     }
 
-    /// Where no stemmer brings the forms of a word together, its beginning does: added to the last list.
+    /// In languages without a stemmer, adds messages with the beginning of `word` in any of their words to the last
+    /// list.
     fn by_parts(&self, word: &str, lists: &mut [Postings], candidates: &mut Candidates) -> chime_store::Result<()> {
         let Some(list) = lists.last_mut().filter(|_| !self.language.has_stemmer()) else { return Ok(()) };
         for seq in postings::of_part(self.conn, &self.range(OF_A_WORD), word)?.seqs {
@@ -153,7 +154,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Of words whose lists are longer than what is read of them, adds the messages that hold two.
+    /// Adds messages with two of the words whose posting lists were not read completely.
     fn by_pairs(&self, stems: &[(String, &str)], lists: &mut [Postings]) -> chime_store::Result<()> {
         let mut common: Vec<usize> = (0..lists.len()).filter(|place| !lists[*place].is_complete).collect();
         common.sort_by(|a, b| lists[*a].held.total_cmp(&lists[*b].held));
@@ -172,7 +173,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Members whom the question names, and who did not opt out.
+    /// Returns the members that the question names, except those who opted out.
     pub(super) fn named(&self) -> impl Iterator<Item = &(UserId, String)> {
         self.people.iter().filter(|(id, _)| self.question.named.contains(id)).take(AUTHORS)
     }
@@ -194,7 +195,7 @@ impl Reading<'_> {
         let Some(space) = self.space.as_ref().filter(|_| !self.vector.is_empty()) else { return Ok(()) };
         let (chat, newest) = (self.request.conversation.chat, self.request.before);
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
-        // Whoever asks at the same time goes to the index.
+        // If another question holds the codes, uses the index.
         let mut codes = self.codes.try_lock().ok();
         for (seq, cosine) in vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())? {
             candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
@@ -207,7 +208,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The newest messages have no stored vectors yet.
+    /// Compares the newest messages directly, because they have no stored vectors yet.
     fn by_new_vectors(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
         let Some(embedder) = self.embedder else { return Ok(()) };
         let (chat, before) = (self.request.conversation.chat, self.request.before);
@@ -246,7 +247,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Proposes the messages that the summaries of the best proposed sessions rest on.
+    /// Proposes the source messages of the best sessions' summaries.
     fn open_sessions(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
         for (session, scores) in candidates.best_sessions().into_iter().take(OPENED) {
             for seq in summaries::grounds(self.conn, session, OF_EACH)? {

@@ -1,4 +1,4 @@
-//! Lists what a question asks for that only names a member or a day: what they said, what was said then.
+//! Lists messages and sessions for questions that name only a member or a time, such as "what did Ann say yesterday?"
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -11,17 +11,17 @@ use chime_relevance::retrieval::{Features, Lexicon};
 use chime_store::passages::{self, StoredPassage, Wanted};
 use chime_store::summaries;
 
-/// Newest messages that are read of each time and of each member that the question names.
+/// Newest messages read per time and member in the question.
 const READ: u32 = 200;
-/// Times of one question that are looked at.
+/// Maximum number of times (such as days) per question.
 const TIMES: usize = 3;
-/// Telling words of a message that says much; more do not count.
+/// Number of content words from which on a message has the full score.
 const LONG: usize = 10;
-/// Sessions that are listed at most, among so many of the newest.
+/// Maximum number of sessions listed, and number of newest sessions considered.
 const SESSIONS: usize = 6;
 const SESSIONS_READ: u32 = 40;
 
-/// The messages that say most of what the question names, best first: those of its own conversation before others.
+/// Returns the best messages for the members and times in the question, its own conversation first.
 pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> chime_store::Result<Vec<Message>> {
     let mut seen = HashSet::new();
     let mut listed: Vec<(StoredPassage, usize)> = Vec::new();
@@ -34,14 +34,14 @@ pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> chime_store
     let is_elsewhere = |one: &StoredPassage| one.thread != reading.request.conversation.thread;
     let names_time = !reading.question.spans.is_empty();
     listed.sort_by(|(a, a_tells), (b, b_tells)| {
-        // Of a day, what says much; of a member, what they said last.
+        // By time, the longest first; by member, the newest first.
         let by_length = if names_time { b_tells.cmp(a_tells) } else { Ordering::Equal };
         is_elsewhere(a).cmp(&is_elsewhere(b)).then(by_length).then((b.sent_at, b.seq).cmp(&(a.sent_at, a.seq)))
     });
     Ok(listed.into_iter().map(|(found, telling)| reading.listed(&found, telling)).collect())
 }
 
-/// The summaries of the longest sessions that ended in a time that the question names; none where it asks about a member.
+/// Returns the summaries of the longest sessions that ended at the times in the question. Empty if it names a member.
 pub fn sessions(reading: &Reading<'_>) -> chime_store::Result<Vec<FoundSummary>> {
     if !reading.question.named.is_empty() {
         return Ok(Vec::new());
@@ -64,18 +64,19 @@ pub fn sessions(reading: &Reading<'_>) -> chime_store::Result<Vec<FoundSummary>>
 }
 
 impl Reading<'_> {
-    /// The times that the question names: from the first moment to the one after the last.
+    /// Returns the times in the question as half-open ranges.
     fn times(&self) -> Vec<(Timestamp, Timestamp)> {
         self.question.spans.iter().take(TIMES).map(|span| (span.from, span.to)).collect()
     }
 
-    /// What the members that it names said at the times that it names; where it names no time or nobody, at any or by all.
+    /// Returns the messages of the named members at the named times. Without members, of all; without times, of any
+    /// time.
     fn said(&self) -> chime_store::Result<Vec<StoredPassage>> {
         let RecallRequest { conversation, before, .. } = *self.request;
         let all = Wanted { chat: conversation.chat, conversation: None, before, within: None, by: None };
         let members: Vec<UserId> = self.named().map(|(id, _)| *id).collect();
         if members.is_empty() && !self.question.named.is_empty() {
-            // An opted-out member who asks what they said.
+            // The named member opted out.
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
@@ -84,7 +85,7 @@ impl Reading<'_> {
                 let wanted = Wanted { within, by, ..all };
                 let newest = passages::newest(self.conn, &wanted, READ)?;
                 if by.is_none() && newest.len() == READ as usize {
-                    // Other topics may have said all of it; that of the question comes first.
+                    // Other forum topics may fill the limit, so the question's own topic is also read separately.
                     let here = Wanted { conversation: Some(conversation), ..wanted };
                     found.extend(passages::newest(self.conn, &here, READ)?);
                 }
@@ -107,7 +108,7 @@ impl Reading<'_> {
     }
 }
 
-/// Each of what is named; where nothing is, whatever it may be.
+/// Wraps each item in `Some`; returns one `None`, which means "any", if there are none.
 fn each_or_any<T>(named: Vec<T>) -> Vec<Option<T>> {
     if named.is_empty() { vec![None] } else { named.into_iter().map(Some).collect() }
 }

@@ -10,27 +10,27 @@ use chime_core::{Bullet, Conversation, LegScores, Seq, SessionId};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
 use chime_store::{Reader, messages, sessions, topic_names};
 
-/// Messages that are recalled at most.
+/// Maximum number of messages recalled by content.
 const RECALLED: usize = 10;
-/// And of those that are listed, as far as the tokens of the slot go.
+/// Maximum number of listed messages; the token limit may allow fewer.
 const LISTED: usize = 30;
-/// Sessions of which something is told, and bullets of each.
+/// Maximum number of sessions, and of bullets per session.
 const TOLD: usize = 3;
 const BULLETS: usize = 4;
 
-/// What a chat said before about a question, ranked.
+/// Ranked recall results for a question.
 pub struct Looked {
     conversation: Conversation,
-    /// The trigger: nothing from it on is told.
+    /// The trigger: only earlier messages are recalled.
     before: Seq,
     /// Best first.
     messages: Vec<Message>,
-    /// What the question names without a word about it, best first.
+    /// Messages for the member or time in the question, best first.
     listed: Vec<Message>,
     summaries: Summaries,
 }
 
-/// A message that may be told.
+/// Message that may be recalled.
 pub struct Message {
     pub seq: Seq,
     pub score: f64,
@@ -47,20 +47,19 @@ impl Message {
 }
 
 impl Looked {
-    /// What is given best first.
+    /// Creates the results from `messages` and `summaries`, both best first.
     pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<Message>, summaries: Summaries) -> Self {
         let RecallRequest { conversation, before, .. } = *request;
         Self { conversation, before, messages, listed: Vec::new(), summaries }
     }
 
-    /// The same with what is listed beside.
     pub(super) fn with_listed(mut self, listed: Vec<Message>, sessions: Vec<FoundSummary>) -> Self {
         self.listed = listed;
         self.summaries.add(sessions);
         self
     }
 
-    /// The best of it, without the messages that are `shown` anyway.
+    /// Returns the best results without the messages that the prompt already shows.
     pub fn best(&self, conn: &Reader, shown: &HashSet<Seq>) -> chime_store::Result<Recalled> {
         Ok(Recalled { messages: self.best_messages(conn, shown)?, sessions: self.best_sessions(conn, shown)? })
     }
@@ -80,8 +79,8 @@ impl Looked {
         Ok(best)
     }
 
-    /// What was found and what was listed by turns, each message once: either may be what was meant. "What did we agree for
-    /// saturday?" asks for what was said of that day as well as on it.
+    /// Alternates listed and found messages, each once, because either may be meant: "What did we agree for saturday?"
+    /// asks for messages about that day and for messages sent on it.
     fn by_turns(&self, shown: &HashSet<Seq>) -> Vec<&Message> {
         let is_news = |one: &&Message| one.seq < self.before && !shown.contains(&one.seq);
         let mut found = self.messages.iter().filter(is_news).take(RECALLED);
@@ -123,7 +122,7 @@ impl Looked {
         Ok(recalled)
     }
 
-    /// What the topic of a conversation is called, where that is another than the question's.
+    /// Returns the name of a conversation's forum topic, if it differs from the question's.
     fn other_topic(&self, conn: &Reader, conversation: Conversation) -> chime_store::Result<Option<String>> {
         if conversation == self.conversation {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The sessions of what was found, and what their summaries say of the question.
+//! Ranks the summaries of sessions by the question.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,31 +9,31 @@ use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, Store
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
 
-/// Best messages whose sessions are asked for.
+/// Number of best messages whose sessions are considered.
 const MESSAGES: usize = 10;
-/// Sessions whose summaries are read, and how many of them may be there because vectors and tags propose them.
+/// Maximum number of session summaries read, and of these, the ones proposed by vectors and tags.
 const LOOKED: usize = 8;
 const PROPOSED: usize = 4;
-/// The summaries that say something of a question.
+/// Session summaries that match a question.
 #[derive(Debug, Default)]
 pub struct Summaries {
     pub best_first: Vec<FoundSummary>,
-    /// Messages that other summaries in the prompt rest on.
+    /// Source messages of rolling summaries, which the prompt contains too.
     pub said_elsewhere: HashSet<Seq>,
 }
 
-/// A session's summary that says something of a question.
+/// Session summary that matches the question.
 #[derive(Debug)]
 pub struct FoundSummary {
     pub id: SessionId,
     pub score: f64,
     pub legs: LegScores,
-    /// With the present names of members, in the order of the summary, and how much each says of the question.
+    /// Bullets with current names of members, in order, with their scores.
     bullets: Vec<(Bullet, f64)>,
 }
 
 impl Summaries {
-    /// Adds those that are not among them yet, behind them.
+    /// Appends the summaries that are not present yet.
     pub fn add(&mut self, others: Vec<FoundSummary>) {
         for other in others {
             if !self.best_first.iter().any(|known| known.id == other.id) {
@@ -43,14 +43,14 @@ impl Summaries {
     }
 }
 
-/// A session that may be told of.
+/// Session that may be recalled.
 struct Looked {
     id: SessionId,
     summary: Summary,
     legs: LegScores,
 }
 
-/// What the summaries of the best sessions say of the question.
+/// Returns the summaries of the best sessions that cover enough of the question.
 pub fn found(
     reading: &Reading<'_>,
     (found, ranked): (&Found, &[Ranked]),
@@ -84,7 +84,7 @@ pub fn found(
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
 }
 
-/// The closed sessions of the best messages.
+/// Returns the closed sessions of the best messages.
 fn sessions_of(
     reading: &Reading<'_>,
     found: &Found,
@@ -123,7 +123,6 @@ fn look_at(
     Ok(looked)
 }
 
-/// The bullets of a summary, and how much each says of the question.
 fn scored_bullets(
     reading: &Reading<'_>,
     (summary, told): (&Summary, &[String]),
@@ -139,14 +138,14 @@ fn scored_bullets(
 }
 
 impl FoundSummary {
-    /// All of a summary, each bullet as good as the other.
+    /// Takes all of a summary, with equal scores.
     pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, legs: LegScores) -> Self {
         let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), sources: bullet.sources.clone() };
         let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
         Self { id, score: 0.0, legs, bullets }
     }
 
-    /// The `most` bullets that say most of the question and are news, in their order.
+    /// Returns the `most` best bullets for which `is_news` holds, in their order.
     pub fn best_bullets(&self, most: usize, is_news: impl Fn(&Bullet) -> bool) -> Vec<Bullet> {
         let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| *score > 0.0 && is_news(bullet));
         let mut best: Vec<(usize, f64)> = telling.map(|(place, (_, score))| (place, *score)).collect();
@@ -157,7 +156,7 @@ impl FoundSummary {
     }
 }
 
-/// The messages that bullets rest on.
+/// Loads the source messages of bullets.
 pub fn grounds(conn: &Reader, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<StoredMessage>> {
     let seqs: BTreeSet<Seq> = bullets.iter().flat_map(|bullet| bullet.sources.iter().copied()).collect();
     let mut grounds = Vec::new();

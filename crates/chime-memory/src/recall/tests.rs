@@ -7,10 +7,10 @@ use chime_store::testkit::new_store;
 use chime_store::{Priority, messages};
 
 const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
-/// At noon of the second day of a transcript.
+/// Noon of the second day of a transcript.
 const THE_SIXTH: Timestamp = Timestamp::from_secs(DAY_ONE.secs() + 36 * 3600);
 
-/// Numbers of what is recalled from `chat` for `text`, best first.
+/// Returns the numbers of the messages recalled from `chat` for `text`, best first.
 async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
     recalled_at(NOW, chat, text, shown).await
 }
@@ -86,7 +86,7 @@ async fn nothing_is_recalled_for_what_was_never_said() {
     assert_eq!(recalled(TALK, "and what about it?", &[]).await, [] as [u32; 0]);
 }
 
-/// A talk with its summary, whose first bullet Recent may hold already.
+/// Recalls from a conversation with a summary, whose first bullet may also be in Recent.
 async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Timestamp) -> Recalled {
     use chime_core::{Bullet, Closed, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
     use chime_store::summaries::{RollingSummary, save_mini, save_rolling};

@@ -1,13 +1,13 @@
-//! Updates as Telegram might send them: valid, of every kind, and as odd as members can make them.
+//! Generates valid updates of every kind, with hostile contents.
 
 use serde_json::{Map, Number, Value};
 
 use super::{BotApi, Field, Fields, Shape, Type};
 
-/// From this depth on only required fields are filled, and lists are empty.
+/// Depth from which on only required fields are filled and lists are empty.
 const DEPTH: usize = 5;
 
-/// A character that text does not hold, in the place of half a surrogate pair until the JSON is written.
+/// Placeholder for a lone surrogate, which a string cannot hold; replaced in the finished JSON.
 const HALF_A_PAIR: char = '\u{F8FF}';
 
 /// Texts that have broken bots.
@@ -27,7 +27,7 @@ const HOSTILE: &[&str] = &[
 
 const PLAIN: &[&str] = &["hello", "ann", "the deploy failed", "@chime_bot what now?", "кто там", "Õhtu", "🙂 ok"];
 
-/// A seeded source of chance (splitmix64): the same seed gives the same updates on every machine.
+/// Seeded random numbers (splitmix64): the same seed gives the same updates on every machine.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
@@ -36,7 +36,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// A number below `sides`; 0 when there are none.
+    /// Returns a number below `sides`, or 0 if `sides` is 0.
     pub fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -51,7 +51,7 @@ impl Dice {
     }
 }
 
-/// `n` updates as JSON, their ids counting up from 1 and their kinds taking turns.
+/// Generates `n` updates as JSON, with ids from 1, cycling through the kinds.
 pub fn generate(api: &BotApi, seed: u64, n: usize) -> Vec<String> {
     let Some(Type::Object(update)) = api.types.get("Update") else {
         return vec![];
@@ -68,7 +68,7 @@ pub fn generate(api: &BotApi, seed: u64, n: usize) -> Vec<String> {
         .collect()
 }
 
-/// The update with a few stretches cut out or overwritten, as a broken server or proxy might.
+/// Cuts or overwrites a few parts of the update, as a broken server or proxy might.
 pub fn mutilate(json: &str, dice: &mut Dice) -> String {
     let mut bytes = json.as_bytes().to_vec();
     for _ in 0..=dice.roll(3) {
@@ -128,7 +128,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Required fields, and about every eighth of the others: of a message's hundred that is a dozen.
+    /// Fills required fields and about one in eight of the others: about twelve of a message's hundred.
     fn object(&mut self, fields: &Fields, depth: usize) -> Value {
         let mut object = Map::new();
         for (name, field) in fields {
@@ -139,7 +139,7 @@ impl Maker<'_> {
         Value::Object(object)
     }
 
-    /// Ids reach 52 bits, dates are dates, offsets may point just outside their text.
+    /// Returns ids up to 52 bits, plausible dates, and offsets that may lie just outside their text.
     fn integer(&mut self, name: &str) -> Value {
         let small = i64::try_from(self.dice.roll(400)).unwrap_or(0);
         Value::from(match name {
@@ -165,7 +165,7 @@ impl Maker<'_> {
     }
 }
 
-/// The alternative with the fewest required parts that hold others: where the tree of a message must end.
+/// Returns the alternative with the fewest required nested types, so that recursion ends.
 fn shallowest<'a>(api: &BotApi, shapes: &'a [Shape]) -> &'a Shape {
     let parts = |shape: &&Shape| match shape {
         Shape::Named(name) => match api.types.get(name) {

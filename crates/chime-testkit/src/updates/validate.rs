@@ -1,14 +1,13 @@
-//! Would Telegram understand this request?
+//! Validates requests against the description of the Bot API.
 
 use serde_json::{Map, Value};
 
 use super::{BotApi, Field, Fields, Shape, Type};
 
-/// Checks a request against the description: the method and every field are known, what is required is there, and
-/// everything has the right type, however deep.
+/// Checks a request: the method and all fields are known, required ones are present, and all types match, at any depth.
 ///
 /// # Errors
-/// A sentence that names the first fault and where it is.
+/// Returns a sentence that names the first error and its path.
 pub fn validate_request(api: &BotApi, method: &str, params: &Value) -> Result<(), String> {
     let fields = api.methods.get(method).ok_or_else(|| format!("no method {method}"))?;
     let params = params.as_object().ok_or_else(|| format!("{method}: parameters are no object"))?;
@@ -64,7 +63,7 @@ fn named(api: &BotApi, path: &str, name: &str, value: &Value) -> Result<(), Stri
     }
 }
 
-/// One fit is enough. With a single candidate its own fault says most.
+/// Succeeds if one outcome does. Of a single candidate, reports its own error, which is the most specific.
 fn any(path: &str, outcomes: impl Iterator<Item = Result<(), String>>) -> Result<(), String> {
     let mut faults = Vec::new();
     for outcome in outcomes {
@@ -139,7 +138,7 @@ mod tests {
     fn whatever_is_generated_is_valid() {
         let api = BotApi::bundled();
         for json in generate(api, 5, 1_000) {
-            // Half a surrogate pair is valid on the wire, and more than a string here can hold.
+            // A lone surrogate is valid in JSON, but no Rust string can hold it.
             let update = serde_json::from_str(&json.replace("\\ud83d", "?")).unwrap();
             named(api, "update", "Update", &update).unwrap();
         }

@@ -1,4 +1,4 @@
-//! The line before the model server: as many calls at once as it has slots, answers first.
+//! Queue before the model server: limits parallel calls to its slots and serves answers first.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio_util::sync::CancellationToken;
 
 use chime_core::Timestamp;
 
-/// Without a tag for this long, a slow server is free for background work.
+/// Time without a trigger after which a slow server is free for background work.
 const QUIET: Duration = Duration::from_secs(120);
 
-/// Who waits for a call.
+/// Priority class of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
-    /// A member.
+    /// A member waits for the answer.
     Answer,
-    /// Nobody: gives way to answers.
+    /// Nobody waits: cancelled if an answer needs the slot.
     Background,
 }
 
-/// Calls that wait for a slot of the server, and calls under way. Clones are the same one.
+/// Calls that wait for a slot, and calls in flight. Clones share one queue.
 #[derive(Debug, Clone, Default)]
 pub struct Queue(Arc<Shared>);
 
@@ -30,7 +30,7 @@ struct Shared {
     changed: Notify,
 }
 
-/// The state of the queue, changed by pure steps.
+/// State of the queue; its methods do no IO.
 #[derive(Debug, Default)]
 struct Line {
     slots: usize,
@@ -47,7 +47,7 @@ struct Running {
     called_off: CancellationToken,
 }
 
-/// A place in the queue or a slot of the server, given back when dropped.
+/// Place in the queue or slot of the server, released on drop.
 #[derive(Debug)]
 pub struct Slot {
     queue: Queue,
@@ -56,13 +56,13 @@ pub struct Slot {
 }
 
 impl Queue {
-    /// Sets how many calls may be under way at once, at least one.
+    /// Sets the number of parallel calls, at least one.
     pub fn set_slots(&self, slots: usize) {
         self.lock().slots = slots.max(1);
         self.0.changed.notify_waiters();
     }
 
-    /// Returns how long background work waits before it may ask a slow server; none where it may ask now.
+    /// Returns the wait before background work may call a slow server, or `None` if it may now.
     pub fn until_quiet(&self, now: Timestamp) -> Option<Duration> {
         self.lock().until_quiet(now)
     }
@@ -73,7 +73,7 @@ impl Queue {
         let mut slot = Slot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
-            // From here on a change is noticed, also one before the wait begins.
+            // Registers before the check below, so that no notification between check and wait is lost.
             changed.as_mut().enable();
             if let Some(called_off) = self.lock().start(ticket) {
                 slot.called_off = called_off;
@@ -89,7 +89,7 @@ impl Queue {
 }
 
 impl Slot {
-    /// Resolves when the slot is needed for an answer.
+    /// Completes when the call is cancelled because an answer needs the slot.
     pub async fn called_off(&self) {
         self.called_off.cancelled().await;
     }
@@ -113,11 +113,11 @@ impl Line {
         self.next
     }
 
-    /// Starts the call where it is its turn.
+    /// Starts the call if it is next and a slot is free.
     fn start(&mut self, ticket: u64) -> Option<CancellationToken> {
         let first = |urgency| self.waiting.iter().find(|one| one.1 == urgency);
         let (next, urgency) = *first(Urgency::Answer).or(first(Urgency::Background))?;
-        // Background work waits for slots that nobody gave up yet, too.
+        // Cancelled calls hold their slot until they end, so they count as running.
         if next != ticket || self.running.len() >= self.slots.max(1) {
             return None;
         }
@@ -132,7 +132,7 @@ impl Line {
         self.running.retain(|one| one.ticket != ticket);
     }
 
-    /// Calls off the newest background calls, as many as are in the way of answers.
+    /// Cancels the newest background calls, as many as waiting answers need.
     fn call_off(&mut self) {
         let answers = self.waiting.iter().filter(|one| one.1 == Urgency::Answer).count();
         let is_ending = |one: &&Running| one.called_off.is_cancelled();
@@ -150,7 +150,7 @@ impl Line {
         if is_answering.into_iter().any(|urgency| urgency == Urgency::Answer) {
             return Some(QUIET);
         }
-        // Never more than the whole span, should the wall clock be set back.
+        // The maximum applies after the wall clock was set back.
         let left = self.last_answer?.plus(QUIET).since(now).min(QUIET);
         (!left.is_zero()).then_some(left)
     }

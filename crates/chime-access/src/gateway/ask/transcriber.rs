@@ -1,4 +1,4 @@
-//! Has recordings transcribed: budget, breaker, model, ledger.
+//! Transcription of recordings: budget, breaker, call, usage record.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use chime_runtime::resilience::{Admission, Breaker, Outcome};
 use chime_store::usage::{self, Call};
 use chime_store::{Priority, Store, Writer};
 
-/// The model that transcribes, and whether it may be asked.
+/// Client of the transcription model, with its budget and breaker.
 pub struct Transcriber {
     store: Store,
     clock: Clock,
@@ -20,11 +20,11 @@ pub struct Transcriber {
     breaker: Mutex<Breaker>,
 }
 
-/// A transcript, and what it took, to be written down in one transaction.
+/// Transcript with its usage record, which the caller stores in the same transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a call that is not written down is missing in the day's budget"]
 pub struct Transcribed {
-    /// Empty where nobody says anything.
+    /// Empty if nobody speaks.
     pub text: String,
     call: Call,
 }
@@ -40,10 +40,7 @@ impl Transcriber {
         Self { store, clock, model, budget, breaker: Mutex::default() }
     }
 
-    /// Has `audio` transcribed. It counts for the chat, and for the member who waits for it.
-    ///
-    /// # Errors
-    /// Each says what the caller can do.
+    /// Transcribes `audio`. Its usage counts for the chat and for the waiting member.
     pub async fn transcribe(
         &self,
         conversation: Conversation,
@@ -78,7 +75,7 @@ impl Transcriber {
         }
     }
 
-    /// Writes down a failed call. That the ledger cannot be written must not hide why the call failed.
+    /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
     async fn charge(&self, call: Call) {
         if let Err(error) = self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed transcription is missing in the day's budget");
@@ -95,7 +92,7 @@ impl Transcriber {
         }
     }
 
-    /// A server that answers is well, whatever it thinks of the recording.
+    /// Reports the result to the breaker. An error about the recording itself is no failure of the server.
     fn settle(&self, failure: Option<&LlmError>) {
         let outcome = match failure {
             None => Outcome::Succeeded,

@@ -1,4 +1,4 @@
-//! Matters that began before all that a window is usually chosen from.
+//! Subjects that began before the usual candidates.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use chime_store::{Priority, chats, messages};
 
 const DAY: u64 = 86_400;
 
-/// What people say meanwhile: a few words that everybody uses, and two that are hardly ever said.
+/// Filler texts of common words; each gets two rare words.
 const USUAL: [&str; 12] = [
     "the match yesterday was awful",
     "my train is late again",
@@ -34,20 +34,20 @@ const USUAL: [&str; 12] = [
     "power cut on our street",
 ];
 
-/// One of three thousand words.
+/// Returns one of three thousand rare words.
 fn seldom(n: usize) -> String {
     let letter = |n: usize| char::from(b'b' + (n % 15) as u8);
     format!("{}o{}i{}", letter(n), letter(n / 15), letter(n / 225 % 14))
 }
 
-/// Who says what, seconds after the one before.
+/// Seconds since the previous message, author, text.
 struct Line(u64, &'static str, String);
 
 fn line(after: u64, who: &'static str, text: &str) -> Line {
     Line(after, who, text.to_owned())
 }
 
-/// `count` messages of others, spread over `seconds`.
+/// Returns `count` messages of other members, spread over `seconds`.
 fn chatter(count: usize, seconds: u64) -> Vec<Line> {
     let people = ["Lena", "Omar", "Pia", "Ruth", "Sven"];
     let mixed = |n: usize| n.wrapping_mul(2_654_435_761) >> 7;
@@ -56,12 +56,12 @@ fn chatter(count: usize, seconds: u64) -> Vec<Line> {
     (0..count).map(|n| Line(seconds / count as u64, people[n * 3 % 5], text(n))).collect()
 }
 
-/// The window of the last of `lines`, a tag with these words.
+/// Returns the window of the last of `lines`, a trigger with this question.
 async fn asked(lines: Vec<Line>, ask: &'static str) -> ContextWindow {
     asked_in(lines, ask, |_| {}, "").await
 }
 
-/// The window of a bare tag about a [`resumed`] matter, some of whose messages are changed.
+/// Returns the window of a trigger without text about a [`resumed`] subject after changing some of its messages.
 async fn resumed_with(changed: &[i64], change: impl Fn(&mut Message)) -> ContextWindow {
     let change = |message: &mut Message| {
         if changed.contains(&message.id.0) {
@@ -71,7 +71,7 @@ async fn resumed_with(changed: &[i64], change: impl Fn(&mut Message)) -> Context
     asked_in(resumed(""), "", change, "").await
 }
 
-/// The window of the last of `lines`, each message changed by `change`, after `damage` was done to the database.
+/// Returns the window of the last of `lines`, with each message changed by `change` and the database by `damage`.
 async fn asked_in(
     lines: Vec<Line>,
     ask: &'static str,
@@ -101,7 +101,7 @@ async fn asked_in(
     picked.await.unwrap()
 }
 
-/// The lines as a transcript, the first at the beginning of day 1.
+/// Returns the lines as a transcript that starts on day 1.
 fn written(lines: &[Line]) -> String {
     let (mut chat, mut at) = (String::new(), 0);
     for (id, Line(after, who, text)) in (1..).zip(lines) {
@@ -116,7 +116,7 @@ fn written(lines: &[Line]) -> String {
     chat
 }
 
-/// What is there from further back.
+/// Returns the ids of the older messages in the window.
 fn bridged(window: &ContextWindow) -> Vec<i64> {
     let bridged = window.entries.iter().filter(|entry| entry.reason == Reason::Bridge);
     bridged.map(|entry| entry.message.message.id.0).collect()
@@ -129,7 +129,7 @@ fn restaurant() -> Vec<Line> {
     ]
 }
 
-/// A matter that rested for two days and a thousand messages, and a tag.
+/// Returns a subject that rested for two days and a thousand messages, and a trigger.
 fn resumed(ask: &str) -> Vec<Line> {
     let mut lines = chatter(300, DAY);
     lines.extend(restaurant());
@@ -175,7 +175,7 @@ async fn an_album_comes_whole() {
 
 #[tokio::test]
 async fn what_is_known_of_an_old_message_from_a_reply_does_not_hide_what_is_older() {
-    // The oldest of the candidates was met last, so that it has the highest number of all.
+    // The oldest of the candidates was stored last, so it has the highest number of all.
     let late = |message: &mut Message| (message.origin, message.id) = (Origin::Snapshot, MessageId(1));
     assert_eq!(bridged(&resumed_with(&[1105], late).await), [301, 302]);
 }

@@ -1,4 +1,4 @@
-//! Kept messages are those that would be read anew, whatever changed meanwhile.
+//! The cached messages equal freshly read ones after any change.
 
 use super::*;
 use crate::context::newest::Newest;
@@ -9,7 +9,7 @@ use chime_store::{Writer, consent};
 const KEY: ChatKey = ChatKey(1);
 const HERE: Conversation = Conversation { chat: KEY, thread: None };
 
-/// The texts of the messages before one, and the number of marks before them.
+/// Texts of the messages before one, and the number of marks before them.
 type Shown = (Vec<String>, usize);
 
 async fn shown(store: &Store, readings: &Arc<Readings>, here: Conversation, before: i64) -> Shown {
@@ -30,7 +30,7 @@ async fn change(store: &Store, work: impl FnOnce(&Writer<'_>) -> chime_store::Re
     store.write(Priority::Background, work).await.unwrap();
 }
 
-/// Compares what is kept with what is read anew, at the end of the talk and further back.
+/// Compares cached with freshly read messages at the end of the conversation and further back.
 async fn check(store: &Store, kept: &Arc<Readings>, here: Conversation, what: &str) -> Shown {
     for before in [i64::MAX, 440, 425, 300] {
         let anew = shown(store, &Arc::new(Readings::new(None)), here, before).await;

@@ -1,4 +1,4 @@
-//! Ended at any step of any kind of job, as a killed process is, memory ends up as if nothing had happened.
+//! A job of any kind, killed after any step, leaves the same memory as an undisturbed run.
 
 use std::future::{Future, poll_fn};
 use std::task::Poll;
@@ -9,11 +9,11 @@ use chime_llm::{Embeddings, LlmOptions};
 use chime_store::{answers, strand_summaries, summary_vectors, tags};
 use chime_testkit::ModelServer;
 
-/// Every summary of this story, whatever it is made of.
+/// Every summary in this scenario.
 const BULLETS: &str = "- they decided to take the red tent to the lake on Friday \
                        [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12]";
 const TAGS: &str = r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#;
-/// No job takes so many steps.
+/// Upper bound of a job's steps.
 const MOST_STEPS: usize = 500;
 
 struct Scripted {
@@ -21,7 +21,7 @@ struct Scripted {
     _servers: [ModelServer; 2],
 }
 
-/// Two sessions, one of them old enough for History, in a chat that was asked lately.
+/// Sets up two sessions, one of them old enough for History, in a chat that recently tagged the bot.
 async fn scripted(now: Timestamp) -> Scripted {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut bench = Bench::new().await;
@@ -89,7 +89,7 @@ fn asked(now: Timestamp) -> AnswerRecord {
     }
 }
 
-/// What `work` comes to, unless the process ends after so many of its steps.
+/// Returns the output of `work`, or `None` if it is killed after `steps` steps.
 async fn within<F: Future>(work: F, steps: usize) -> Option<F::Output> {
     let mut work = std::pin::pin!(work);
     let mut left = steps;
@@ -104,8 +104,8 @@ async fn within<F: Future>(work: F, steps: usize) -> Option<F::Output> {
 }
 
 impl Bench {
-    /// Works until nothing is due. A job of the kind `cut` is ended after its first step, taken up again, ended after its
-    /// second, and so on. Gives how often that was.
+    /// Works until nothing is due. Kills each job of kind `cut` after its first step, restarts it, kills it after its
+    /// second, and so on. Returns the number of kills.
     async fn work_in_spite_of(&self, cut: Option<JobKind>) -> usize {
         let mut cuts = 0;
         loop {
@@ -155,7 +155,7 @@ impl Bench {
             }
             assert!(steps <= MOST_STEPS, "{job} does not end");
             let payload = job.payload.clone();
-            // After whatever the attempt before still wrote.
+            // Waits for writes of the previous attempt.
             if !self.write(move |tx| jobs::is_due(tx, &payload)).await {
                 return cuts;
             }
@@ -207,23 +207,23 @@ async fn ended_at_any_step_of_any_kind_of_job_memory_is_the_same() {
     }
 }
 
-/// A kind of work, and after how many of its steps the process ends.
+/// Kill of a job after some of its steps.
 #[derive(Debug, Clone, Copy)]
 struct Crash {
     job: usize,
     steps: usize,
-    /// It was only held up: all other work overtakes it, and then it goes on with what it has read.
+    /// The job was only delayed: others overtake it, then it continues with what it had read.
     is_late: bool,
 }
 
-/// Every stage of History at which a process may end: any job, ended after any of its steps, in any order.
+/// Kills of any jobs after any steps, in any order.
 fn crashes() -> impl Strategy<Value = Vec<Crash>> {
     let crash = (0_usize..12, 0_usize..14, prop::bool::weighted(0.2));
     prop::collection::vec(crash.prop_map(|(job, steps, is_late)| Crash { job, steps, is_late }), 0..60)
 }
 
 impl Bench {
-    /// Takes up one due job or a round of what is periodic, and ends it after some steps.
+    /// Starts one due job or a round of periodic jobs, and kills it after some steps.
     async fn crash(&self, crash: Crash) {
         let later = self.memory.clock.now().plus(HOUR);
         let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
@@ -241,7 +241,7 @@ impl Bench {
         self.folded_once().await;
     }
 
-    /// History counts each session that is marked as folded once, and rests on none twice.
+    /// Checks that History counts each folded session once. Returns their number.
     async fn folded_once(&self) -> usize {
         let (folded, history) = self
             .write(|tx| {

@@ -20,7 +20,7 @@ struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What is said in the labelled chats, each text once, and what is asked about them.
+/// Returns the distinct messages of the labelled chats, and the questions about them.
 fn labelled() -> (Vec<String>, Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/chats");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -40,7 +40,7 @@ fn labelled() -> (Vec<String>, Vec<String>) {
 }
 
 impl Bench {
-    /// A chat of 420 messages whose third tells the code of the door.
+    /// A chat of 420 messages, the third with the code of the front door.
     async fn new() -> Self {
         let (mut texts, _) = labelled();
         texts.truncate(420);
@@ -48,7 +48,7 @@ impl Bench {
         Self::of(texts).await
     }
 
-    /// A chat in which these texts were said.
+    /// A chat with these messages.
     async fn of(texts: Vec<String>) -> Self {
         let (folder, store) = new_store().await;
         let lines: Vec<String> = (1..=texts.len()).map(|number| format!("10:00 ben#{number} said")).collect();
@@ -70,7 +70,7 @@ impl Bench {
         Self { store, clock: Clock::system(), folder }
     }
 
-    /// The same database, as the next process finds it.
+    /// Reopens the database, as after a restart.
     async fn opened_again(self) -> Self {
         self.store.close().await;
         let (store, _) = Store::open(&self.folder.path().join("chime.db"), Timestamp::from_secs(2)).unwrap();
@@ -117,13 +117,13 @@ fn shipped() -> Arc<Embedder> {
     Arc::new(Embedder::shipped().unwrap())
 }
 
-/// The same table under another name: another model, as far as anybody can know.
+/// Loads the same model under another name, as if it were another model.
 fn other() -> Arc<Embedder> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../embedding/chat-static-ml-160-int8");
     Arc::new(Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap())
 }
 
-/// The nearest to a text, with their cosines, by the index and by comparing all.
+/// Returns the nearest texts with cosines, by index and by full scan.
 async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -> (Vec<Near>, Vec<Near>) {
     let space = bench.active().await;
     let vector = chime_core::pack(&embedder.embed(text)).unwrap();
@@ -136,7 +136,7 @@ async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -
     bench.store.read(find).await.unwrap()
 }
 
-/// The five nearest by the index and by comparing all.
+/// Returns the five nearest, by index and by full scan.
 async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<Seq>) {
     let (index, scan) = nearest(bench, embedder, text, 5).await;
     assert_eq!((index.len(), index[0].1), (scan.len(), scan[0].1), "the nearest has the greatest cosine");
@@ -145,14 +145,14 @@ async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<
     (seqs(index), seqs(scan))
 }
 
-/// The share of the nearest that the index finds. Of equals either will do.
+/// Returns the share of the nearest that the index found. Equal cosines are interchangeable.
 fn share_found(index: &[Near], scan: &[Near]) -> f64 {
     let least = scan.last().map_or(1.0, |(_, cosine)| *cosine);
     index.iter().filter(|(_, cosine)| *cosine >= least).count() as f64 / scan.len() as f64
 }
 
-/// The index compares a part of each vector and proposes few: it misses some whose cosine is hardly greater than that of the
-/// next. The bounds are what holds of these texts, which are the same in each run.
+/// The index compares a part of each vector only, so it misses some texts with nearly equal cosines. The bounds hold
+/// for these texts, which are the same in each run.
 #[tokio::test]
 async fn of_thousands_the_index_finds_nearly_all_of_the_ten_nearest() {
     let (mut texts, questions) = labelled();
@@ -230,7 +230,7 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
     let (bench, before, after) = (Bench::new().await, shipped(), other());
     bench.keep(&before).await;
     let old = bench.active().await;
-    // Ended half-way.
+    // Stopped half-way.
     let keeper = bench.keeper(&after);
     let target = keeper.target().await.unwrap().unwrap();
     assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), Progress::More);
