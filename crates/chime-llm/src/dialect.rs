@@ -7,23 +7,23 @@ use crate::{AnswerFormat, Prompt};
 /// Deviations of a model from the default request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// The limit is named `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
+    /// `true` if the limit is named `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
     pub completion_limit: bool,
-    /// Only the default temperature is accepted.
+    /// `true` if only the default temperature is accepted.
     pub default_temperature: bool,
-    /// `response_format` is not accepted; only the prompt can ask for a format.
+    /// `true` if `response_format` is refused, so that only the prompt can ask for a format.
     pub free_form: bool,
-    /// `stream_options` is not accepted, so streams report no token counts.
+    /// `true` if `stream_options` is refused, so that streams report no token counts.
     pub uncounted_stream: bool,
-    /// Tools are not accepted.
+    /// `true` if tools are refused.
     pub no_tools: bool,
-    /// Pictures are not accepted.
+    /// `true` if pictures are refused.
     pub no_pictures: bool,
-    /// There is no system role, and roles must alternate: instructions go into the first user message.
+    /// `true` if there is no system role and roles must alternate: instructions go into the first user message.
     pub no_system: bool,
-    /// The model's reasoning must be sent back with the calls that followed it.
+    /// `true` if the model's reasoning must be sent back with the calls that followed it.
     pub wants_thoughts: bool,
-    /// A `response_format` was accepted before, so a later failure has another cause.
+    /// `true` if a `response_format` was accepted before, so that a later failure has another cause.
     pub takes_forms: bool,
     /// Number of optional parameters tried one by one to find the one that is refused.
     pub suspect: usize,

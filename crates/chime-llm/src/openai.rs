@@ -383,7 +383,7 @@ impl Model {
 }
 
 impl Deadline {
-    /// Returns the time left, at most the whole span in case the wall clock is set back.
+    /// Returns the time left, at most the whole span in case the system clock is set back.
     fn left(&self, clock: &Clock) -> Duration {
         self.until.since(clock.now()).min(self.span)
     }

@@ -182,7 +182,7 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     let builder = reqwest::Client::builder()
         .user_agent(concat!("chime/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
-        // Our clock times the calls. This limit remains if the wall clock is set back.
+        // Our clock times the calls. This limit remains if the system clock is set back.
         .read_timeout(silence)
         .tcp_nodelay(true)
         // Following a redirect would turn the POST into a GET and hide a wrong address.
