@@ -45,7 +45,7 @@ struct Renderer<'a> {
     source: &'a str,
     writer: Writer,
     marks: Marks,
-    /// The quotes and lists around the current place, outermost first.
+    /// Quotes and lists around the current position, outermost first.
     containers: Vec<Container>,
     /// End of the bullet of the innermost new item: the item's first block continues its line.
     bullet: Option<Place>,
