@@ -24,7 +24,6 @@ pub struct LlmOptions {
     pub api_key: Option<SecretString>,
     /// `OPENAI_BASE_URL`, including its `/v1`, with or without a trailing slash.
     pub base_url: String,
-    /// `MODEL`.
     pub model: String,
     /// `MODEL_FALLBACK`, on the same server: called once when `model` fails.
     pub fallback: Option<String>,

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use regex::{Captures, Regex};
 
-/// Compiles a constant pattern.
 pub fn pattern(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "every pattern is a constant that a test uses")]
     Regex::new(pattern).expect("a valid pattern")

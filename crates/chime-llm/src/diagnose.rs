@@ -61,7 +61,6 @@ const NO_SYSTEM: &[&str] = &[
 /// Size in tokens above which an unexplained refusal is treated as a prompt that is too long.
 const LARGE: usize = 2_000;
 
-/// Converts a failed call to an error.
 pub fn diagnose(failure: Failure) -> LlmError {
     match failure {
         Failure::Transport(error) if error.is_timeout() => LlmError::TimedOut,

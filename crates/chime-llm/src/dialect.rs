@@ -15,9 +15,7 @@ pub struct Dialect {
     pub free_form: bool,
     /// `true` if `stream_options` is refused, so that streams report no token counts.
     pub uncounted_stream: bool,
-    /// `true` if tools are refused.
     pub no_tools: bool,
-    /// `true` if pictures are refused.
     pub no_pictures: bool,
     /// `true` if there is no system role and roles must alternate: instructions go into the first user message.
     pub no_system: bool,
@@ -42,7 +40,7 @@ enum Optional {
 #[derive(Debug)]
 pub struct Attempts {
     pub dialect: Dialect,
-    /// The server said that the model accepts no pictures at all.
+    /// `true` if the server said that the model accepts no pictures at all.
     pub sees_nothing: bool,
     learnt: Dialect,
     /// A refusal without a reason, after which all optional parameters were omitted.

@@ -11,7 +11,6 @@ use crate::{LlmError, LlmOptions};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// An embedding model.
 #[derive(Debug)]
 pub struct Embeddings {
     server: Server,

@@ -18,7 +18,6 @@ pub enum LlmError {
     /// No complete answer within the time limit of the call or of all attempts.
     #[error("the model took too long")]
     TimedOut,
-    /// The prompt exceeds the model's context window.
     #[error("the prompt is too long for the model")]
     PromptTooLong,
     /// A permanent refusal: an operator must change something.
@@ -33,7 +32,6 @@ pub enum LlmError {
     /// The model's reasoning used up the token limit of the answer.
     #[error("the model thinks longer than the limit of tokens allows, and gave no answer")]
     NoRoom,
-    /// The answer ended before it was complete.
     #[error("the model server's answer broke off")]
     BrokeOff,
     /// The call succeeded without any text.

@@ -32,12 +32,11 @@ pub struct ServerFacts {
 }
 
 impl ServerFacts {
-    /// Returns whether the model is known to read slowly.
+    /// Returns whether the model is known to be slow at processing prompts.
     pub fn is_slow(&self) -> bool {
         self.reads_per_second.is_some_and(|speed| speed < SLOW)
     }
 
-    /// Returns whether the model is known to be slow or small.
     pub fn is_weak(&self) -> bool {
         self.is_slow() || self.parameters.is_some_and(|parameters| parameters < SMALL)
     }
@@ -172,7 +171,6 @@ impl Speeds {
         self.0.push_back(speed);
     }
 
-    /// Returns the median.
     pub fn typical(&self) -> Option<f64> {
         let mut sorted: Vec<f64> = self.0.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
@@ -189,7 +187,7 @@ fn size(value: Option<&Value>) -> Option<usize> {
     number(value).filter(|size| CONTEXT_SIZES.contains(size))
 }
 
-/// Parses `8.0B` or `135M`.
+/// Parses a parameter count such as `8.0B` or `135M`.
 fn parameters(written: &str) -> Option<u64> {
     let (number, unit) = written.trim().split_at_checked(written.trim().len().checked_sub(1)?)?;
     let unit = match unit {

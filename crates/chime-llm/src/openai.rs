@@ -59,7 +59,6 @@ struct Model {
     needs_room: AtomicBool,
     /// `true` after the operator was warned that the server truncates prompts.
     warned_of_cut: AtomicBool,
-    /// `true` if its server refuses to stream.
     refuses_streams: AtomicBool,
     facts: Mutex<ServerFacts>,
     speeds: Mutex<Speeds>,
@@ -117,12 +116,10 @@ impl OpenAi {
         !self.primary.dialect(now).no_pictures
     }
 
-    /// Facts about the model that is asked first.
     pub fn facts(&self) -> ServerFacts {
         self.primary.facts()
     }
 
-    /// Returns whether the server is one of the operator's own.
     pub fn is_own(&self) -> bool {
         self.server.is_own()
     }

@@ -37,7 +37,6 @@ pub struct Picture {
 /// Estimated tokens of a picture: roughly what servers count for 1,280 by 960 pixels.
 const PICTURE_TOKENS: usize = 1_500;
 
-/// The requested format of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum AnswerFormat {
     #[default]
@@ -95,7 +94,6 @@ pub enum PromptRole {
     Assistant,
 }
 
-/// The answer of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// Trimmed text without reasoning. Empty only if there are `calls`.

@@ -28,7 +28,6 @@ pub struct Assembly {
     pieces: Pieces,
     has_choice: bool,
     events: usize,
-    /// Error reported by the server.
     error: Option<Value>,
     /// Prompt timings from the last event that has any.
     reading: ReadingTime,
@@ -95,7 +94,6 @@ impl Assembly {
         visible_so_far(&self.pieces.text, prompt)
     }
 
-    /// Returns the server's prompt timings.
     pub fn reading(&self) -> ReadingTime {
         self.reading
     }

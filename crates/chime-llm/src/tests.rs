@@ -211,7 +211,6 @@ async fn a_server_that_is_not_there_is_unreachable() {
     assert!(!chain.contains("secret"), "an address may hold a key: {chain}");
 }
 
-/// Collects log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -33,7 +33,6 @@ pub struct ToolCall {
     pub thoughts: Option<String>,
 }
 
-/// Calls made together, and their results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolRound {
     /// Text that the model wrote along with the calls.
@@ -46,7 +45,6 @@ pub struct ToolRound {
 /// The tools of one prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tools {
-    /// Tools that may be called now.
     pub offered: Vec<Tool>,
     /// `true` if the request omits the tools although calls of them are still answered.
     pub is_silent: bool,

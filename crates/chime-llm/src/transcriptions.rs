@@ -19,7 +19,6 @@ const MOST_CHARS: usize = 12_000;
 /// Seconds of silence in a probe: some servers refuse less than a tenth.
 const PROBE_SECONDS: u32 = 1;
 
-/// A transcription model.
 #[derive(Debug)]
 pub struct Transcriptions {
     server: Server,

@@ -8,7 +8,6 @@ use crate::{AnswerFormat, Prompt, ToolCall, calls};
 /// The parts of an output that are for members.
 pub struct Visible {
     pub text: String,
-    /// Calls of offered tools in the text.
     pub calls: Vec<ToolCall>,
     /// `true` if text followed the end of the answer.
     pub was_cut: bool,

@@ -34,7 +34,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Converts the answer of `model` to `prompt`.
+    /// Builds the completion of `prompt` by `model`.
     pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
         /// Smallest prompt, in tokens, whose count shows truncation: smaller ones are counted too differently.
         const TELLING: u64 = 1_000;
@@ -120,7 +120,6 @@ fn show(pictures: &[Picture], messages: &mut Value) {
     last["content"] = Value::Array(parts);
 }
 
-/// Builds the request for a streamed answer.
 pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     let mut body = request(model, prompt, dialect);
     body["stream"] = json!(true);
@@ -311,7 +310,6 @@ pub struct Part {
     text: String,
 }
 
-/// The end of the generation.
 enum Finish {
     Whole,
     CutOff,

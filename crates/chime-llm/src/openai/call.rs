@@ -12,7 +12,6 @@ use crate::wire::{self, Answer};
 use crate::{LlmError, Prompt};
 use chime_runtime::resilience::within;
 
-/// An answer and its timing.
 pub(super) struct TimedAnswer {
     pub answer: Answer,
     /// Time from the call to the first word of the answer.
@@ -125,7 +124,6 @@ impl OpenAi {
         Ok(TimedAnswer { answer: wire::read(body, prompt)?, first_word: None, first_token: None, reading })
     }
 
-    /// Returns the time limit for the first word.
     fn first_word(&self, model: &Model, prompt: &Prompt) -> Duration {
         timeouts::first_word(self.timeout, prompt.estimated_tokens(), model.facts().reads_per_second)
     }
