@@ -192,7 +192,6 @@ pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     filled(Some(&parts.join(" ")))
 }
 
-/// Returns the text unless it is empty.
 pub fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }

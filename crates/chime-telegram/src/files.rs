@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use chime_core::MessageAt;
 
-/// A file attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
     /// Telegram's id for the download by this bot.
@@ -37,7 +36,6 @@ pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
     })
 }
 
-/// A photo in one of its sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Photo {
     /// Telegram's id for the download by this bot.

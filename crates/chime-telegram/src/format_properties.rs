@@ -90,7 +90,6 @@ fn markdown() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Markdown that is long enough for several messages.
 fn long_markdown() -> impl Strategy<Value = String> {
     let filler = prop_oneof![
         Just("word ".repeat(300)),

@@ -2,7 +2,6 @@
 
 use crate::dto::ChatMember;
 
-/// A user's status in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberStatus {
     Owner,

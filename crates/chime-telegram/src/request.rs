@@ -58,7 +58,6 @@ pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
     Ok(request)
 }
 
-/// Replaces the text and buttons of a message.
 pub fn edit_message(
     chat: ChatId,
     message: MessageId,

@@ -29,9 +29,10 @@ pub struct Allowed<'a> {
 /// Removes everything harmful from `text`.
 ///
 /// - A link to an address that is not allowed becomes its text followed by the address in brackets. Only `http` and
-/// `https`   links qualify; of others only the text remains. - An invisible character breaks up `@names` that are not
-/// allowed, `/commands` and app links, except inside code, where   Telegram ignores them. - Entities that mention a
-/// member or run something are dropped.
+///   `https` links qualify; of others only the text remains.
+/// - An invisible character breaks up `@names` that are not allowed, `/commands` and app links, except inside code,
+///   which Telegram does not scan for them.
+/// - Entities that mention a member or run something are dropped.
 pub fn defuse(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     let shown = reveal_addresses(text, allowed);
     // After the first step, because a revealed address may follow a word directly.

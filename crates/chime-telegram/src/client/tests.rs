@@ -134,7 +134,6 @@ async fn check_send(reply: Reply, timeout: Duration, expected: Expect) {
     expected.assert_eq(&shown);
 }
 
-/// Long enough that no test reaches it.
 const PATIENT: Duration = Duration::from_secs(30);
 
 #[tokio::test]

@@ -104,7 +104,6 @@ fn is_formula(math: &str) -> bool {
     has_command || math.contains(['^', '_']) && is_short(math)
 }
 
-/// Returns whether a text contains an exponent or index in braces.
 fn has_index(math: &str) -> bool {
     math.contains("^{") || math.contains("_{")
 }
@@ -125,7 +124,6 @@ fn is_known(command: &str) -> bool {
         )
 }
 
-/// Returns the character of a command.
 fn sign(command: &str) -> Option<&'static str> {
     let mut words = SIGNS.split_whitespace();
     while let (Some(name), Some(sign)) = (words.next(), words.next()) {
@@ -162,7 +160,6 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
     }
 }
 
-/// Converts a formula.
 fn signs(math: &str) -> String {
     let mut reader = Reader { rest: math, depth: 0 };
     let shown = reader.until_brace();
@@ -280,7 +277,6 @@ fn in_brackets(part: &str) -> String {
     }
 }
 
-/// Escapes text for Markdown.
 fn escaped(shown: &str) -> String {
     let mut out = String::with_capacity(shown.len());
     for c in shown.chars() {

@@ -61,7 +61,7 @@ enum Container {
     Quote {
         start: Place,
     },
-    /// Holds the number of the next item in a numbered list.
+    /// A list; `next` is the number of its next item if it is numbered.
     List {
         next: Option<u64>,
     },
@@ -320,7 +320,6 @@ fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
     }
 }
 
-/// Returns the delimiter after the number of an item.
 fn delimiter(item: &str) -> char {
     let after = item.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit());
     if after.starts_with(')') { ')' } else { '.' }

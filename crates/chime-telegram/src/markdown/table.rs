@@ -6,11 +6,9 @@ use super::clean::{clean, formatting_tag};
 /// Widest cell that determines the width of its column, in monospaced characters.
 const MAX_WIDTH: usize = 40;
 
-/// A table during parsing.
 pub(super) struct Table {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<String>>,
-    /// The current cell.
     cell: String,
     /// Address and start byte in the cell, for links that are still open.
     open_links: Vec<(String, usize)>,

@@ -23,7 +23,6 @@ pub(super) struct Writer {
     pub(super) indent: usize,
 }
 
-/// A position in the text.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     bytes: usize,
@@ -60,7 +59,6 @@ impl Writer {
         self.pending_newlines = self.pending_newlines.max(newlines);
     }
 
-    /// Writes text after any pending newlines.
     pub(super) fn push(&mut self, text: &str) {
         // A character reference may contain a character that was removed from the source.
         let text = clean(text);
