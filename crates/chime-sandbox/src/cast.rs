@@ -3,7 +3,6 @@
 use crate::entities::marked_up;
 use chime_core::{ChatId, ChatKind, Entity, FormattedText, MessageId, ThreadId, Timestamp, UserId};
 
-/// A chat to add.
 #[derive(Debug, Clone)]
 pub struct NewChat {
     pub kind: ChatKind,
@@ -17,17 +16,16 @@ pub struct NewChat {
 }
 
 impl NewChat {
-    /// A private supergroup with the bot as an ordinary member.
+    /// Returns a private supergroup with the bot as an ordinary member.
     pub fn supergroup(title: impl Into<String>) -> Self {
         Self::of(ChatKind::Supergroup, title)
     }
 
-    /// A supergroup with forum topics.
     pub fn forum(title: impl Into<String>) -> Self {
         Self { forum: true, ..Self::of(ChatKind::Supergroup, title) }
     }
 
-    /// A basic group, which can be migrated.
+    /// Returns a basic group, which can be migrated.
     pub fn group(title: impl Into<String>) -> Self {
         Self::of(ChatKind::Group, title)
     }
@@ -36,7 +34,7 @@ impl NewChat {
         Self::of(ChatKind::Channel, title)
     }
 
-    /// The private chat of the bot and `name`. Its id is the person's id.
+    /// Returns the private chat of the bot and `name`. Its id is the person's id.
     pub fn private(name: impl Into<String>) -> Self {
         Self::of(ChatKind::Private, name)
     }
@@ -47,7 +45,6 @@ impl NewChat {
         Self { username: Some(username.into()), ..self }
     }
 
-    /// Sets the bot's initial status.
     #[must_use]
     pub fn with_bot(self, bot: Standing) -> Self {
         Self { bot, ..self }
@@ -103,7 +100,6 @@ impl From<&str> for NewMember {
     }
 }
 
-/// A member's status in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Creator,
@@ -194,7 +190,6 @@ impl Content {
     }
 }
 
-/// A message to post in a chat.
 #[derive(Debug, Clone)]
 pub struct Post {
     pub from: UserId,

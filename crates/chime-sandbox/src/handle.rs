@@ -92,7 +92,6 @@ impl Sandbox {
         });
     }
 
-    /// Posts a message.
     pub fn say(&self, chat: ChatId, post: Post) -> MessageId {
         self.world.change(|state| state.say(chat, post))
     }
@@ -184,7 +183,6 @@ impl Sandbox {
         self.world.change(|state| state.number_messages_from(chat, first));
     }
 
-    /// Returns the id of the newest update.
     pub fn latest_update(&self) -> Option<UpdateId> {
         self.world.read(|state| state.queue.latest())
     }
@@ -194,7 +192,6 @@ impl Sandbox {
         self.world.read(|state| state.queue.len())
     }
 
-    /// Waits until the bot has confirmed all updates.
     pub async fn all_confirmed(&self) {
         self.world.wait_for(|state| (state.queue.len() == 0).then_some(())).await;
     }
@@ -225,7 +222,6 @@ impl Sandbox {
         self.messages(chat).into_iter().filter(is_own).collect()
     }
 
-    /// Returns the bot's short description.
     pub fn short_description(&self) -> String {
         self.world.read(|state| state.short_description.clone())
     }

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::{Content, Post};
 use chime_core::{ChatId, Entity, MessageId, ThreadId, Timestamp, UserId};
 
-/// A message of a chat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SandboxMessage {
     pub id: MessageId,
@@ -69,13 +68,11 @@ impl SandboxMessage {
 pub enum BotAction {
     Sent(Box<SandboxMessage>),
     Edited(Box<SandboxMessage>),
-    /// A file was sent.
     Uploaded {
         chat: ChatId,
         file_name: String,
         text: String,
     },
-    /// A draft was shown.
     Drafted {
         chat: ChatId,
         text: String,
@@ -99,7 +96,6 @@ pub enum BotAction {
     Left {
         chat: ChatId,
     },
-    /// A button press was answered.
     PressAnswered {
         press: String,
         text: Option<String>,

@@ -183,7 +183,6 @@ impl Queue {
         self.pending.front().map_or(self.next_id, |update| update.id)
     }
 
-    /// Returns the id of the newest update, if any.
     pub(super) fn latest(&self) -> Option<UpdateId> {
         self.pending.back().or(self.confirmed.back()).map(|update| UpdateId(update.id))
     }

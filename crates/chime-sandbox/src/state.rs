@@ -14,7 +14,6 @@ pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
 /// `@Channel_Bot`, the sender of messages that a channel posts in a group.
 pub(super) const CHANNEL_BOT: UserId = UserId(136_817_688);
 
-/// A user account.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
     pub(super) id: UserId,
@@ -60,7 +59,6 @@ pub(super) struct State {
     pub(super) actions: Vec<BotAction>,
     /// Command lists as JSON, by the JSON of their scope.
     pub(super) commands: BTreeMap<String, serde_json::Value>,
-    /// The bot's short description.
     pub(super) short_description: String,
     /// Content of files sent by members, by file name.
     pub(super) files: BTreeMap<String, Vec<u8>>,

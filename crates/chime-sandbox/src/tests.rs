@@ -60,12 +60,10 @@ impl Desk {
         format!("{} {}", answer["error_code"], answer["description"].as_str().unwrap())
     }
 
-    /// Returns the updates of a poll.
     async fn poll(&self, params: Value) -> Vec<Value> {
         Self::result(&self.call("getUpdates", params).await).as_array().unwrap().clone()
     }
 
-    /// Returns the message texts of a poll.
     async fn texts(&self, params: Value) -> Vec<String> {
         let updates = self.poll(params).await;
         updates.iter().map(|update| update["message"]["text"].as_str().unwrap_or("?").to_owned()).collect()

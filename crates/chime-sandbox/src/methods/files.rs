@@ -8,7 +8,6 @@ use crate::params::{ApiError, Params};
 use crate::state::State;
 use chime_core::{ChatId, MessageId, Timestamp};
 
-/// Folder in the path of a file.
 const FOLDER: &str = "documents/";
 
 /// File names of all photos, voice messages and video notes.

@@ -130,7 +130,6 @@ pub(super) fn topic(state: &mut State, chat: ChatId, params: &Params) -> Result<
     }
 }
 
-/// Returns the `message_id` parameter.
 pub(super) fn message_id(params: &Params) -> Result<MessageId, ApiError> {
     let unnamed = || ApiError::bad_request("message identifier is not specified");
     params.integer("message_id").map(MessageId).ok_or_else(unnamed)

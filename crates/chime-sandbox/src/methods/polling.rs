@@ -42,7 +42,6 @@ const UPDATE_KINDS: [&str; 25] = [
     "managed_bot",
 ];
 
-/// Parameters of a poll.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PollRequest {
     pub(crate) offset: i64,
