@@ -1,4 +1,4 @@
-//! Which model answers.
+//! The configured model and its options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,34 +8,33 @@ use secrecy::SecretString;
 use crate::{LlmError, OpenAi};
 use chime_core::config::LlmConfig;
 
-/// The model that answers. Cheap to clone; clones share their connections.
+/// The model that answers. Cheap to clone: clones share their connections.
 #[derive(Debug, Clone)]
 pub enum Llm {
-    /// A server that speaks OpenAI's chat completions.
+    /// A server with OpenAI's chat completions API.
     OpenAi(Arc<OpenAi>),
-    /// No model is configured. There is nothing to call: who answers makes do with a digest.
+    /// No model is configured: callers answer with a digest of the messages.
     Offline,
 }
 
-/// How to reach a model.
+/// Address, credentials, model names and time limits of a model server.
 #[derive(Debug, Clone)]
 pub struct LlmOptions {
-    /// `OPENAI_API_KEY`. Servers on one's own machine need none.
+    /// `OPENAI_API_KEY`. Local servers need none.
     pub api_key: Option<SecretString>,
-    /// `OPENAI_BASE_URL`, up to and with its `/v1`. A trailing slash does no harm.
+    /// `OPENAI_BASE_URL`, including its `/v1`, with or without a trailing slash.
     pub base_url: String,
-    /// `MODEL`.
     pub model: String,
-    /// `MODEL_FALLBACK`, on the same server: asked once when `model` fails.
+    /// `MODEL_FALLBACK`, on the same server: called once when `model` fails.
     pub fallback: Option<String>,
-    /// `MODEL_TIMEOUT`: the longest silence within an answer.
+    /// `MODEL_TIMEOUT`: longest silence within an answer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`: no retry begins after it.
+    /// `ANSWER_DEADLINE`: no retry starts after it.
     pub deadline: Duration,
 }
 
 impl LlmOptions {
-    /// How to reach `model` at the operator's server, with no other behind it.
+    /// Returns the options for `model` on the operator's server, without a fallback.
     pub fn of(config: &LlmConfig, model: &str) -> Self {
         Self {
             api_key: config.api_key.clone(),
@@ -49,7 +48,7 @@ impl LlmOptions {
 }
 
 impl Llm {
-    /// Opens no connection yet.
+    /// Builds the client without opening a connection.
     ///
     /// # Errors
     /// [`LlmError::NotConfigured`] when no call could ever succeed with these options.
@@ -61,7 +60,7 @@ impl Llm {
         matches!(self, Self::Offline)
     }
 
-    /// The name of the model that is asked first, or `offline`.
+    /// Returns the name of the primary model, or `offline`.
     pub fn model_name(&self) -> &str {
         match self {
             Self::OpenAi(model) => model.model_name(),
@@ -69,7 +68,7 @@ impl Llm {
         }
     }
 
-    /// The host that prompts are sent to. `None`: they stay here.
+    /// Returns the host that prompts are sent to, or `None` if they stay on this machine.
     pub fn host(&self) -> Option<&str> {
         match self {
             Self::OpenAi(model) => Some(model.host()),

@@ -1,8 +1,9 @@
-//! Calls of tools that a model writes into its answer, because its server does not know the notation that it was trained on.
+//! Tool calls that a model writes into the text of its answer because its server does not parse the model's own
+//! notation.
 //!
-//! There are many notations, and two rules for all of them. A *block* begins with an opener that no answer has (a tag, a token,
-//! a fence or a line by itself) and ends with its closer, or with the text. In a block, a call is the name of an offered tool and
-//! the arguments behind it, in whichever of three forms: JSON, tags, or `name=value`.
+//! All notations follow two rules. A *block* starts with an opener that no answer contains (a tag, a token, a code
+//! fence, or a line that is a call) and ends with its closer or with the text. Within a block, a call is the name of an
+//! offered tool followed by its arguments, as JSON, as tags or as `name=value`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,7 +15,7 @@ use crate::code::{code_ranges, is_in, pattern};
 use crate::tools::{Tool, ToolCall, made_id, text_of};
 use crate::turns::{TOKEN, is_of_calls, is_talked_about};
 
-/// The openers of blocks, but for those that stand on a line by themselves. `tag` is the name of the tag that closes it.
+/// Openers of blocks that may start anywhere in a line. `tag` is the name of the closing tag.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
@@ -24,15 +25,15 @@ static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The beginning of a line that is a call by itself.
+/// Start of a line that is itself a call.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.)?(?P<name>\w+)(?::\d+)?[({]")
 });
 
-/// What may stand before the name of a tool.
+/// Namespaces that may precede the name of a tool.
 const PREFIXES: [&str; 2] = ["functions.", "default_api."];
 
-/// The beginning of a call in JSON, as long as its end has not come.
+/// Start of a JSON call that may still be incomplete.
 static BEGUN: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?s)\A\[?\s*\{\s*"(?:type|function|name|tool|arguments|parameters)"\s*:"#));
 
@@ -47,7 +48,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,()\s]+)"#)
 });
 
-/// Takes the blocks of calls out of `text`, and returns the rest with the calls of tools that are offered.
+/// Removes call blocks from `text`; returns the remaining text and the calls of offered tools.
 pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
     let (mut rest, mut calls, mut from) = (String::new(), Vec::new(), 0);
     for block in blocks(text, offered) {
@@ -59,7 +60,7 @@ pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
         calls.extend(read(&text[block.clone()], offered));
         from = block.end;
     }
-    // What the model makes up as the result of its call is no answer.
+    // Text after a call is the model's invention of the call's result.
     rest.push_str(if calls.is_empty() { &text[from..] } else { "" });
     let call = |(number, (name, arguments)): (usize, (String, Value))| ToolCall {
         id: made_id(number),
@@ -70,7 +71,7 @@ pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
     (rest.trim().to_owned(), calls.into_iter().enumerate().map(call).collect())
 }
 
-/// Returns the beginning of `text` that no call stands in or may still begin in, where more text is to come.
+/// Returns the prefix of a streamed `text` that contains no call and no possible start of one.
 pub fn before_calls<'a>(text: &'a str, offered: &[Tool]) -> &'a str {
     let first = blocks(text, offered).into_iter().next().map_or(text.len(), |block| block.start);
     let begun = code_ranges(text).pop().filter(|range| is_begun_call(&text[range.clone()]) && range.end == text.len());
@@ -85,7 +86,7 @@ pub fn before_calls<'a>(text: &'a str, offered: &[Tool]) -> &'a str {
     &text[..if may_begin { first.min(line) } else { first }]
 }
 
-/// Returns whether a fence may come to hold a call: it is still open, and JSON so far.
+/// Returns whether a code fence may still become a call: it is open, and its content is JSON so far.
 fn is_begun_call(fence: &str) -> bool {
     let (info, content) = fence.trim_start_matches('`').split_once('\n').unwrap_or((fence, ""));
     let content = content.trim();
@@ -106,7 +107,7 @@ fn blocks(text: &str, offered: &[Tool]) -> Vec<Range<usize>> {
     blocks
 }
 
-/// The next block with an opener that may stand anywhere.
+/// Finds the next block with an opener from [`OPENER`].
 fn opened(text: &str, at: usize, code: &[Range<usize>]) -> Option<Range<usize>> {
     let is_mark = |start, end| !is_in(code, start) && !is_talked_about(text, start, end);
     let needs_attribute = |tag: &str, opener: &str| matches!(tag, "function" | "invoke") && !opener.contains('=');
@@ -146,7 +147,7 @@ fn closing_tag(text: &str, from: usize, tag: &str) -> Option<usize> {
     }
 }
 
-/// The next call that begins a line: JSON with a name and arguments, or `name(…)`.
+/// Finds the next call at the start of a line: JSON with a name and arguments, or `name(…)`.
 fn line(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Option<Range<usize>> {
     let starts = text[at..].split_inclusive('\n').scan(at, |start, line| {
         let this = *start;
@@ -168,7 +169,7 @@ fn json_call(text: &str) -> Option<usize> {
             let is_alone = text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
             (is_alone && !calls_in(&value).is_empty() && is_only_a_call(&value)).then_some(end)
         }
-        // Cut off.
+        // The text ends within the call.
         Err(error) => (error.is_eof() && BEGUN.is_match(text) && text.contains("\"arguments\"")).then_some(text.len()),
     }
 }
@@ -184,7 +185,7 @@ fn named_call(text: &str, offered: &[Tool]) -> Option<usize> {
     is_alone.then_some(end)
 }
 
-/// The next fence that holds nothing but calls.
+/// Finds the next code fence that contains only calls.
 fn fenced(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Option<Range<usize>> {
     let mut fences =
         code.iter().filter(|range| range.start >= at && text[range.start..].trim_start().starts_with("```"));
@@ -201,7 +202,7 @@ fn fenced(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Opt
     found.cloned()
 }
 
-/// Returns how long a text is up to the bracket that closes its first sign.
+/// Returns the length of the text up to the bracket that closes its first character.
 fn balanced(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut is_escaped) = (0, None, false);
     for (at, c) in text.char_indices() {
@@ -222,7 +223,7 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-/// The calls of offered tools in a block.
+/// Parses the calls of offered tools in a block.
 fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
     let is_offered = |name: &str| offered.iter().any(|tool| tool.name == name);
     let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();
@@ -251,8 +252,8 @@ fn next_name(block: &str, from: usize, offered: &[Tool]) -> Option<(usize, &'sta
     places.filter(is_word).min_by_key(|(at, _)| *at)
 }
 
-/// The arguments in what stands behind the name of a tool, and how much of it they take. `end`: where the next name is, unless
-/// that is a part of them.
+/// Parses the arguments after the name of a tool and returns them with their length in bytes. `end` is the position of
+/// the next tool name, which JSON arguments may contain.
 fn arguments_in(text: &str, end: usize) -> (Value, usize) {
     let own = &text[..end];
     let tagged: Map<String, Value> = TAGGED
@@ -275,14 +276,14 @@ fn arguments_in(text: &str, end: usize) -> (Value, usize) {
     (Value::Object(named.collect()), end)
 }
 
-/// A value as it is written without JSON around it.
+/// Parses a value that may be JSON, single-quoted or bare text.
 fn value_of(written: &str) -> Value {
     let unquoted = written.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     let json = || serde_json::from_str(written).ok();
     unquoted.map(Value::from).or_else(json).unwrap_or_else(|| Value::from(written))
 }
 
-/// Every JSON object or list in a text.
+/// Finds every JSON object and array in a text.
 fn json_values(text: &str) -> Vec<Value> {
     let (mut values, mut at) = (Vec::new(), 0);
     while let Some(open) = text[at..].find(['{', '[']).map(|open| at + open) {
@@ -301,7 +302,8 @@ fn json_values(text: &str) -> Vec<Value> {
 const NAMES: [&str; 3] = ["name", "tool", "tool_name"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 
-/// The calls that a JSON value is: an object with a name and arguments, the same as servers write it, or a list of them.
+/// Returns the calls in a JSON value: an object with a name and arguments, the wire form of servers, or a list of
+/// either.
 fn calls_in(value: &Value) -> Vec<(String, Value)> {
     let Value::Object(object) = value else {
         return value.as_array().into_iter().flatten().flat_map(calls_in).collect();
@@ -313,7 +315,7 @@ fn calls_in(value: &Value) -> Vec<(String, Value)> {
     name.zip(arguments.cloned()).into_iter().collect()
 }
 
-/// Returns whether a value holds nothing beside calls: an answer may have a name too.
+/// Returns whether a value holds nothing but calls: an answer in JSON may have a name too.
 fn is_only_a_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),
@@ -339,7 +341,7 @@ mod tests {
         vec![tool("search_messages"), tool("get_messages")]
     }
 
-    /// The calls of offered tools, and the words that are left.
+    /// Formats the calls of offered tools and the remaining text.
     fn told(text: &str) -> String {
         let (rest, calls) = take_out(text, &tools());
         let calls: Vec<String> =

@@ -1,17 +1,16 @@
-//! Code in Markdown: what a model quotes there is never a mark of its own.
+//! Code spans and blocks of Markdown. Markup that a model quotes in code is text.
 
 use std::ops::Range;
 
 use regex::{Captures, Regex};
 
-/// Builds one of our constant patterns.
 pub fn pattern(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "every pattern is a constant that a test uses")]
     Regex::new(pattern).expect("a valid pattern")
 }
 
-/// Finds the code of a text: fenced blocks with their fences, and spans between backticks. A block that is never closed ends
-/// with the text.
+/// Returns the ranges of code in a text: fenced blocks including their fences, and inline spans including their
+/// backticks. An unclosed block extends to the end of the text.
 pub fn code_ranges(text: &str) -> Vec<Range<usize>> {
     let (mut ranges, mut prose, mut fence) = (Vec::new(), 0, None::<(usize, &str)>);
     let mut at = 0;
@@ -38,7 +37,7 @@ pub fn code_ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Replaces each match outside of code by what `with` makes of it; `None` leaves it.
+/// Replaces each match outside of code with the result of `with`, or keeps the match on `None`.
 pub fn replace_outside(text: &str, pattern: &Regex, with: impl Fn(&Captures<'_>) -> Option<String>) -> String {
     let code = code_ranges(text);
     let (mut replaced, mut from) = (String::with_capacity(text.len()), 0);
@@ -60,7 +59,7 @@ pub fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
     ranges.iter().any(|range| range.contains(&at))
 }
 
-/// The run of three or more signs that opens or closes a block.
+/// Returns the run of three or more backticks or tildes that opens or closes a block.
 fn fence_of(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
@@ -73,7 +72,7 @@ fn closes(line: &str, marker: &str, opener: &str) -> bool {
     marker.starts_with(opener) && line.trim() == marker
 }
 
-/// Spans of prose between runs of backticks of the same length, within a paragraph.
+/// Returns the inline code spans of `prose`: text between runs of equally many backticks, within a paragraph.
 fn spans(text: &str, prose: Range<usize>) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), prose.start);
     while let Some(open) = text[at..prose.end].find('`').map(|open| at + open) {
@@ -91,7 +90,7 @@ fn spans(text: &str, prose: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns where a run of exactly `length` backticks ends.
+/// Returns the end of the first run of exactly `length` backticks.
 fn closing_run(text: &str, length: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(start) = text[at..].find('`').map(|start| at + start) {

@@ -1,4 +1,4 @@
-//! What a server counts of a call, by the many names that servers have for it.
+//! Token counts of a call, under the names that different servers give them.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::wire::lenient;
 use chime_core::TokenUse;
 
-/// What llama.cpp tells of its work.
+/// Timings reported by llama.cpp.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Timings {
@@ -14,7 +14,7 @@ pub struct Timings {
     pub cache_n: Count,
 }
 
-/// What the server counted. Some call it by other names.
+/// Token usage reported by the server.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -32,7 +32,7 @@ pub struct Usage {
     cached_tokens: Count,
     #[serde(deserialize_with = "lenient")]
     prompt_cache_hit_tokens: Count,
-    /// Not a part of `input_tokens`, unlike the others.
+    /// Not included in `input_tokens`, unlike the other cache counts in theirs.
     #[serde(deserialize_with = "lenient")]
     cache_read_input_tokens: Count,
 }
@@ -44,7 +44,7 @@ struct Details {
     cached_tokens: Count,
 }
 
-/// A number, also one in quotes.
+/// A number, possibly sent as a string.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(from = "Value")]
 pub struct Count(f64);
@@ -57,7 +57,7 @@ impl From<Value> for Count {
 }
 
 impl Count {
-    /// A float becomes the nearest whole number in range: saturating is what `as` does.
+    /// Returns the count as an integer: `as` truncates and saturates.
     pub fn whole(self) -> u64 {
         self.0 as u64
     }
@@ -78,15 +78,15 @@ impl Usage {
         })
     }
 
-    /// Returns the tokens of the prompt that had been read before.
+    /// Returns the prompt tokens that the server took from its cache.
     pub fn reused(&self) -> Count {
         let named = self.cached_tokens.0.max(self.prompt_cache_hit_tokens.0).max(self.cache_read_input_tokens.0);
         Count(named.max(self.prompt_tokens_details.cached_tokens.0))
     }
 
-    /// Returns the tokens of the call, unless the server has not counted them.
+    /// Returns the tokens of the call, or `None` if the server has not counted them.
     pub fn counted(&self) -> Option<TokenUse> {
-        /// No call takes as many: whoever says so has not counted.
+        /// Implausible count: no call uses this many tokens.
         const TOO_MANY: f64 = 100_000_000.0;
         let apart = if self.prompt_tokens.0 > 0.0 { 0.0 } else { self.cache_read_input_tokens.0 };
         let (prompt, completion) =

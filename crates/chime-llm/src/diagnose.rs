@@ -1,4 +1,4 @@
-//! What a refusal means. Every server has its own form of error body; the status is only half of the story.
+//! Classifies refusals of model servers. Each server has its own error format, and the status alone is ambiguous.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 use crate::transport::{Failure, Refusal};
 use crate::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
 
-/// How servers say that the prompt is over the model's window.
+/// Phrases for a prompt that exceeds the model's context window.
 const TOO_LONG: &[&str] = &[
     "context length",
     "context_length",
@@ -23,18 +23,18 @@ const TOO_LONG: &[&str] = &[
     "must have less than",
 ];
 
-/// How servers say that the money is used up, which waiting does not cure. Gemini mentions "billing" with every
-/// passing limit, so that word alone means nothing.
+/// Phrases for exhausted credit, which waiting does not restore. Gemini mentions "billing" in every rate limit error,
+/// so that word alone is not listed.
 const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insufficient credit", "insufficient balance"];
 
-/// How Gemini says that the key is wrong, with status 400.
+/// Gemini's phrases for a wrong key, sent with status 400.
 const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
 
-/// How servers say that a filter, and not the model, refused.
+/// Phrases for a refusal by a content filter rather than by the model.
 const FILTERED: &[&str] =
     &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
 
-/// How servers say that a model sees no pictures, or takes nothing but text.
+/// Phrases for a model without vision, or a model that accepts only text.
 const SEES_NOTHING: &[&str] = &[
     "image_url is only supported",
     "support image input",
@@ -45,10 +45,10 @@ const SEES_NOTHING: &[&str] = &[
     "must be a string",
 ];
 
-/// What else they say of a picture that they do not take: too many, too large, damaged.
+/// Words in other complaints about a picture: too many, too large, damaged.
 const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
-/// How chat templates say that they know no system role.
+/// Phrases of chat templates without a system role.
 const NO_SYSTEM: &[&str] = &[
     "system role",
     "system message",
@@ -58,10 +58,9 @@ const NO_SYSTEM: &[&str] = &[
     "roles are supported",
 ];
 
-/// A prompt over as many tokens may be refused for its length, in words that nobody has listed.
+/// Size in tokens above which an unexplained refusal is treated as a prompt that is too long.
 const LARGE: usize = 2_000;
 
-/// The error that a failed call amounts to.
 pub fn diagnose(failure: Failure) -> LlmError {
     match failure {
         Failure::Transport(error) if error.is_timeout() => LlmError::TimedOut,
@@ -72,7 +71,7 @@ pub fn diagnose(failure: Failure) -> LlmError {
     }
 }
 
-/// The error that a refused `prompt` amounts to. A large one that is refused without a known reason may be too long.
+/// Converts a refused `prompt` to an error. A refused large prompt without a known reason counts as too long.
 pub fn diagnose_prompt(failure: Failure, prompt: &Prompt) -> LlmError {
     match diagnose(failure) {
         LlmError::Refused { reason, check: Check::Request } if prompt.estimated_tokens() > LARGE => {
@@ -83,19 +82,19 @@ pub fn diagnose_prompt(failure: Failure, prompt: &Prompt) -> LlmError {
     }
 }
 
-/// The error in a body that came with status 200, as gateways send when the server behind them fails.
+/// Converts an error body with status 200 to an error. Gateways send these when the server behind them fails.
 pub fn diagnose_body(body: &Value) -> LlmError {
     let complaint = Complaint::of(body);
     let status = complaint.status.unwrap_or(200);
     of_refusal(&Refusal { status, retry_after: None, body: String::new() }, &complaint)
 }
 
-/// Returns how to say it to this server instead, where it names the part of the request that it objects to.
+/// Returns the dialect to try next if the refusal names the part of the request that the server rejects.
 pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
     let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
-    // Refused with 400, with 404 by gateways that find nobody for it, with 500 by servers that read it too late.
+    // 400 is usual; gateways without a suitable provider send 404, and servers that validate late send 500.
     if says(TOO_LONG) || !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
         return None;
     }
@@ -119,8 +118,8 @@ pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dial
     others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
 }
 
-/// Returns whether a refusal gives no reason that is known: then it may be for anything in the request. Servers that cannot ask a model
-/// for a form fail with 500.
+/// Returns whether a refusal gives no known reason, so that any part of the request may be the cause. Servers without
+/// structured output fail with 500.
 pub fn is_unexplained(failure: &Failure, spoken: Dialect) -> bool {
     let Failure::Refusal(refusal) = failure else { return false };
     match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
@@ -134,7 +133,7 @@ pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
     other.no_pictures && !spoken.no_pictures
 }
 
-/// Whether the model takes no picture at all, by the word of its server.
+/// Returns whether the refusal says that the model accepts no pictures at all.
 pub fn sees_nothing(failure: &Failure) -> bool {
     let Failure::Refusal(Refusal { body, .. }) = failure else { return false };
     let complaint = Complaint::parse(body);
@@ -145,13 +144,13 @@ fn of_refusal(refusal: &Refusal, complaint: &Complaint) -> LlmError {
     let Refusal { status, retry_after, .. } = *refusal;
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     match status {
-        // Before the rest: servers send these with 400, 413, 429 and 500.
+        // Checked before the status: servers send these with 400, 413, 429 and 500.
         413 => LlmError::PromptTooLong,
         _ if says(TOO_LONG) => LlmError::PromptTooLong,
         400..500 if says(NO_CREDIT) => complaint.refused(status, Check::Credit),
         429 => LlmError::Throttled { retry_after },
         408 => LlmError::TimedOut,
-        // A body with status 200 has named no better one: something behind the gateway failed.
+        // Status 200 remains when the body names no other: something behind the gateway failed.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
         _ if says(FILTERED) => LlmError::Filtered,
         _ if says(BAD_KEY) => complaint.refused(status, Check::Key),
@@ -164,14 +163,14 @@ fn of_refusal(refusal: &Refusal, complaint: &Complaint) -> LlmError {
     }
 }
 
-/// What an error body says, whichever server wrote it.
+/// The content of an error body, independent of the server.
 #[derive(Debug, Default)]
 struct Complaint {
-    /// Message and code in lower case, to search for phrases. May quote the prompt: not for logs.
+    /// Message and code in lower case, for phrase search. May quote the prompt: never log it.
     text: String,
     /// The error's code or type, if it is an identifier.
     code: Option<String>,
-    /// The status in the body, which gateways keep when they answer 200.
+    /// The status in the body: gateways may answer 200 and state the real one there.
     status: Option<u16>,
 }
 
@@ -183,7 +182,7 @@ impl Complaint {
         }
     }
 
-    /// OpenAI's `{"error": {…}}`, Gemini's the same in an array, `{"error": "…"}`, `{"detail": …}`, `{"message": …}`.
+    /// Parses OpenAI's `{"error": {…}}`, Gemini's array of it, `{"error": "…"}`, `{"detail": …}` and `{"message": …}`.
     fn of(body: &Value) -> Self {
         let body = body.get(0).unwrap_or(body);
         let error = body.get("error").unwrap_or(body);
@@ -202,7 +201,7 @@ impl Complaint {
     }
 }
 
-/// A code that is safe to show: a word such as `model_not_found`, never a sentence that could quote something.
+/// Returns a code that is safe to log: a word such as `model_not_found`, never a sentence that could quote the prompt.
 fn identifier(value: &Value) -> Option<String> {
     const LONGEST: usize = 48;
     let code = value.as_str()?.to_lowercase();

@@ -1,35 +1,33 @@
-//! Which form of a request a model takes. The default suits most servers, and refusals teach the rest.
+//! Request dialects: the parameters that a model accepts. Most accept the default; refusals reveal the exceptions.
 
 use crate::diagnose::{is_about_pictures, is_unexplained, named, sees_nothing};
 use crate::transport::Failure;
 use crate::{AnswerFormat, Prompt};
 
-/// A form of the request.
+/// Deviations of a model from the default request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// The limit is called `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
+    /// `true` if the limit is named `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
     pub completion_limit: bool,
-    /// No temperature but the default one is accepted.
+    /// `true` if only the default temperature is accepted.
     pub default_temperature: bool,
-    /// The form of the answer cannot be asked for beside the prompt.
+    /// `true` if `response_format` is refused, so that only the prompt can ask for a format.
     pub free_form: bool,
-    /// A stream cannot be asked to count its tokens.
+    /// `true` if `stream_options` is refused, so that streams report no token counts.
     pub uncounted_stream: bool,
-    /// Tools cannot be offered.
     pub no_tools: bool,
-    /// Pictures cannot be shown.
     pub no_pictures: bool,
-    /// There is no place for rules but the first message, and speakers alternate.
+    /// `true` if there is no system role and roles must alternate: instructions go into the first user message.
     pub no_system: bool,
-    /// The model's thoughts must come back with the calls that they led to.
+    /// `true` if the model's reasoning must be sent back with the calls that followed it.
     pub wants_thoughts: bool,
-    /// A form was asked for and accepted: what fails later has another cause.
+    /// `true` if a `response_format` was accepted before, so that a later failure has another cause.
     pub takes_forms: bool,
-    /// How many optional parameters were left out one by one, since leaving out all of them helped.
+    /// Number of optional parameters tried one by one to find the one that is refused.
     pub suspect: usize,
 }
 
-/// A parameter that an answer can do without.
+/// A parameter that a request can omit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Optional {
     Temperature,
@@ -38,19 +36,19 @@ enum Optional {
     Tools,
 }
 
-/// One prompt on its way to a model: the form that is tried, and what refusals of other forms have taught.
+/// The attempts to send one prompt: the current dialect, and the refusals so far.
 #[derive(Debug)]
 pub struct Attempts {
     pub dialect: Dialect,
-    /// The model takes no picture at all, by the word of its server.
+    /// `true` if the server said that the model accepts no pictures at all.
     pub sees_nothing: bool,
     learnt: Dialect,
-    /// A refusal that named no reason. All optional parameters were left out after it.
+    /// A refusal without a reason, after which all optional parameters were omitted.
     unexplained: Option<Failure>,
 }
 
 impl Optional {
-    /// The likelier culprits first.
+    /// Likeliest causes of a refusal first.
     const ALL: [Self; 4] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools];
 
     fn is_in(self, prompt: &Prompt, dialect: Dialect) -> bool {
@@ -73,22 +71,23 @@ impl Optional {
 }
 
 impl Attempts {
-    /// Begins with what is known of the model. Once leaving out everything optional has helped, one parameter a call is left
-    /// out until the one is found that was refused.
+    /// Starts with the known dialect of the model. If omitting all optional parameters helped before, each call omits
+    /// one of them until the refused one is found.
     pub fn new(learnt: Dialect, prompt: &Prompt) -> Self {
         let suspect = Optional::ALL.get(learnt.suspect.wrapping_sub(1)).filter(|it| it.is_in(prompt, learnt));
         let dialect = suspect.map_or(learnt, |suspect| suspect.left_out(learnt));
         Self { dialect, sees_nothing: false, learnt, unexplained: None }
     }
 
-    /// Chooses the form to try after `failure`. Ends, because nothing that was left out comes back within one call.
+    /// Chooses the dialect to try after `failure`. Terminates, because an omitted parameter never returns within one
+    /// call.
     ///
     /// # Errors
-    /// The failure to report, where no other form may help.
+    /// The failure to report if no other dialect may help.
     pub fn refused(&mut self, failure: Failure, prompt: &Prompt) -> Result<(), Failure> {
         let spoken = self.dialect;
         if let Some(other) = named(&failure, spoken, prompt) {
-            // Another picture may please the model: only one that takes none at all is shown none from now on.
+            // Another picture may be accepted: only a model that accepts none at all is sent none from now on.
             self.sees_nothing |= is_about_pictures(other, spoken) && sees_nothing(&failure);
             self.dialect = other;
             return Ok(());
@@ -97,7 +96,7 @@ impl Attempts {
         let is_about_forms = matches!(&failure, Failure::Refusal(refusal) if refusal.status >= 500);
         let others: Vec<Optional> = others.filter(|it| !is_about_forms || *it == Optional::Format).collect();
         if self.unexplained.is_some() || others.is_empty() || !is_unexplained(&failure, spoken) {
-            // The first refusal says more than that of a guess.
+            // The first refusal is more informative than the refusal of a guess.
             return Err(self.unexplained.take().unwrap_or(failure));
         }
         self.dialect = others.into_iter().fold(spoken, |dialect, optional| optional.left_out(dialect));
@@ -105,7 +104,7 @@ impl Attempts {
         Ok(())
     }
 
-    /// The form to ask in from now on, after this one was accepted.
+    /// Returns the dialect to use from now on, after the current one was accepted.
     pub fn accepted(&self, prompt: &Prompt) -> Dialect {
         let takes_forms = self.dialect.takes_forms || Optional::Format.is_in(prompt, self.dialect);
         let dialect = Dialect { takes_forms, suspect: 0, ..self.dialect };

@@ -1,4 +1,4 @@
-//! Vectors from a server that speaks OpenAI's `/embeddings`.
+//! Client for OpenAI's `/embeddings`.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use crate::{LlmError, LlmOptions};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// A model that makes vectors.
 #[derive(Debug)]
 pub struct Embeddings {
     server: Server,
@@ -20,10 +19,10 @@ pub struct Embeddings {
     prepare: Prepare,
 }
 
-/// What is done to a text before it leaves this machine.
+/// Transformation of a text before it is sent.
 pub type Prepare = fn(&str) -> String;
 
-/// Characters of a text that are sent: what the model inside the program reads too.
+/// Characters of a text that are sent: the same limit as for the built-in model.
 const WITHIN: usize = 1500;
 
 #[derive(Debug, Deserialize)]
@@ -38,10 +37,10 @@ struct Row {
 }
 
 impl Embeddings {
-    /// `options.model` makes the vectors; there is no fallback, since vectors of two models cannot be compared.
+    /// Builds a client for `options.model`. There is no fallback: vectors of two models cannot be compared.
     ///
     /// # Errors
-    /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
+    /// [`LlmError::NotConfigured`] for an invalid address or a key that cannot be sent.
     pub fn new(options: &LlmOptions, prepare: Prepare) -> Result<Self, LlmError> {
         Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout, prepare })
     }
@@ -50,12 +49,13 @@ impl Embeddings {
         &self.model
     }
 
-    /// The vectors of `texts`, each of length 1, all of one dimension. One call, no retries: nobody waits for them.
+    /// Returns the vectors of `texts`, of length 1 and equal dimension. One call without retries: nobody waits for
+    /// them.
     ///
     /// # Errors
     /// As for a completion; [`LlmError::Malformed`] when a vector is missing, zero, or of another dimension.
     pub async fn embed(&self, texts: &[&str], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
-        // Prepared whole and cut afterwards: half of what is to be taken out is not recognized.
+        // Prepared before it is cut: a truncated pattern would not be recognized.
         let texts: Vec<String> = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
         let request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
         let call = self.server.embeddings(&request);
@@ -79,7 +79,7 @@ fn read(body: Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     Ok(vectors)
 }
 
-/// At length 1; none for what is zero or no number.
+/// Scales a vector to length 1; `None` if it is zero or not finite.
 fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::EPSILON {

@@ -1,71 +1,68 @@
-//! What can go wrong with a model call, by what the caller can do about it.
+//! Errors of model calls, classified by what the caller can do.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A failed model call. Its text is safe to log: no prompt, no answer, no key, no address.
+/// A failed model call. Its text is safe to log: it contains no prompt, answer, key or address.
 #[derive(Debug, thiserror::Error)]
 pub enum LlmError {
-    /// Too many calls, or too many tokens a minute.
+    /// Too many calls, or too many tokens per minute.
     #[error("the model server asks us to slow down")]
     Throttled { retry_after: Option<Duration> },
-    /// The server answered that it cannot serve at the moment.
+    /// The server is temporarily unable to answer.
     #[error("the model server is out of order (HTTP {status})")]
     Unavailable { status: u16, retry_after: Option<Duration> },
-    /// No connection, or one that broke before the answer was complete.
+    /// The connection failed, or broke before the answer was complete.
     #[error("the model server cannot be reached")]
     Unreachable(#[source] reqwest::Error),
-    /// No complete answer within the time for one call or for all of them.
+    /// No complete answer within the time limit of the call or of all attempts.
     #[error("the model took too long")]
     TimedOut,
-    /// The prompt is over what the model can read.
     #[error("the prompt is too long for the model")]
     PromptTooLong,
-    /// The server will say the same again until an operator changes something.
+    /// A permanent refusal: an operator must change something.
     #[error("the model server refused ({reason}): check {check}")]
     Refused {
-        /// The status and the server's error code: `HTTP 401, invalid_api_key`.
+        /// The status and the server's error code, as in `HTTP 401, invalid_api_key`.
         reason: String,
         check: Check,
     },
-    /// A content filter withheld the answer.
     #[error("the model's content filter withheld the answer")]
     Filtered,
-    /// The model's thoughts took all the tokens that an answer may have.
+    /// The model's reasoning used up the token limit of the answer.
     #[error("the model thinks longer than the limit of tokens allows, and gave no answer")]
     NoRoom,
-    /// The answer ended before it was complete.
     #[error("the model server's answer broke off")]
     BrokeOff,
-    /// The call succeeded and there is no text in it.
+    /// The call succeeded without any text.
     #[error("the model answered without text")]
     Empty,
-    /// What came back is no complete chat completion.
+    /// The response is not a complete chat completion.
     #[error("the model server's answer cannot be used: {what}")]
     Malformed { what: &'static str },
-    /// The settings cannot be used for any call.
+    /// The settings are unusable for any call.
     #[error("the model is not configured: {0}")]
     NotConfigured(&'static str),
 }
 
-/// What an operator should look at when a server refuses.
+/// The setting or account that an operator should check after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     Key,
-    /// Money, or a limit that the account has set itself.
+    /// Balance, or a spending limit of the account.
     Credit,
-    /// The key is known, and not allowed to do this.
+    /// The key is valid but lacks permission.
     Access,
     Model,
     Address,
-    /// The server understood the address and not the request.
+    /// The server rejected the request itself.
     Request,
 }
 
-/// What the caller can do about an [`LlmError`].
+/// The caller's way to recover from an [`LlmError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// The same call may succeed later, not before the span when there is one.
+    /// The same call may succeed later, after the given delay if there is one.
     RetryLater(Option<Duration>),
     /// A shorter prompt may succeed at once.
     ShrinkPrompt,
@@ -87,7 +84,7 @@ impl fmt::Display for Check {
 }
 
 impl LlmError {
-    /// Whether the server is well, and will say the same again of this request alone.
+    /// Returns whether the server works and would fail again only for this request.
     pub fn is_about_the_request(&self) -> bool {
         match self {
             Self::PromptTooLong | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => true,
@@ -117,7 +114,7 @@ impl LlmError {
         }
     }
 
-    /// Whether the model may have read the prompt all the same, so that somebody pays for it.
+    /// Returns whether the model may have read the prompt, so that the call costs money.
     pub fn may_have_cost(&self) -> bool {
         match self {
             Self::TimedOut | Self::BrokeOff | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => {
@@ -132,7 +129,7 @@ impl LlmError {
         }
     }
 
-    /// One word for logs and counts.
+    /// Returns a one-word name for logs and metrics.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Throttled { .. } => "throttled",
@@ -150,7 +147,7 @@ impl LlmError {
         }
     }
 
-    /// Could another model on the same server, with the same key, do better?
+    /// Returns whether another model on the same server, with the same key, may succeed.
     pub(super) fn another_model_may_help(&self) -> bool {
         match self {
             Self::Throttled { .. }
@@ -163,9 +160,9 @@ impl LlmError {
             | Self::NoRoom
             | Self::Malformed { .. } => true,
             Self::Refused { check: Check::Credit | Check::Access | Check::Model | Check::Request, .. } => true,
-            // A key that is not known is known to no model.
+            // The key and the address are the same for every model.
             Self::Refused { check: Check::Key | Check::Address, .. } => false,
-            // The caller holds the better remedy: a shorter prompt gets an answer from the better model.
+            // Shortening the prompt is better: the primary model can then answer.
             Self::PromptTooLong | Self::NotConfigured(_) => false,
         }
     }

@@ -1,49 +1,47 @@
-//! Facts about a model server: context size, slots, parameters, reading speed. Parsed from what servers tell: pure.
+//! Facts about a model server: context size, slots, parameters and prompt speed, parsed from its own reports. Pure.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// Context that Ollama gives a model whose settings name none, in tokens.
+/// Ollama's default context size, in tokens.
 const OLLAMA_CONTEXT: usize = 4096;
-/// Calls at once to a server that batches them (vLLM, SGLang) or is somebody else's.
+/// Concurrent calls to a server that batches them (vLLM, SGLang) or belongs to a provider.
 pub const MANY_SLOTS: usize = 8;
-/// Below this a server is slow, in prompt tokens a second.
+/// Prompt tokens per second below which a server counts as slow.
 const SLOW: f64 = 300.0;
-/// Below this a model is small, in parameters.
+/// Parameters below which a model counts as small.
 const SMALL: u64 = 8_000_000_000;
-/// Fewer uncached tokens say more about the network than about the model.
+/// Fewest uncached tokens for a speed measurement: with fewer, network latency dominates.
 const TELLING_TOKENS: u64 = 200;
-/// Measurements of the reading speed that are kept.
+/// Number of speed measurements to keep.
 const MEASURED: usize = 8;
-/// Numbers outside are not context sizes.
+/// Plausible context sizes, in tokens.
 const CONTEXT_SIZES: std::ops::RangeInclusive<usize> = 256..=100_000_000;
 
-/// Facts about a model and its server, as far as they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerFacts {
     /// Tokens of prompt and answer together.
     pub context: Option<usize>,
-    /// Calls that the server works on at once.
+    /// Number of calls that the server processes concurrently.
     pub slots: Option<usize>,
     pub parameters: Option<u64>,
-    /// Prompt tokens a second.
+    /// Prompt tokens processed per second.
     pub reads_per_second: Option<f64>,
 }
 
 impl ServerFacts {
-    /// Returns whether the model is known to read slowly.
+    /// Returns whether the model is known to be slow at processing prompts.
     pub fn is_slow(&self) -> bool {
         self.reads_per_second.is_some_and(|speed| speed < SLOW)
     }
 
-    /// Returns whether the model is known to be slow or small.
     pub fn is_weak(&self) -> bool {
         self.is_slow() || self.parameters.is_some_and(|parameters| parameters < SMALL)
     }
 
-    /// Fills the gaps with what `other` knows.
+    /// Fills missing facts from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -54,7 +52,7 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `GET /props` of llama.cpp. The context there is that of one slot.
+    /// Parses `GET /props` of llama.cpp, where the context is the context of one slot.
     pub fn of_props(body: &Value) -> Self {
         Self {
             context: size(body.pointer("/default_generation_settings/n_ctx")),
@@ -63,11 +61,11 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `GET /v1/models` as vLLM, OpenRouter, Groq and llama.cpp write it.
+    /// Parses `GET /v1/models` of vLLM, OpenRouter, Groq and llama.cpp.
     pub fn of_models(body: &Value, model: &str) -> Self {
         let Some(listed) = body.get("data").and_then(Value::as_array) else { return Self::default() };
         let named = listed.iter().find(|entry| entry["id"] == model);
-        // Servers of one model answer whatever name they are called by.
+        // A server with a single model answers under any model name.
         let Some(entry) = named.or(listed.first().filter(|_| listed.len() == 1)) else { return Self::default() };
         let told = ["max_model_len", "context_length", "context_window", "max_context_length"];
         let context = told.iter().find_map(|key| size(entry.get(key)));
@@ -97,7 +95,7 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `GET /api/ps` of Ollama, which tells the context of a loaded model.
+    /// Parses `GET /api/ps` of Ollama, which reports the context of a loaded model.
     pub fn of_loaded(body: &Value, model: &str) -> Self {
         let loaded = body.get("models").and_then(Value::as_array);
         let is_asked = |entry: &&Value| {
@@ -108,9 +106,9 @@ impl ServerFacts {
     }
 }
 
-/// Returns the context size that a refusal of a long prompt names.
+/// Returns the context size named in a refusal of a long prompt.
 pub fn context_in_refusal(body: &str) -> Option<usize> {
-    /// The size stands behind one of these, with few characters in between.
+    /// Phrases that precede the size, a few characters before it.
     const BEFORE: [&str; 9] = [
         "\"n_ctx\"",
         "context length",
@@ -135,25 +133,25 @@ pub fn context_in_refusal(body: &str) -> Option<usize> {
     BEFORE.into_iter().find_map(number_behind)
 }
 
-/// What a server measured of the reading of a prompt.
+/// The server's own timing of prompt processing: uncached tokens and tokens per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ReadingTime(Option<(u64, f64)>);
 
 impl ReadingTime {
-    /// Parses the timings of llama.cpp: the tokens that were not cached, and how many of them were read a second.
+    /// Parses the `timings` of llama.cpp: uncached prompt tokens, and prompt tokens per second.
     pub fn of(body: &Value) -> Self {
         let timings = &body["timings"];
         Self(timings["prompt_n"].as_u64().zip(timings["prompt_per_second"].as_f64()))
     }
 
-    /// Returns these timings, or earlier ones where there are none.
+    /// Returns these timings, or `earlier` if there are none.
     #[must_use]
     pub fn or(self, earlier: Self) -> Self {
         Self(self.0.or(earlier.0))
     }
 
-    /// Returns the tokens read a second; none where too few were read to tell. Where the server measured nothing, `read`
-    /// tokens were read until the `first` one was written.
+    /// Returns the prompt tokens per second, or `None` if too few tokens were processed. Without the server's timings,
+    /// `read` tokens count as processed by the time of the `first` generated token.
     pub fn speed(self, read: u64, first: Option<Duration>) -> Option<f64> {
         let timed = || Some((read, read as f64 / first?.as_secs_f64().max(0.001)));
         let (read, speed) = self.0.or_else(timed)?;
@@ -161,7 +159,7 @@ impl ReadingTime {
     }
 }
 
-/// The last measurements of a model's reading speed.
+/// The latest measurements of a model's prompt speed.
 #[derive(Debug, Clone, Default)]
 pub struct Speeds(VecDeque<f64>);
 
@@ -173,11 +171,10 @@ impl Speeds {
         self.0.push_back(speed);
     }
 
-    /// Returns the median.
     pub fn typical(&self) -> Option<f64> {
         let mut sorted: Vec<f64> = self.0.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
-        // The lower one of two: a server is rather taken for slower than it is.
+        // The lower of two middle values: better to underestimate a server's speed.
         sorted.get(sorted.len().checked_sub(1)? / 2).copied()
     }
 }
@@ -190,7 +187,7 @@ fn size(value: Option<&Value>) -> Option<usize> {
     number(value).filter(|size| CONTEXT_SIZES.contains(size))
 }
 
-/// Parses `8.0B` or `135M`.
+/// Parses a parameter count such as `8.0B` or `135M`.
 fn parameters(written: &str) -> Option<u64> {
     let (number, unit) = written.trim().split_at_checked(written.trim().len().checked_sub(1)?)?;
     let unit = match unit {

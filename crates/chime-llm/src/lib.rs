@@ -1,10 +1,8 @@
-//! Asking a language model, and making sense of whatever comes back.
+//! Client for OpenAI-compatible model servers: wire formats, retries, fallback and typed errors.
 //!
-//! *Owns*: the HTTP client of OpenAI-compatible servers, their wire formats, retries and fallback, typed errors.
-//! *Never*: prompts or policy, a log line with a prompt, an answer or a key in it.
-//! *Entry*: [`Llm`] is built once from [`LlmOptions`]; its [`OpenAi`] backend answers a [`Prompt`] with a
-//! [`Completion`] or an [`LlmError`] that says what the caller can do. [`Embeddings`] makes vectors,
-//! [`Transcriptions`] transcribes recordings.
+//! [`Llm`] is built once from [`LlmOptions`]; its [`OpenAi`] backend answers a [`Prompt`] with a [`Completion`] or an
+//! [`LlmError`] that tells the caller how to recover. [`Embeddings`] computes vectors, [`Transcriptions`] transcribes
+//! recordings. Prompts and policy live elsewhere; no log line contains a prompt, an answer or a key.
 
 mod backend;
 mod calls;

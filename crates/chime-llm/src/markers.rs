@@ -1,4 +1,4 @@
-//! Marks that are no words of an answer: citations of a provider's own search, and tokens that no template should let through.
+//! Removes markup that is not part of an answer: citations of a provider's own search, and leaked template tokens.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,8 @@ use regex::Regex;
 use crate::code::{pattern, replace_outside};
 use crate::turns::{TOKEN, is_talked_about};
 
-/// `【4†source】`, the same between private-use characters, `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, with the blanks before.
+/// `【4†source】`, the same in private-use characters, `citeturn0search1`, `[^1^]`,
+/// `:contentReference[oaicite:0]{index=0}`, each with the blanks before it.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
@@ -15,14 +16,14 @@ static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Words between tags that name their source: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
+/// Words between citation tags: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
     )
 });
 
-/// The beginning of a mark at the end of a text that goes on.
+/// A possibly incomplete marker at the end of a streamed text.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80})?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\x{E200}[^\x{E201}\n]{0,200}",
@@ -30,13 +31,13 @@ static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Returns `text` without marks; what is code, and a sentence about a mark, stays.
+/// Returns `text` without markers, except in code and in sentences about a marker.
 pub fn without_markers(text: &str) -> String {
     let text = replace_outside(text, &CITATION, |found| {
         let range = found.get(0)?.range();
         let stands_apart =
             text[range.clone()].starts_with([' ', '\t']) || text[..range.start].ends_with(['.', '!', '?']);
-        // Two words do not become one.
+        // Keeps the words on either side apart.
         let is_glue = stands_apart && text[range.end..].starts_with(char::is_alphanumeric);
         Some(if is_glue { " ".to_owned() } else { String::new() })
     });
@@ -55,10 +56,10 @@ pub fn without_markers(text: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Marks that look like a word as long as they are not whole.
+/// Markers whose beginnings look like an ordinary word.
 const WORDS: [&str; 5] = ["citeturn", "fileciteturn", "commentary", "assistantcommentary", "assistantfinal"];
 
-/// Returns the beginning of `text` that holds no half of a mark.
+/// Returns the prefix of `text` before a possibly incomplete marker at its end.
 pub fn before_begun_marker(text: &str) -> &str {
     let before = BEGUN.find(text).map_or(text, |begun| text[..begun.start()].trim_end());
     let rest = before.trim_end_matches(|c: char| c.is_ascii_lowercase());

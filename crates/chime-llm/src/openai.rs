@@ -1,6 +1,6 @@
-//! One completion from a server that speaks OpenAI's chat completions: retries and fallback within one deadline.
+//! Chat completions from an OpenAI-compatible server, with retries and fallback within one deadline.
 //!
-//! A call ends when its server stays silent for too long, so every answer is asked for as a stream.
+//! A call ends when its server stays silent for too long, so every answer is requested as a stream.
 
 mod call;
 mod discover;
@@ -21,60 +21,59 @@ use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{RetryPolicy, random, within};
 
-/// Members wait for an answer: two more tries are worth it, a third is not.
+/// Two retries are worth a member's wait, a third is not.
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
 
-/// A model that takes no tools or sees no pictures is given some again after this: servers are updated.
+/// Time after which a refused feature (tools, pictures) is tried again: servers are updated.
 const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// No call is longer, whatever a server sends meanwhile.
+/// Longest call, even if the server keeps sending.
 const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
 
-/// A server and the models to ask there.
+/// A server with its primary and fallback model.
 #[derive(Debug)]
 pub struct OpenAi {
     server: Server,
     primary: Model,
     fallback: Option<Model>,
-    /// The longest silence while an answer is written.
+    /// Longest silence while an answer is written.
     timeout: Duration,
     deadline: Duration,
-    /// Tests have no time for the real delays and set shorter ones.
+    /// Backoff between retries. Tests set shorter delays.
     pub(super) retries: RetryPolicy,
 }
 
-/// A model by name, and what it has taught us about how to ask it.
+/// A model and the facts learned about it from its responses.
 #[derive(Debug)]
 struct Model {
     name: String,
     dialect: Mutex<Dialect>,
-    /// When it last said that it takes no tools.
+    /// Time of its last refusal of tools.
     refused_tools_at: Mutex<Option<Timestamp>>,
-    /// When it last said that it sees no pictures.
+    /// Time of its last refusal of pictures.
     refused_pictures_at: Mutex<Option<Timestamp>>,
-    /// Whether its thoughts come without a sign at their start: then nothing can be shown before the end.
+    /// `true` if its reasoning starts without a tag: then nothing can be shown before the end.
     thinks_unannounced: AtomicBool,
-    /// Whether its thoughts once took all the tokens of an answer: then it is given more of them.
+    /// `true` if its reasoning once used up the tokens of an answer: later calls allow more.
     needs_room: AtomicBool,
-    /// Whether the operator was told that the server cuts prompts.
+    /// `true` after the operator was warned that the server truncates prompts.
     warned_of_cut: AtomicBool,
-    /// Whether its server refuses to stream.
     refuses_streams: AtomicBool,
     facts: Mutex<ServerFacts>,
     speeds: Mutex<Speeds>,
 }
 
-/// One question and everything that asking it depends on.
+/// A prompt with everything that a call needs.
 #[derive(Clone, Copy)]
 struct Question<'a> {
     prompt: &'a Prompt,
-    /// Where the words go as they come; without one the answer comes at once.
+    /// Receiver of the text while it is written. `None`: the text arrives as a whole.
     progress: Option<&'a Progress>,
     clock: &'a Clock,
 }
 
-/// When no further attempt at a completion begins.
+/// Time after which no further attempt starts.
 struct Deadline {
     until: Timestamp,
     span: Duration,
@@ -99,30 +98,28 @@ impl OpenAi {
         self.server.host()
     }
 
-    /// The models that take no tools, with when they last said so.
+    /// Returns the models that refuse tools, with the time of the last refusal.
     pub fn tool_refusals(&self) -> Vec<(String, Timestamp)> {
         let refusal = |model: &Model| Some((model.name.clone(), (*lock(&model.refused_tools_at))?));
         self.models().filter_map(refusal).collect()
     }
 
-    /// Has `model` offered no tools until a day after `at`, when it said that it takes none.
+    /// Restores a refusal of tools: `model` gets no tools until a day after `at`.
     pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
         for known in self.models().filter(|known| known.name == model) {
             *lock(&known.refused_tools_at) = Some(at);
         }
     }
 
-    /// Whether the model that is asked first may be shown pictures.
+    /// Returns whether the primary model accepts pictures.
     pub fn sees_pictures(&self, now: Timestamp) -> bool {
         !self.primary.dialect(now).no_pictures
     }
 
-    /// Facts about the model that is asked first.
     pub fn facts(&self) -> ServerFacts {
         self.primary.facts()
     }
 
-    /// Returns whether the server is one of the operator's own.
     pub fn is_own(&self) -> bool {
         self.server.is_own()
     }
@@ -131,18 +128,17 @@ impl OpenAi {
         [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
     }
 
-    /// Asks the model, again when that may help, and in the end the fallback. No attempt begins after the deadline; dropping
-    /// the future ends the call.
+    /// Calls the primary model with retries, then the fallback once. No attempt starts after the deadline; dropping the
+    /// future ends the call.
     ///
     /// # Errors
-    /// What the first model failed with, also when the fallback failed after it.
+    /// The primary model's error, even if the fallback failed after it.
     pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
         let question = Question { prompt, progress: None, clock };
         self.complete_with(&self.primary, self.fallback.as_ref(), question).await
     }
 
-    /// As [`complete`](Self::complete), with the words going to `progress` as they come. Once somebody has seen some of
-    /// them, nothing is asked again.
+    /// Like [`complete`](Self::complete), but streams the text to `progress`. Never retries once part of it was shown.
     ///
     /// # Errors
     /// As [`complete`](Self::complete).
@@ -156,7 +152,7 @@ impl OpenAi {
         self.complete_with(&self.primary, self.fallback.as_ref(), question).await
     }
 
-    /// As [`complete`](Self::complete), with the fallback asked first: it is the cheaper model.
+    /// Like [`complete`](Self::complete), but calls the fallback first, as the cheaper model.
     ///
     /// # Errors
     /// As [`complete`](Self::complete).
@@ -180,7 +176,7 @@ impl OpenAi {
             Err(error) => error,
         };
         let second = second.filter(|_| error.another_model_may_help() && !question.is_shown());
-        // A model that stayed silent used the time up, and the other one may still answer.
+        // A silent model uses up the time, and the other one may still answer.
         let has_time = matches!(error, LlmError::TimedOut) && question.prompt.until.is_none()
             || !deadline.left(question.clock).is_zero();
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
@@ -196,7 +192,7 @@ impl OpenAi {
         Deadline { until: question.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
-    /// Asks a model until it answers, cannot, or the retries or the time are used up.
+    /// Calls a model until it answers, fails for good, or retries or time run out.
     async fn ask_patiently(
         &self,
         model: &Model,
@@ -224,17 +220,17 @@ impl OpenAi {
         }
     }
 
-    /// How long to wait before the same model is asked again. `None`: it is not.
+    /// Returns the delay before the next retry, or `None` if the error allows none.
     fn delay(&self, error: &LlmError, retries: u32) -> Option<Duration> {
         match (error, error.recovery()) {
-            // What was slow will be slow again, and the server may still be working on it.
+            // A slow model stays slow, and the server may still be working on the call.
             (LlmError::TimedOut, _) => None,
             (_, Recovery::RetryLater(retry_after)) => self.retries.delay(retries, retry_after, random()),
             (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
         }
     }
 
-    /// One call; two where the model turns out to need more room for its thoughts.
+    /// Makes one call, or two if the model turns out to need more tokens for its reasoning.
     async fn ask(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
         let roomy = || Prompt { max_answer_tokens: model.with_room(question.prompt), ..question.prompt.clone() };
         if model.needs_room.load(Ordering::Relaxed) {
@@ -250,7 +246,7 @@ impl OpenAi {
         }
     }
 
-    /// Makes one call, which ends when the server stays silent for too long.
+    /// Makes one call, which fails when the server stays silent for too long.
     async fn ask_once(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
         let Question { prompt, clock, .. } = question;
         let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
@@ -266,7 +262,7 @@ impl OpenAi {
         Ok(completion)
     }
 
-    /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
+    /// Sends the prompt, and repeats it in another dialect after each refusal that suggests one.
     async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, Failure> {
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
@@ -280,7 +276,7 @@ impl OpenAi {
         }
     }
 
-    /// The same for a stream.
+    /// Like [`post`](Self::post), but returns an open stream.
     async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, Failure> {
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
@@ -297,7 +293,7 @@ impl OpenAi {
 }
 
 impl Question<'_> {
-    /// Whether somebody has seen some of the answer.
+    /// Returns whether part of the answer was shown to somebody.
     fn is_shown(&self) -> bool {
         self.progress.is_some_and(Progress::is_shown)
     }
@@ -325,7 +321,7 @@ impl Model {
         Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
     }
 
-    /// Keeps the form that was accepted.
+    /// Stores the accepted dialect.
     fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
         let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
         if accepted.no_tools && !known.no_tools {
@@ -337,7 +333,7 @@ impl Model {
         *lock(&self.dialect) = accepted;
     }
 
-    /// The limit for an answer of a model that thinks long before it: as much as its context leaves.
+    /// Returns the token limit for a model with long reasoning, within the context that is left.
     fn with_room(&self, prompt: &Prompt) -> u32 {
         const LEAST: u32 = 4_096;
         let wanted = prompt.max_answer_tokens.saturating_mul(4).max(LEAST);
@@ -346,7 +342,7 @@ impl Model {
         left.map_or(wanted, |left| wanted.min(left).max(prompt.max_answer_tokens))
     }
 
-    /// Tells the operator once that the server reads only a part of its prompts.
+    /// Warns the operator once that the server truncates prompts.
     fn warn_of_cut(&self, completion: &Completion, prompt: &Prompt) {
         if completion.prompt_cut && !self.warned_of_cut.swap(true, Ordering::Relaxed) {
             tracing::warn!(
@@ -364,7 +360,7 @@ impl Model {
         ServerFacts { reads_per_second, ..*lock(&self.facts) }
     }
 
-    /// The server said that no more than so many tokens fit.
+    /// Stores a context size named in a refusal.
     fn note_context(&self, tokens: usize) {
         let mut facts = lock(&self.facts);
         facts.context = Some(facts.context.map_or(tokens, |known| known.min(tokens)));
@@ -384,7 +380,7 @@ impl Model {
 }
 
 impl Deadline {
-    /// Never more than the whole span, should the wall clock be set back.
+    /// Returns the time left, at most the whole span in case the system clock is set back.
     fn left(&self, clock: &Clock) -> Duration {
         self.until.since(clock.now()).min(self.span)
     }

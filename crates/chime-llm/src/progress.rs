@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
-/// Where a model's words go as they come, for whoever shows them. An answer of which something was shown is not asked for
-/// again: the words would change under the reader.
+/// Channel for the text of an answer while the model writes it. An answer that was shown in part is never retried: its
+/// text would change while somebody reads it.
 #[derive(Debug, Default)]
 pub struct Progress {
     text: watch::Sender<String>,
@@ -13,12 +13,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The text so far, without thoughts; waits with the receiver for more.
+    /// Subscribes to the text so far, without reasoning.
     pub fn watch(&self) -> watch::Receiver<String> {
         self.text.subscribe()
     }
 
-    /// Somebody has seen some of it.
+    /// Records that part of the text was shown to somebody.
     pub fn note_shown(&self) {
         self.is_shown.store(true, Ordering::Relaxed);
     }

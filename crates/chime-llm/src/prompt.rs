@@ -1,4 +1,4 @@
-//! What goes to a model and what comes back.
+//! Prompts and completions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,44 +10,44 @@ use serde_json::Value;
 use crate::tools::{ToolCall, Tools};
 use chime_core::{Timestamp, TokenUse, estimate_tokens};
 
-/// A question to a model, complete in itself.
+/// A self-contained request to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     pub messages: Vec<PromptMessage>,
     pub max_answer_tokens: u32,
-    /// `None` leaves it to the server.
+    /// `None` uses the server's default.
     pub temperature: Option<f32>,
     pub format: AnswerFormat,
     pub tools: Tools,
-    /// Shown below the last of `messages`, to models that see.
+    /// Pictures added to the last of `messages`, for models with vision.
     pub pictures: Vec<Picture>,
-    /// When nobody waits for the answer any more, where that is sooner than the deadline of the model.
+    /// Time after which nobody waits for the answer, if earlier than the deadline of the client.
     pub until: Option<Timestamp>,
 }
 
-/// A picture, with a line above it that says what it is.
+/// A picture with a line of text that describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     pub label: String,
-    /// `image/jpeg`.
+    /// MIME type, such as `image/jpeg`.
     pub media_type: &'static str,
     pub bytes: Arc<[u8]>,
 }
 
-/// What a picture counts as, in tokens: what servers take for one of 1,280 by 960 dots, roughly.
+/// Estimated tokens of a picture: roughly what servers count for 1,280 by 960 pixels.
 const PICTURE_TOKENS: usize = 1_500;
 
-/// The form in which an answer is wanted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum AnswerFormat {
     #[default]
     Text,
-    /// JSON by a schema, strictly. Servers that know no schemas are asked without it, so the prompt has to say it too.
+    /// JSON with a strict schema. Servers without schemas get the request without it, so the prompt must describe the
+    /// format.
     Json { name: &'static str, schema: Value },
 }
 
 impl AnswerFormat {
-    /// Limits how many items and characters JSON may have, where its schema does not: a small model may not find an end.
+    /// Adds missing limits on items and characters to the JSON schema: a small model may never end a list.
     #[must_use]
     pub fn bounded(self) -> Self {
         match self {
@@ -94,31 +94,30 @@ pub enum PromptRole {
     Assistant,
 }
 
-/// What a model answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// Trimmed, and without the model's thinking aloud. Blank only beside `calls`.
+    /// Trimmed text without reasoning. Empty only if there are `calls`.
     pub text: String,
-    /// The tools that the model wants used before it answers.
+    /// Tool calls that the model requests before it answers.
     pub calls: Vec<ToolCall>,
-    /// The model that was asked, by the name it was asked for: the fallback's, when that answered.
+    /// Configured name of the model that answered: the primary or the fallback.
     pub model: String,
     pub tokens: TokenUse,
-    /// Whether the server counted `tokens`. Otherwise they are our estimate, which budgets may use and
+    /// `true` if the server counted `tokens`. Otherwise they are an estimate, which budgets may use and
     /// [`TokenCalibration`](chime_core::TokenCalibration) must not.
     pub tokens_counted: bool,
-    /// Tokens of the prompt that the server had read before and did not read again, where it tells.
+    /// Prompt tokens that the server took from its cache, if it reports them.
     pub reused: Option<u64>,
-    /// The server counted less than half of the prompt: it reads no more than the end or the beginning of it.
+    /// `true` if the server counted less than half of the estimated tokens: it truncates prompts.
     pub prompt_cut: bool,
-    /// The answer was cut off at `max_answer_tokens`.
+    /// `true` if the answer reached `max_answer_tokens`.
     pub truncated: bool,
-    /// From the call to the first word, where the answer was streamed.
+    /// Time from the call to the first word of a streamed answer.
     pub first_word: Option<Duration>,
 }
 
 impl Completion {
-    /// The answer as JSON. A fence around it, or words before and behind it, do no harm.
+    /// Parses the answer as JSON, ignoring a code fence and text around it.
     pub fn parse_json<T: DeserializeOwned>(&self) -> Option<T> {
         let start = self.text.find(['{', '['])?;
         let end = self.text.rfind(['}', ']'])?;
@@ -127,7 +126,7 @@ impl Completion {
 }
 
 impl Prompt {
-    /// A question for a text, without tools.
+    /// Builds a prompt for a text answer, without tools.
     pub fn new(messages: Vec<PromptMessage>, max_answer_tokens: u32) -> Self {
         Self {
             messages,
@@ -140,9 +139,9 @@ impl Prompt {
         }
     }
 
-    /// Tokens of the whole prompt, rather too many than too few.
+    /// Returns an estimate of the prompt's tokens that is rather too high than too low.
     pub fn estimated_tokens(&self) -> usize {
-        /// What a chat template puts around each message.
+        /// Tokens that a chat template adds to each message.
         const WRAPPING: usize = 4;
         let messages: usize = self.messages.iter().map(|message| estimate_tokens(&message.content) + WRAPPING).sum();
         messages + self.tools.estimated_tokens() + self.pictures.len() * PICTURE_TOKENS

@@ -1,47 +1,47 @@
-//! Models that fall into a loop write the same words until their limit. A text is cut behind the first time.
+//! Cuts the output of a model that repeats itself in a loop, after the first repetition unit.
 
 use std::ops::Range;
 
 use crate::code::{code_ranges, is_in};
 
-/// The longest unit that is looked for, in words.
+/// Longest repeated unit to detect, in words.
 const LONGEST: usize = 60;
-/// Fewer repeated words are emphasis: "no, no, no".
+/// Fewest words of a loop: fewer are emphasis, as in "no, no, no".
 const FEWEST_WORDS: usize = 12;
-/// So often in a row, at the end of a text, is a loop.
+/// Consecutive repetitions at the end of a text that make a loop.
 const TIMES: usize = 4;
 /// The same for short lines, which verse and lists repeat on purpose.
 const TIMES_OF_LINES: usize = 8;
-/// The same for rows of tables and lines of code.
+/// The same for table rows and lines of code.
 const TIMES_OF_ROWS: usize = 16;
-/// A line with as many words is repeated by nobody on purpose.
+/// Words from which a repeated line counts as long: nobody repeats it on purpose.
 const LONG_LINE: usize = 6;
 
-/// A word, or a character of a script without blanks between words.
+/// A word, or a single character in scripts without spaces.
 struct Word<'a> {
-    /// `#` for the number of an item, so that items which differ by it alone are equal.
+    /// `#` for the number of a list item, so that items that differ only by number are equal.
     text: &'a str,
     at: Range<usize>,
     begins_line: bool,
 }
 
-/// Equal units in a row that reach to the end of a text.
+/// Consecutive equal units at the end of a text.
 struct Run {
-    /// The place of its first word.
+    /// Index of its first word.
     start: usize,
-    /// Words of a unit.
+    /// Words per unit.
     period: usize,
     times: usize,
 }
 
-/// Returns `text` up to the end of the words that it goes on to repeat; all of it where it repeats nothing.
+/// Returns `text` up to the end of the first repeated unit, or all of it if nothing repeats.
 pub fn without_loop(text: &str) -> &str {
     let words = words(text);
     let code = code_ranges(text);
     let is_loop = |run: &Run| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
     let Some(run) = runs(&words).find(is_loop) else { return text };
     let last = run.start + run.period - 1;
-    // The run may have been found from the middle of a sentence on.
+    // The run may start in the middle of a sentence: extends the cut to the sentence's end.
     let ends = |at: usize| {
         words[at].text.ends_with(['.', '!', '?', '…', '。']) || words.get(at + 1).is_none_or(|next| next.begins_line)
     };
@@ -49,9 +49,9 @@ pub fn without_loop(text: &str) -> &str {
     text[..words[end].at.end].trim_end()
 }
 
-/// Returns whether a text that is still being written has fallen into a loop that it will not leave.
+/// Returns whether a streamed text is caught in a loop.
 pub fn is_looping(text: &str) -> bool {
-    /// What is looked at: the end of a text is seen again and again.
+    /// Bytes at the end of the text to check: the check repeats for every event.
     const TAIL: usize = 4_000;
     const PATIENCE: usize = 3;
     const MOST_BLANKS: usize = 400;
@@ -72,15 +72,15 @@ fn times_allowed<'a>(words: &[Word<'a>], run: &Run, is_code: impl Fn(&Word<'a>) 
     }
 }
 
-/// The runs at the end of `words`, the shortest units first.
+/// Finds the runs at the end of `words`, shortest units first.
 fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Run> {
     let last = words.len().saturating_sub(1);
     (1..=LONGEST.min(words.len() / TIMES)).filter_map(move |period| {
-        // The last word may be cut off.
+        // The last word may be incomplete.
         let is_same = |at: &usize| {
             let (earlier, word) = (&words[at - period], &words[*at]);
             let is_begun = *at == last && earlier.text.starts_with(word.text);
-            // The first word of a text begins its line wherever it stands.
+            // The first word of a text always begins a line.
             (earlier.begins_line == word.begins_line || *at == period) && (is_begun || earlier.text == word.text)
         };
         let equal = (period..words.len()).rev().take_while(is_same).count();
@@ -94,7 +94,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     for line in text.split_inclusive('\n') {
         let mut begins_line = true;
         for word in line.split_whitespace() {
-            // Within `line`, which is within `text`.
+            // `word` is a slice of `line`, so the difference of addresses is its offset.
             let start = at + (word.as_ptr().addr() - line.as_ptr().addr());
             for piece in pieces(word) {
                 let at = start + piece.start..start + piece.end;
@@ -109,7 +109,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The parts of a word: itself, or its characters where its script has no blanks.
+/// Splits a word into characters if its script has no spaces, else returns it whole.
 fn pieces(word: &str) -> impl Iterator<Item = Range<usize>> {
     let has_no_blanks = |c| matches!(c, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}');
     let each = word.chars().any(has_no_blanks);

@@ -1,8 +1,7 @@
-//! An answer that comes as it is written: server-sent events, put together again.
+//! Assembles an answer from server-sent events.
 //!
-//! Servers agree on the form even less than on whole answers: comments, events without an empty line between them, events
-//! over several lines, counts in an event of their own, errors in the middle, no word at the end. Some send a whole answer
-//! although a stream was asked for.
+//! Servers vary widely: comments, events without an empty line between them, events over several lines, token counts in
+//! a separate event, errors in the middle, no final event. Some send a whole answer although a stream was requested.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,21 +16,20 @@ use crate::wire::{self, Answer, Content, Pieces, Reading, lenient};
 use crate::{LlmError, Prompt};
 use chime_core::repair;
 
-/// The events of one answer so far.
+/// The parts of one answer received so far.
 #[derive(Debug, Default)]
 pub struct Assembly {
-    /// The beginning of a line whose end has not come.
+    /// An incomplete line.
     line: Vec<u8>,
-    /// Lines of one event, as long as they are no JSON yet.
+    /// Data lines of an event that is not yet complete JSON.
     data: String,
-    /// What came outside of events: perhaps a whole answer.
+    /// Lines outside of events: possibly a whole answer.
     outside: Vec<u8>,
     pieces: Pieces,
     has_choice: bool,
     events: usize,
-    /// What the server says went wrong.
     error: Option<Value>,
-    /// What the last counted event tells about the reading of the prompt.
+    /// Prompt timings from the last event that has any.
     reading: ReadingTime,
 }
 
@@ -48,7 +46,7 @@ struct Chunk {
     timings: Timings,
 }
 
-/// Where some servers put the count.
+/// Groq's place for the token counts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Extra {
@@ -63,7 +61,7 @@ struct Choice {
     index: usize,
     #[serde(deserialize_with = "lenient")]
     delta: Reading,
-    /// The whole of it, from servers that do not know how to say less.
+    /// The whole message, from servers that send it in every event.
     #[serde(deserialize_with = "lenient")]
     message: Reading,
     #[serde(deserialize_with = "lenient")]
@@ -77,10 +75,10 @@ struct Choice {
 }
 
 impl Assembly {
-    /// Takes in the next bytes, wherever they were cut.
+    /// Processes the next bytes, which may end anywhere.
     ///
     /// # Errors
-    /// What the server says went wrong, or [`LlmError::Malformed`] for an event that is no JSON.
+    /// The error reported by the server, or [`LlmError::Malformed`] for an event that is not JSON.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         for byte in bytes {
             match byte {
@@ -91,29 +89,30 @@ impl Assembly {
         Ok(())
     }
 
-    /// Returns what of the answer to `prompt` may be shown so far.
+    /// Returns the part of the answer to `prompt` that may be shown so far.
     pub fn shown(&self, prompt: &Prompt) -> String {
         visible_so_far(&self.pieces.text, prompt)
     }
 
-    /// Returns what the server tells about the reading of the prompt.
     pub fn reading(&self) -> ReadingTime {
         self.reading
     }
 
-    /// Returns whether anything of an answer has come.
+    /// Returns whether any part of an answer has arrived, including reasoning and calls.
     pub fn has_begun(&self) -> bool {
         let Pieces { text, thoughts, calls, .. } = &self.pieces;
         !text.is_empty() || !thoughts.is_empty() || !calls.is_empty()
     }
 
-    /// Returns whether nothing more is worth waiting for: the server said that this was all, or the model repeats itself without end.
+    /// Returns whether to stop reading: the server ended the answer, or the model repeats itself endlessly.
     pub fn is_done(&self) -> bool {
         self.pieces.is_complete
     }
 
+    /// Builds the answer.
+    ///
     /// # Errors
-    /// As [`wire::read`]. A stream broke off where neither a finish reason nor its last event came.
+    /// The errors of [`wire::read`]; [`LlmError::BrokeOff`] for a stream without a finish reason or final event.
     pub fn conclude(mut self, prompt: &Prompt) -> Result<Answer, LlmError> {
         if !self.line.is_empty() {
             self.end_line()?;
@@ -126,7 +125,7 @@ impl Assembly {
         }
     }
 
-    /// The same in the form of a whole answer.
+    /// Converts the stream to the body of a whole answer.
     fn into_body(self) -> Value {
         if let Some(error) = self.error {
             return error;
@@ -161,7 +160,7 @@ impl Assembly {
         }
     }
 
-    /// An event may have several such lines; it is whole as soon as it can be read.
+    /// Adds a data line. An event may span several; it is complete as soon as it parses.
     fn take_data(&mut self, data: &str) -> Result<(), LlmError> {
         self.events += 1;
         if data == "[DONE]" {
@@ -224,22 +223,22 @@ impl Assembly {
     }
 }
 
-/// Whether a body is a stream, whatever was asked for.
+/// Returns whether a body is an event stream, requested or not.
 pub fn is_stream(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
     [&b"data:"[..], b":", b"event:"].iter().any(|field| start.starts_with(field))
 }
 
-/// The mark of UTF-8 that some servers put before a body.
+/// Byte order mark of UTF-8, which some servers send.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// JSON, with or without the mark before it, and with halves of characters in it.
+/// Parses JSON with an optional byte order mark and with lone surrogate escapes.
 pub fn parse(body: &[u8]) -> Option<Value> {
     let body = body.strip_prefix(MARK).unwrap_or(body);
     serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&repair(std::str::from_utf8(body).ok()?)).ok())
 }
 
-/// A stream as the whole answer that it comes to; none where an event cannot be read.
+/// Converts a stream to the body of a whole answer; `None` if an event cannot be parsed.
 pub fn joined(body: &[u8]) -> Option<Vec<u8>> {
     let mut assembly = Assembly::default();
     let read = assembly.feed(body).and_then(|()| assembly.end_line());

@@ -1,4 +1,4 @@
-//! The client against a real HTTP server that misbehaves by script.
+//! Tests of the client against a real HTTP server with scripted misbehaviour.
 
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn options(server: &ModelServer) -> LlmOptions {
         base_url: server.base_url(),
         model: MODEL.into(),
         fallback: None,
-        // Longer than a loaded machine needs for the largest of these answers.
+        // Long enough for the largest of these answers on a loaded machine.
         timeout: Duration::from_secs(30),
         deadline: Duration::from_secs(60),
     }
@@ -33,7 +33,7 @@ fn with_fallback(server: &ModelServer) -> LlmOptions {
     LlmOptions { fallback: Some(FALLBACK.into()), ..options(server) }
 }
 
-/// A client whose own delays are too short to notice. What a server asks for is still waited for.
+/// A client with negligible retry delays. Delays that a server asks for remain.
 fn client(options: LlmOptions) -> OpenAi {
     let mut client = OpenAi::new(options).expect("usable options");
     client.retries = quick();
@@ -63,7 +63,7 @@ fn told(outcome: &Result<Completion, LlmError>) -> String {
     }
 }
 
-/// Plays `script` without a fallback model, and tells the outcome and the number of requests.
+/// Plays `script` without a fallback model; compares the outcome and the number of requests.
 async fn check(script: Vec<Reply>, expected: Expect) {
     let server = started().await;
     server.script(script);
@@ -136,7 +136,7 @@ async fn what_will_not_change_is_not_retried() {
     let status = |status, code: &str| {
         vec![Reply::Status(status, format!(r#"{{"error":{{"message":"no PRIVATE WORDS","code":"{code}"}}}}"#))]
     };
-    // Asked once more, without what can be done without.
+    // Retried once without optional parameters.
     check(
         [status(400, "invalid_request_error"), status(400, "no_idea")].concat(),
         expect![
@@ -203,7 +203,7 @@ async fn an_answer_that_is_none_is_a_failure_with_a_name() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unreachable() {
-    // Port 1 is reserved and nobody listens there.
+    // Port 1 is reserved and has no listener.
     let options = LlmOptions { base_url: "http://127.0.0.1:1/secret/v1".into(), ..options(&started().await) };
     let error = client(options).complete(&prompt(), &Clock::system()).await.expect_err("nobody listens");
     assert!(matches!(error, LlmError::Unreachable(_)), "{error:?}");
@@ -211,13 +211,12 @@ async fn a_server_that_is_not_there_is_unreachable() {
     assert!(!chain.contains("secret"), "an address may hold a key: {chain}");
 }
 
-/// Collects what is logged.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Everything that any test of this program logs from now on. For all threads: a call site that another thread meets
-    /// first without a subscriber stays mute in this one.
+    /// Collects everything that any test logs from now on. Global, because a call site first reached by a thread
+    /// without a subscriber stays disabled for all threads.
     fn listen() -> &'static Self {
         static LOG: LazyLock<Log> = LazyLock::new(|| {
             let log = Log::default();
@@ -261,7 +260,6 @@ async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
     ]);
     let model = client(options(&server));
     for _ in 0..4 {
-        // How it ends is not the point here.
         let _ = model.complete(&prompt(), &Clock::system()).await;
     }
     assert!(server.leftover().is_empty());
@@ -341,7 +339,7 @@ async fn patience_is_measured_by_our_clock_and_longer_before_the_first_word() {
     assert!(!matches!(outcome, Err(LlmError::TimedOut)), "{outcome:?}");
 }
 
-/// Plays a stream of three words, of which each comes `pause` after the one before.
+/// Plays a stream of three words, `pause` apart.
 async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
     let server = started().await;
     server.script([Reply::Stream(["At", " half past", " nine."].map(str::to_owned).to_vec())]);
@@ -367,7 +365,7 @@ async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
 #[tokio::test]
 async fn a_timeout_counts_silence_and_not_how_long_an_answer_takes() {
     assert_eq!(told(&stream_slowly(MINUTE - Duration::from_secs(5)).await), "test-model: At half past nine.");
-    // The clock is moved before the next word is let go.
+    // The clock moves before the next word arrives.
     let cut = stream_slowly(MINUTE * 2).await;
     assert!(matches!(cut, Err(LlmError::TimedOut)), "{cut:?}");
 }
@@ -417,7 +415,7 @@ async fn the_reading_speed_is_learned_from_answers() {
     assert_eq!(model.facts().reads_per_second, Some(130.0));
 }
 
-/// Plays `script` with a fallback model, and tells the outcome and which models were asked.
+/// Plays `script` with a fallback model; compares the outcome and the models called.
 async fn check_fallback(script: Vec<Reply>, expected: Expect) {
     let server = started().await;
     server.script(script);
@@ -518,7 +516,7 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
-    // Nobody has read it: the model that broke off is asked again.
+    // Nobody has read it, so the model is called again.
     let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
     assert_eq!(told(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));

@@ -1,4 +1,4 @@
-//! Reasoning models think aloud before they answer. Members get the answer.
+//! Removes the reasoning that models write before their answer.
 
 use std::sync::LazyLock;
 
@@ -19,32 +19,32 @@ const TAGS: [(&str, &str); 9] = [
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// How the open-weight models of OpenAI begin a part of their output, with its name behind it. Servers that do not know the
+/// Start of an output channel of OpenAI's open-weight models, followed by its name. Servers without support for the
 /// format pass it on as text.
 const CHANNEL: &str = "<|channel|>";
-/// The names of parts that are not for members, as they begin a text whose tokens were left out.
+/// Channels that are not for members, as they start a text without its special tokens.
 const THOUGHTS: [&str; 2] = ["analysis", "commentary"];
-/// What stands before a call of a tool.
+/// Text before a tool call.
 const CALL: &str = "commentary to=";
 
-/// What stands before the part for members.
+/// Start of the channel for members.
 static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final[^\n]{0,40}?<\|message\|>"));
-/// The same where the tokens were left out: glued to the thought before it.
+/// The same without special tokens, directly after the reasoning.
 static BARE_FINAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
-/// A part without a name.
+/// Start of a channel without a name.
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
 
 const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
 
-/// Returns `text` without the thinking before the answer, trimmed, and without the tokens of its turn. Tags inside the answer
-/// stay: somebody may have asked about them.
+/// Returns `text` trimmed, without the reasoning before the answer and without turn tokens. Keeps reasoning tags within
+/// the answer: a member may have asked about them.
 pub fn without_thinking(text: &str) -> &str {
     let rest = after_thinking(text);
     rest[..turns::end(rest)].trim_end()
 }
 
-/// Returns whether more than the turn was written: what stands behind its end is not for members.
+/// Returns whether the model wrote text after the end of its turn, which is not for members.
 pub fn runs_on(text: &str) -> bool {
     let rest = after_thinking(text);
     turns::end(rest) < rest.len()
@@ -65,7 +65,7 @@ fn after_thinking(text: &str) -> &str {
             rest = answer;
         }
         while let Some(thought) = rest.strip_prefix(open) {
-            // Never closed: the model ran out of tokens while still thinking.
+            // An unclosed tag: the model ran out of tokens during its reasoning.
             rest = thought.split_once(close).map_or("", |(_, answer)| answer.trim_start());
         }
         if let Some(answer) = after_unopened(rest, open, close) {
@@ -75,8 +75,8 @@ fn after_thinking(text: &str) -> &str {
     turns::after_start(rest, |_| false)
 }
 
-/// Returns what of a text that is still being written belongs to the answer; nothing while that is not certain. Whether the
-/// model thinks without saying so at its start, only the end tells.
+/// Returns the part of a streamed text that certainly belongs to the answer. Reasoning without an opening tag cannot be
+/// recognized before its closing tag.
 pub fn without_thinking_so_far(text: &str) -> &str {
     let start = text.trim_start();
     let may_begin = |tag: &str| tag.starts_with(start);
@@ -88,7 +88,7 @@ pub fn without_thinking_so_far(text: &str) -> &str {
         return "";
     }
     let answer = without_thinking(start);
-    // A further thought may follow the first, and the name of the speaker its token.
+    // More reasoning, or the name of the role, may follow.
     let next = TAGS.iter().map(|(open, _)| *open).chain(turns::ROLES);
     if answer.len() < start.len() && next.into_iter().any(|next| next.starts_with(answer)) {
         return "";
@@ -96,14 +96,14 @@ pub fn without_thinking_so_far(text: &str) -> &str {
     answer
 }
 
-/// Whether the model thought aloud without an opening tag, as `text` shows once it is complete.
+/// Returns whether a complete `text` has reasoning without an opening tag.
 pub fn thinks_unannounced(text: &str) -> bool {
     let text = text.trim();
     TAGS.iter().any(|(open, close)| after_unopened(text, open, close).is_some())
         || !is_channel(text) && final_channel(text).is_some_and(|answer| answer.len() < text.len())
 }
 
-/// Returns whether a text begins with a named part, with or without its tokens.
+/// Returns whether a text starts with a named channel, with or without special tokens.
 fn is_channel(text: &str) -> bool {
     let is_bare = |name: &&str| {
         text.strip_prefix(*name).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '\n'))
@@ -111,7 +111,7 @@ fn is_channel(text: &str) -> bool {
     text.starts_with(CHANNEL) || text.starts_with(CALL) || THOUGHTS.iter().any(is_bare)
 }
 
-/// Returns the last part that is meant for members, or the call of a tool, where the text is made of such parts.
+/// Returns the last channel for members, or the tool call, if the text consists of channels.
 fn final_channel(text: &str) -> Option<&str> {
     let code = code_ranges(text);
     let last = |pattern: &Regex| pattern.find_iter(text).filter(|found| !is_in(&code, found.start())).last();
@@ -124,8 +124,9 @@ fn final_channel(text: &str) -> Option<&str> {
     Some(text[MESSAGE.find(text)?.end()..].trim_start())
 }
 
-/// Some chat templates put the opening tag into the prompt, so that only the closing one comes back: on its own line, or right
-/// behind a sentence. An answer about the tag has a blank or a quotation mark before it.
+/// Returns the answer after reasoning without an opening tag, which some chat templates put into the prompt. The
+/// closing tag then stands on its own line or directly after a sentence; in an answer about the tag, a blank or a
+/// quotation mark precedes it.
 fn after_unopened<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let (thought, answer) = text.split_once(close)?;
     let on_its_own = thought.is_empty() || thought.ends_with('\n');
@@ -134,8 +135,8 @@ fn after_unopened<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str>
     ((on_its_own && ends_the_line || ends_a_sentence) && !thought.contains(open)).then(|| answer.trim_start())
 }
 
-/// Some models greet before they think: one short sentence, and the opening tag on the next line. What they say after thinking
-/// is the answer, and where that is nothing, what they said before.
+/// Returns the answer of a model that writes one short sentence before its reasoning, with the opening tag on the next
+/// line: the text after the reasoning or, if that is empty, the sentence.
 fn after_preamble<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     const LONGEST: usize = 120;
     let (before, thought) = text.split_once(open)?;
@@ -147,7 +148,7 @@ fn after_preamble<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str>
     Some(match thought.split_once(close) {
         Some((_, answer)) if answer.trim().is_empty() => preamble,
         Some((_, answer)) => answer.trim_start(),
-        // Never closed: the model ran out of tokens while still thinking.
+        // An unclosed tag: the model ran out of tokens during its reasoning.
         None => "",
     })
 }

@@ -1,7 +1,8 @@
-//! Tools: what a model may look up before it answers, as servers of chat completions write it down.
+//! Tools that a model may call before it answers, in the format of chat completions.
 //!
-//! A call comes whole or in pieces, its arguments as text or as an object, with an id or without one; [`calls`](super::calls)
-//! reads those that a model writes into its answer. Servers that know no tools are told what was looked up as plain text.
+//! A call arrives whole or in pieces, with its arguments as text or as an object, with or without an id;
+//! [`calls`](super::calls) parses calls that a model writes into its answer. Servers without tool support get earlier
+//! results as plain text.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,63 +10,61 @@ use serde_json::{Value, json};
 use crate::wire::lenient;
 use chime_core::estimate_tokens;
 
-/// Something that a model may look up.
+/// A function that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     pub name: &'static str,
     pub description: &'static str,
-    /// JSON schema of an object.
+    /// JSON schema of type `object`.
     pub parameters: Value,
 }
 
-/// A model wants a tool used.
+/// A tool call requested by a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCall {
-    /// By which the result is matched to the call.
+    /// Id that matches the result to the call.
     pub id: String,
     pub name: String,
-    /// JSON, if the model kept to it.
+    /// Arguments as JSON, if the model wrote valid JSON.
     pub arguments: String,
-    /// What some servers want back with the call, as they gave it.
+    /// Provider-specific data that some servers require back with the call.
     pub extra: Option<Value>,
-    /// The model's thoughts before its calls, with the first of them: some servers want them back.
+    /// The reasoning before the calls, stored in the first of them: some servers require it back.
     pub thoughts: Option<String>,
 }
 
-/// Calls that were made together, and what came of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolRound {
-    /// What the model said beside them.
+    /// Text that the model wrote along with the calls.
     pub said: String,
     pub calls: Vec<ToolCall>,
-    /// In the order of the calls.
+    /// One result per call, in the same order.
     pub results: Vec<String>,
 }
 
-/// The tools of one question.
+/// The tools of one prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tools {
-    /// What may be called now.
     pub offered: Vec<Tool>,
-    /// The request does not name the tools; a model that calls one all the same is answered.
+    /// `true` if the request omits the tools although calls of them are still answered.
     pub is_silent: bool,
-    /// What was called before.
+    /// Earlier calls and their results.
     pub rounds: Vec<ToolRound>,
 }
 
 impl Tools {
-    /// Whether a server that knows tools is told of them. Without any on offer, earlier rounds are told as plain text: some
-    /// servers refuse results of tools that are not offered.
+    /// Returns whether the request lists tools. If not, earlier rounds are sent as plain text: some servers refuse
+    /// results of tools that the request does not list.
     pub fn are_offered(&self) -> bool {
         !self.offered.is_empty() && !self.is_silent
     }
 
-    /// Returns whether a call is answered, named in the request or not.
+    /// Returns whether calls are answered, even if the request lists no tools.
     pub fn may_be_called(&self) -> bool {
         !self.offered.is_empty()
     }
 
-    /// The tools as a request offers them.
+    /// Returns the tools in the format of a request.
     pub fn definitions(&self) -> Value {
         let definition = |tool: &Tool| {
             let Tool { name, description, parameters } = tool;
@@ -74,7 +73,7 @@ impl Tools {
         self.offered.iter().map(definition).collect()
     }
 
-    /// The rounds as messages of a server that knows tools; `with_thoughts`: of one that wants the model's thoughts back.
+    /// Returns the rounds as messages for a server with tool support, with the model's reasoning if `with_thoughts`.
     pub fn messages(&self, with_thoughts: bool) -> Vec<Value> {
         let mut messages = Vec::new();
         for ToolRound { said, calls, results } in &self.rounds {
@@ -92,7 +91,7 @@ impl Tools {
         messages
     }
 
-    /// The rounds as plain text; none where there were none.
+    /// Returns the rounds as a plain text message, or `None` if there are none.
     pub fn told(&self) -> Option<Value> {
         let looked_up = self.rounds.iter().flat_map(|round| round.calls.iter().zip(&round.results));
         let told: Vec<String> =
@@ -103,7 +102,7 @@ impl Tools {
         )
     }
 
-    /// Tokens of all of it, rather too many than too few.
+    /// Returns an estimate of all tokens that is rather too high than too low.
     pub fn estimated_tokens(&self) -> usize {
         let offered = if !self.are_offered() { 0 } else { estimate_tokens(&self.definitions().to_string()) };
         let rounds: usize = self.messages(false).iter().map(|message| estimate_tokens(&message.to_string())).sum();
@@ -125,7 +124,7 @@ impl ToolCall {
     }
 }
 
-/// A call, or what an event adds to one.
+/// A call, or a part of one from a stream event.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct CallPiece {
@@ -148,19 +147,19 @@ struct FunctionPiece {
     arguments: Option<Value>,
 }
 
-/// The calls of a whole answer, numbered as they stand there.
+/// Numbers the calls of a whole answer in their order.
 pub fn in_order(calls: Vec<CallPiece>) -> impl Iterator<Item = CallPiece> {
     calls.into_iter().enumerate().map(|(place, call)| CallPiece { index: Some(place), ..call })
 }
 
-/// The calls that `pieces` come to. One without a name is none.
+/// Joins `pieces` to calls, ignoring calls without a name.
 pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
     let mut calls: Vec<(Option<usize>, ToolCall)> = Vec::new();
     for CallPiece { index, id, function, extra_content } in pieces {
         let id = id.filter(|id| !id.is_empty());
         let name = function.name.filter(|name| !name.is_empty());
         let arguments = function.arguments.as_ref().map(text_of).unwrap_or_default();
-        // Some servers number every call 0 and tell them apart by their ids.
+        // Some servers give every call index 0 and distinguish them by id.
         let goes_on = |(at, call): &(Option<usize>, ToolCall)| {
             (index.is_none() || *at == index) && id.as_ref().is_none_or(|id| *id == call.id)
         };
@@ -197,7 +196,7 @@ pub fn made_id(place: usize) -> String {
     format!("call_{}", place + 1)
 }
 
-/// Arguments come as text that holds JSON, or as the JSON itself.
+/// Returns arguments as text: servers send a string that contains JSON, or the JSON itself.
 pub fn text_of(arguments: &Value) -> String {
     match arguments {
         Value::String(text) => text.clone(),

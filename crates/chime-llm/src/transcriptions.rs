@@ -1,4 +1,4 @@
-//! Transcripts from a server that speaks OpenAI's `/audio/transcriptions`.
+//! Client for OpenAI's `/audio/transcriptions`.
 
 use std::time::Duration;
 
@@ -12,14 +12,13 @@ use chime_core::{TokenUse, estimate_tokens, is_blank};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Tokens that a second of speech counts as, where the server counts none.
+/// Estimated tokens per second of speech, for servers that do not count.
 const TOKENS_A_SECOND: u64 = 10;
-/// Characters of a transcript that are kept: models repeat themselves without end where there is only noise.
+/// Longest transcript in characters: models repeat themselves endlessly on noise.
 const MOST_CHARS: usize = 12_000;
-/// Seconds of the silence that a probe sends: some servers refuse less than a tenth.
+/// Seconds of silence in a probe: some servers refuse less than a tenth.
 const PROBE_SECONDS: u32 = 1;
 
-/// A model that transcribes.
 #[derive(Debug)]
 pub struct Transcriptions {
     server: Server,
@@ -27,30 +26,29 @@ pub struct Transcriptions {
     timeout: Duration,
 }
 
-/// A recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audio {
-    /// With an ending that tells the format: `voice.ogg`.
+    /// File name with the extension of the format, such as `voice.ogg`.
     pub file_name: &'static str,
     pub bytes: Vec<u8>,
     pub seconds: u32,
 }
 
-/// What was said, and what it took to transcribe it.
+/// A transcript and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// Empty where nobody says anything.
+    /// Empty if nobody speaks.
     pub text: String,
     pub tokens: TokenUse,
-    /// Whether the server counted them. Many are paid by the minute, which no price of tokens tells.
+    /// `true` if the server counted `tokens`. Many servers charge by the minute, which no price per token reflects.
     pub is_counted: bool,
 }
 
 impl Transcriptions {
-    /// `options.model` transcribes; there is no fallback.
+    /// Builds a client for `options.model`, without a fallback.
     ///
     /// # Errors
-    /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
+    /// [`LlmError::NotConfigured`] for an invalid address or a key that cannot be sent.
     pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
         Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout })
     }
@@ -63,7 +61,7 @@ impl Transcriptions {
         self.server.host()
     }
 
-    /// Has `audio` transcribed. One call, no retries.
+    /// Transcribes `audio`. One call without retries.
     ///
     /// # Errors
     /// As for a completion.
@@ -78,7 +76,7 @@ impl Transcriptions {
         read(&body, seconds)
     }
 
-    /// Has a moment of silence transcribed: whether the model can be asked at all.
+    /// Transcribes a second of silence to check that the model is available.
     ///
     /// # Errors
     /// As for a completion.
@@ -88,7 +86,7 @@ impl Transcriptions {
     }
 }
 
-/// What so many seconds of speech count as, where the server counts nothing.
+/// Returns the estimated tokens of this many seconds of speech.
 pub fn tokens_of(seconds: u32) -> u64 {
     u64::from(seconds) * TOKENS_A_SECOND
 }
@@ -104,10 +102,10 @@ fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
     Ok(Transcript { text, tokens, is_counted: counted("input_tokens").is_some() })
 }
 
-/// A WAV file in which nothing is heard: one channel of 8,000 samples a second, a byte each.
+/// Builds a silent WAV file: one channel, 8,000 samples per second, 8 bits each.
 fn silence(seconds: u32) -> Vec<u8> {
     const RATE: u32 = 8_000;
-    /// Bytes of the head that follow its length.
+    /// Bytes of the header after its length field.
     const HEAD: u32 = 36;
     let length = RATE * seconds;
     let mut file = Vec::new();
@@ -116,11 +114,11 @@ fn silence(seconds: u32) -> Vec<u8> {
     put(&(HEAD + length).to_le_bytes());
     put(b"WAVEfmt ");
     put(&16_u32.to_le_bytes());
-    // Plain samples, one channel.
+    // Uncompressed samples, one channel.
     put(&[1, 0, 1, 0]);
     put(&RATE.to_le_bytes());
     put(&RATE.to_le_bytes());
-    // A byte for a sample, of eight bits.
+    // One byte per sample, 8 bits.
     put(&[1, 0, 8, 0]);
     put(b"data");
     put(&length.to_le_bytes());

@@ -1,8 +1,8 @@
-//! HTTP to a server that speaks OpenAI's chat completions.
+//! HTTP transport to an OpenAI-compatible server.
 //!
-//! async-openai makes the request and the tower service below does the rest, because the client's own handling
-//! of answers loses the status of error bodies it does not know, retries without a limit on `Retry-After`, and logs
-//! whole bodies that it cannot read. What passes the service is always a success with JSON in it.
+//! async-openai builds the request and a tower service handles the response, because the library's own handling loses
+//! the status of unknown error bodies, retries without a limit on `Retry-After`, and logs whole bodies that it cannot
+//! parse. The service returns only successes with JSON.
 
 use std::net::IpAddr;
 use std::task::{Context, Poll};
@@ -23,14 +23,14 @@ use crate::stream::{is_stream, joined, parse};
 use crate::{LlmError, LlmOptions};
 use chime_core::is_loopback;
 
-/// A server that does not pick up within this is not there.
+/// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Silences of the operator's choice after which a connection is dead, whatever our clock says.
+/// Multiple of the operator's timeout after which a silent connection is closed, regardless of our clock.
 const SILENCES: u32 = 20;
-/// No answer is this long. Whoever sends more would fill our memory.
+/// Largest body in bytes: bounds the memory that a server can fill.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
-/// The server, ready to be called.
+/// HTTP client of one server.
 #[derive(Debug)]
 pub struct Server {
     client: Client<Endpoint>,
@@ -39,7 +39,7 @@ pub struct Server {
     host: String,
 }
 
-/// Why there is no JSON to read.
+/// Reason for a call without a JSON body.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("no answer")]
@@ -52,18 +52,20 @@ pub enum Failure {
     TooLarge,
 }
 
-/// An answer that is no success.
+/// A response with an error status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub status: u16,
     pub retry_after: Option<Duration>,
-    /// Whatever form the server gives its errors. May quote the prompt: not for logs.
+    /// Error body in the server's own format. May quote the prompt: never log it.
     pub body: String,
 }
 
 impl Server {
+    /// Builds the client without opening a connection.
+    ///
     /// # Errors
-    /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
+    /// [`LlmError::NotConfigured`] for an invalid address or a key that cannot be sent.
     pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
         let url = Url::parse(&options.base_url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let is_https = url.as_ref().is_some_and(|url| url.scheme() == "https");
@@ -85,37 +87,37 @@ impl Server {
         Ok(self.client.chat().create_byot(request).await?)
     }
 
-    /// Sends one request for vectors. No retries.
+    /// Sends one embeddings request. No retries.
     pub async fn embeddings(&self, request: &Value) -> Result<Value, Failure> {
         let body = self.send("/embeddings", request).await?;
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
-    /// Sends a recording to be transcribed. No retries.
+    /// Sends one recording for transcription. No retries.
     pub async fn transcription(&self, form: Form) -> Result<Value, Failure> {
         let sending = self.http.post(self.endpoint.url("/audio/transcriptions"));
         let body = read_body(&mut self.not_refused(sending.multipart(form)).await?).await?;
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
-    /// Sends a request for a stream, and tells whether one comes back. Reads all of it, so that the server can end it
-    /// in good order.
+    /// Requests a stream and returns whether the server sends one. Reads all of it, so that the server can end it
+    /// cleanly.
     pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
         Ok(is_stream(&self.send("/chat/completions", request).await?))
     }
 
-    /// Sends a request for a stream, and gives what was not refused, to be read as it comes.
+    /// Requests a stream and returns its open body.
     pub async fn open(&self, request: &Value) -> Result<Incoming, Failure> {
         let response = self.accepted("/chat/completions", request).await?;
         Ok(Incoming { response, bytes: 0 })
     }
 
-    /// Returns whether the server is one of the operator's own: on this machine or in a private network.
+    /// Returns whether the server is the operator's own: on this machine or in a private network.
     pub fn is_own(&self) -> bool {
         is_own(&self.host)
     }
 
-    /// Fetches what the server tells about itself. `path` begins at its root, above `/v1`.
+    /// Fetches a path relative to the root of the server, above `/v1`.
     pub async fn look_up(&self, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
         let root = self.endpoint.base_url.strip_suffix("/v1").unwrap_or(&self.endpoint.base_url);
         let url = format!("{root}{path}");
@@ -127,13 +129,12 @@ impl Server {
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
-    /// Fetches the list of models.
     pub async fn models(&self) -> Result<Value, Failure> {
         let body = read_body(&mut self.not_refused(self.http.get(self.endpoint.url("/models"))).await?).await?;
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
-    /// Sends a request as it is, and gives the body of what was not refused.
+    /// Sends a request and returns the body of a success.
     async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, Failure> {
         read_body(&mut self.accepted(path, request).await?).await
     }
@@ -148,7 +149,7 @@ impl Server {
     }
 }
 
-/// Returns whether a host is on this machine, in a private network, or a bare name as containers have.
+/// Returns whether a host is on this machine, in a private network, or a name without dots as containers have.
 fn is_own(host: &str) -> bool {
     let ip = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     is_loopback(host)
@@ -159,7 +160,7 @@ fn is_own(host: &str) -> bool {
         }
 }
 
-/// The body of a success, piece by piece.
+/// The body of a success, read in chunks.
 #[derive(Debug)]
 pub struct Incoming {
     response: reqwest::Response,
@@ -167,7 +168,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// The next piece; none at the end.
+    /// Returns the next chunk, or `None` at the end.
     pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]>>, Failure> {
         let chunk = self.response.chunk().await.map_err(transport)?;
         self.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
@@ -181,7 +182,7 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     let builder = reqwest::Client::builder()
         .user_agent(concat!("chime/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
-        // Calls are timed by our clock. This one stands behind it, should the wall clock be set back.
+        // Our clock times the calls. This limit remains if the system clock is set back.
         .read_timeout(silence)
         .tcp_nodelay(true)
         // Following a redirect would turn the POST into a GET and hide a wrong address.
@@ -193,8 +194,8 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     builder.build().map_err(|_| LlmError::NotConfigured("no HTTPS client: are CA certificates installed?"))
 }
 
-/// Where to send requests and as whom. async-openai's own configuration reads the environment and panics on
-/// a key that fits no header.
+/// Address and credentials. async-openai's own configuration reads the environment and panics on a key that is not a
+/// valid header value.
 #[derive(Debug, Clone)]
 struct Endpoint {
     base_url: String,
@@ -238,7 +239,7 @@ impl Config for Endpoint {
     }
 }
 
-/// Lets only successes with JSON through, and turns everything else into a [`Failure`] that keeps the facts.
+/// Passes on only successes with JSON; converts everything else to a [`Failure`].
 #[derive(Debug, Clone)]
 struct Strict(ReqwestService);
 
@@ -262,7 +263,7 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, F
         return Err(refusal(&mut response).await);
     }
     let body = read_body(&mut response).await?;
-    // Some servers stream whatever they are asked for.
+    // Some servers always stream.
     let body =
         if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
     body.map(|body| http::Response::new(body).into()).ok_or(Failure::NotJson)
@@ -271,7 +272,7 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, F
 async fn refusal(response: &mut reqwest::Response) -> Failure {
     let status = response.status().as_u16();
     let retry_after = retry_after(response.headers());
-    // The status alone says enough, should the body be cut off.
+    // If the body breaks off, the status is enough.
     let body = read_body(response).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     Failure::Refusal(Refusal { status, retry_after, body })
 }
@@ -290,7 +291,7 @@ async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, Failure>
     Ok(body)
 }
 
-/// `Retry-After` in seconds or as a date, or OpenAI's own header in milliseconds.
+/// Parses `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms` in milliseconds.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |name: &str| text(name)?.parse::<f64>().ok();
@@ -301,7 +302,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Some(secs) = number(RETRY_AFTER.as_str()) {
         return Duration::try_from_secs_f64(secs).ok();
     }
-    // Against the server's own clock, which is the one that the date was made with.
+    // Relative to the server's own clock, which produced the date.
     let span = date(RETRY_AFTER.as_str())?.signed_duration_since(date(DATE.as_str())?);
     Some(span.to_std().unwrap_or_default())
 }
@@ -317,13 +318,13 @@ impl From<OpenAIError> for Failure {
         match error {
             OpenAIError::Reqwest(error) => transport(error),
             OpenAIError::Boxed(error) => error.downcast().map_or(Self::NotJson, |failure| *failure),
-            // Beyond `Strict` only a success with JSON is read, into a type that takes any JSON.
+            // `Strict` passes on only JSON, and the response type accepts any JSON.
             _ => Self::NotJson,
         }
     }
 }
 
-/// The address stays out of logs: some put a key into it.
+/// Removes the address from an error before it is logged: some addresses contain a key.
 fn transport(error: reqwest::Error) -> Failure {
     Failure::Transport(error.without_url())
 }

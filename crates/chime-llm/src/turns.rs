@@ -1,4 +1,4 @@
-//! Tokens with which chat templates mark turns. Servers that do not know the template of a model pass them on as text.
+//! Turn tokens of chat templates. Servers that do not know the template of a model pass them on as text.
 
 use std::sync::LazyLock;
 
@@ -6,34 +6,34 @@ use regex::Regex;
 
 use crate::code::{code_ranges, is_in, pattern};
 
-/// A token of a template: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
+/// A template token: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|EOT)>|\[/?INST\]",
     )
 });
 
-/// What models are called in their templates.
+/// Names of the model's role in templates.
 pub const ROLES: [&str; 3] = ["assistant", "model", "bot"];
 
-/// The speaker's name behind a token, which belongs to it.
+/// Role name that follows a token and belongs to it.
 static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
 
-/// The next turn, where the tokens around its speaker were left out.
+/// Start of the next turn without its tokens.
 static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n)"));
 
-/// What the names of tokens contain at which a turn ends or another one begins.
+/// Parts of the names of tokens that end a turn or start one.
 const TURNS: [&str; 13] =
     ["end", "eot", "eos", "eom", "return", "start", "begin", "bos", "user", "system", "assistant", "human", "inst"];
 
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
 
-/// Returns whether a token is about calls of tools, which [`calls`](super::calls) reads.
+/// Returns whether a token belongs to a tool call, which [`calls`](super::calls) parses.
 pub fn is_of_calls(token: &str) -> bool {
     ["tool", "python_tag", "call", "plugin"].iter().any(|word| token.contains(word))
 }
 
-/// Returns the text behind the tokens at its beginning, but for those that `keep` names.
+/// Returns the text after the tokens at its start, up to the first token that `keep` accepts.
 pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
     let mut rest = text.trim_start();
     while let Some(token) = TOKEN.find(rest).filter(|token| token.start() == 0) {
@@ -48,7 +48,8 @@ pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
     rest
 }
 
-/// Returns where the turn ends: at a token that ends it or begins the next, outside of code and of sentences about the token.
+/// Returns the end of the turn: the position of the first token that ends it or starts the next, outside of code and of
+/// sentences about the token.
 pub fn end(text: &str) -> usize {
     let code = code_ranges(text);
     let mut next = NEXT_TURN.find_iter(text).map(|next| next.start() + first_char(next.as_str()));
@@ -70,8 +71,8 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Returns whether a mark stands in a sentence as a word of it: a blank or a quotation mark before it and a blank with more words, or
-/// punctuation, behind it; or an explanation.
+/// Returns whether a token is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
+/// punctuation after it, or followed by an explanation.
 pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);

@@ -1,20 +1,19 @@
-//! What of a model's output is the answer: without thoughts, tokens, calls, marks of providers and loops.
+//! Extracts the answer from a model's output: removes reasoning, tokens, calls, citation markers and loops.
 
 use crate::markers::{before_begun_marker, without_markers};
 use crate::repetition::without_loop;
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
 use crate::{AnswerFormat, Prompt, ToolCall, calls};
 
-/// The parts of a model's output.
+/// The parts of an output that are for members.
 pub struct Visible {
     pub text: String,
-    /// Calls of offered tools that the model wrote into its answer.
     pub calls: Vec<ToolCall>,
-    /// More was written behind the end of the answer.
+    /// `true` if text followed the end of the answer.
     pub was_cut: bool,
 }
 
-/// Returns the parts of a whole output.
+/// Returns the parts of a complete output.
 pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
     let answer = without_thinking(raw);
     let was_cut = runs_on(raw);
@@ -27,7 +26,7 @@ pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
     Visible { was_cut: was_cut || text.len() < whole.len(), text: text.to_owned(), calls }
 }
 
-/// Returns what may be shown of an output that is still being written.
+/// Returns the part of a streamed output that may be shown.
 pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
     let answer = before_begun_marker(without_thinking_so_far(raw));
     let whole = without_markers(calls::before_calls(answer, &prompt.tools.offered));
@@ -42,7 +41,7 @@ mod tests {
         Prompt::new(Vec::new(), 100)
     }
 
-    /// Whatever is shown of `raw` while it is written must be the beginning of what is said in the end.
+    /// Checks that everything shown of `raw` during streaming is a prefix of the final answer.
     #[track_caller]
     fn check(raw: &str, expected: &str) {
         let prompt = prompt();

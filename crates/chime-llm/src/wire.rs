@@ -1,8 +1,7 @@
 //! The chat completions format, as servers really write it.
 //!
-//! Many servers speak "OpenAI-compatible" and few agree on the details: ids are missing, counts are floats, content
-//! comes in parts. So a field of an unexpected shape counts as absent, and only what is needed for an answer
-//! is insisted on: text, and a sign that it is complete.
+//! Many servers are "OpenAI-compatible" and few agree on the details: ids are missing, counts are floats, content comes
+//! in parts. A field of unexpected type therefore counts as absent, and only a text and its completion are required.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -19,25 +18,25 @@ use crate::visible::{Visible, visible};
 use crate::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
 use chime_core::{TokenUse, estimate_tokens, is_blank};
 
-/// The text of a completion and what is known about it.
+/// The text of a completion and its metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Blank only beside `calls`.
+    /// Empty only if there are `calls`.
     pub text: String,
     pub calls: Vec<ToolCall>,
     pub truncated: bool,
-    /// Thoughts came before it without a sign at their start.
+    /// `true` if the reasoning started without a tag.
     pub thinks_unannounced: bool,
-    /// `None` when the server does not count.
+    /// `None` if the server does not count.
     pub tokens: Option<TokenUse>,
-    /// Tokens of the prompt that the server had read before, where it tells.
+    /// Prompt tokens that the server took from its cache, if it reports them.
     pub reused: Option<u64>,
 }
 
 impl Answer {
-    /// Returns what `model` answered to `prompt`.
+    /// Builds the completion of `prompt` by `model`.
     pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
-        /// Smaller prompts are counted too differently for their count to tell anything.
+        /// Smallest prompt, in tokens, whose count shows truncation: smaller ones are counted too differently.
         const TELLING: u64 = 1_000;
         let estimated = prompt.estimated_tokens() as u64;
         let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
@@ -80,7 +79,7 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
         body["tools"] = prompt.tools.definitions();
     }
     if let Some(temperature) = prompt.temperature.filter(|_| !dialect.default_temperature) {
-        // Rounded as f64, or 0.3 is sent as 0.30000001192092896.
+        // Rounded as f64, because 0.3 as f32 would be sent as 0.30000001192092896.
         body["temperature"] = json!((f64::from(temperature) * 1000.0).round() / 1000.0);
     }
     if let AnswerFormat::Json { name, schema } = &prompt.format
@@ -92,7 +91,7 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     body
 }
 
-/// The messages as a server takes them: where it knows no rules beside the talk, they are the beginning of what is asked.
+/// Returns the messages. Without a system role, system messages become part of the first user message.
 fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> {
     if !dialect.no_system {
         return messages.to_vec();
@@ -108,7 +107,7 @@ fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> 
     told
 }
 
-/// Puts pictures below the words of the last message, each below its label.
+/// Appends pictures to the text of the last message, each after its label.
 fn show(pictures: &[Picture], messages: &mut Value) {
     let last = messages.as_array_mut().and_then(|messages| messages.last_mut());
     let Some(last) = last.filter(|_| !pictures.is_empty()) else { return };
@@ -121,7 +120,6 @@ fn show(pictures: &[Picture], messages: &mut Value) {
     last["content"] = Value::Array(parts);
 }
 
-/// The same for an answer that comes as it is written.
 pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     let mut body = request(model, prompt, dialect);
     body["stream"] = json!(true);
@@ -131,10 +129,10 @@ pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Valu
     body
 }
 
-/// Reads the body of a success.
+/// Parses the body of a success.
 ///
 /// # Errors
-/// Whatever keeps it from being an answer: an error in disguise, a filter, no text, no end.
+/// The reason why the body is no answer: an error with status 200, a filter, no text, no end.
 pub fn read(body: Value, prompt: &Prompt) -> Result<Answer, LlmError> {
     let reply = Reply::deserialize(&body).unwrap_or_default();
     let Some(choice) = reply.choices.into_iter().next() else {
@@ -158,25 +156,27 @@ pub fn read(body: Value, prompt: &Prompt) -> Result<Answer, LlmError> {
     pieces.conclude(prompt)
 }
 
-/// What came of a completion, at once or in many events.
+/// The parts of a completion, whole or collected from events.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pub text: String,
-    /// What came beside the text as the model's thinking.
+    /// Reasoning in a field of its own.
     pub thoughts: String,
     pub calls: Vec<CallPiece>,
     pub is_refused: bool,
-    /// It was received to its end, whether a finish reason came with it or not.
+    /// `true` if it was received to its end, with or without a finish reason.
     pub is_complete: bool,
     pub finish: Option<String>,
-    /// What went wrong with the choice, by the server's word.
+    /// The server's error for this choice.
     pub error: Option<Value>,
     pub usage: Usage,
-    /// llama.cpp's count of tokens that it had read before.
+    /// llama.cpp's count of cached prompt tokens.
     pub reused: Count,
 }
 
 impl Pieces {
+    /// Builds the answer.
+    ///
     /// # Errors
     /// As [`read`].
     pub fn conclude(self, prompt: &Prompt) -> Result<Answer, LlmError> {
@@ -229,19 +229,19 @@ struct Reply {
 struct Choice {
     #[serde(deserialize_with = "lenient")]
     message: Said,
-    /// Of servers that answer a chat as they complete a text.
+    /// Text from servers that answer in the format of text completions.
     #[serde(deserialize_with = "lenient")]
     text: String,
     #[serde(deserialize_with = "lenient")]
     finish_reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     error: Option<Value>,
-    /// Our own note about a stream that was put together.
+    /// Our own mark on a body that was joined from an incomplete stream.
     #[serde(deserialize_with = "lenient")]
     is_broken_off: bool,
 }
 
-/// The message of a choice, or the words alone.
+/// The message of a choice, or only its text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Said {
@@ -264,7 +264,7 @@ impl Said {
     }
 }
 
-/// The message of a choice, or what an event adds to it.
+/// The message of a choice, or the change in an event.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Reading {
@@ -310,7 +310,6 @@ pub struct Part {
     text: String,
 }
 
-/// How the generation ended.
 enum Finish {
     Whole,
     CutOff,
@@ -335,15 +334,15 @@ impl Content {
 }
 
 impl Part {
-    /// Other parts are thoughts, images, calls.
+    /// Returns the text of a text part. Other parts are reasoning, images and calls.
     fn into_text(self) -> String {
         if matches!(self.kind.as_str(), "" | "text" | "output_text") { self.text } else { String::new() }
     }
 }
 
 impl Finish {
-    /// Names differ (`stop`, `eos`, `end_turn`); whatever is not known to be bad is a good end. Some servers send an empty name
-    /// with every piece of a stream.
+    /// Parses a finish reason. Names differ (`stop`, `eos`, `end_turn`), so every name not known as bad is a normal
+    /// end. Some servers send an empty name with every event.
     fn of(reason: String) -> Option<Self> {
         Some(match reason.to_ascii_lowercase().as_str() {
             "" | "null" | "none" => return None,
@@ -365,7 +364,7 @@ impl Finish {
     }
 }
 
-/// A field that is null, or of a shape nobody expected, counts as absent.
+/// Deserializes a field; `null` or an unexpected type counts as absent.
 pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: D) -> Result<T, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(field)?).unwrap_or_default())
 }

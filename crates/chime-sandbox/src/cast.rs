@@ -1,33 +1,31 @@
-//! Chats and people to set up, and what people say.
+//! Values to set up chats and people, and to post messages.
 
 use crate::entities::marked_up;
 use chime_core::{ChatId, ChatKind, Entity, FormattedText, MessageId, ThreadId, Timestamp, UserId};
 
-/// A chat to set up.
 #[derive(Debug, Clone)]
 pub struct NewChat {
     pub kind: ChatKind,
-    /// The title of a group, the first name of the person in a private chat.
+    /// Title of a group, or the person's first name in a private chat.
     pub title: String,
     pub username: Option<String>,
-    /// Whether the supergroup has topics.
+    /// `true` if the supergroup has forum topics.
     pub forum: bool,
-    /// Where the bot stands from the start. Joining later is `Sandbox::add_bot_to`.
+    /// The bot's initial status. `Sandbox::add_bot_to` adds it later.
     pub bot: Standing,
 }
 
 impl NewChat {
-    /// A private supergroup with the bot as a plain member.
+    /// Returns a private supergroup with the bot as an ordinary member.
     pub fn supergroup(title: impl Into<String>) -> Self {
         Self::of(ChatKind::Supergroup, title)
     }
 
-    /// A supergroup with topics.
     pub fn forum(title: impl Into<String>) -> Self {
         Self { forum: true, ..Self::of(ChatKind::Supergroup, title) }
     }
 
-    /// A basic group, which can be migrated.
+    /// Returns a basic group, which can be migrated.
     pub fn group(title: impl Into<String>) -> Self {
         Self::of(ChatKind::Group, title)
     }
@@ -36,18 +34,17 @@ impl NewChat {
         Self::of(ChatKind::Channel, title)
     }
 
-    /// The private chat of the bot and `name`; its id is the id of the person.
+    /// Returns the private chat of the bot and `name`. Its id is the person's id.
     pub fn private(name: impl Into<String>) -> Self {
         Self::of(ChatKind::Private, name)
     }
 
-    /// The same chat with a public name, without `@`.
+    /// Adds a public username, without `@`.
     #[must_use]
     pub fn public(self, username: impl Into<String>) -> Self {
         Self { username: Some(username.into()), ..self }
     }
 
-    /// The same chat with the bot standing elsewhere in it.
     #[must_use]
     pub fn with_bot(self, bot: Standing) -> Self {
         Self { bot, ..self }
@@ -58,15 +55,15 @@ impl NewChat {
     }
 }
 
-/// Somebody to put into a chat. A plain name will do: `"ann".into()`.
+/// A person or bot to add to a chat. Converts from a name: `"ann".into()`.
 #[derive(Debug, Clone)]
 pub struct NewMember {
-    /// The same name is the same person in every chat.
+    /// Equal names denote the same person in all chats.
     pub name: String,
     pub username: Option<String>,
     pub standing: Standing,
     pub is_bot: bool,
-    /// Of their app: `de`.
+    /// Language of the person's app, such as `de`.
     pub language: Option<String>,
 }
 
@@ -90,7 +87,7 @@ impl NewMember {
         Self { language: Some(code.into()), ..self }
     }
 
-    /// Another bot. Its messages are not delivered to ours, as with the real server.
+    /// Makes this another bot. As on the real server, its messages are not delivered to our bot.
     #[must_use]
     pub fn bot(self) -> Self {
         Self { is_bot: true, ..self }
@@ -103,20 +100,19 @@ impl From<&str> for NewMember {
     }
 }
 
-/// Where somebody stands in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Creator,
     Administrator,
     Member,
-    /// In the chat, but may not write.
+    /// In the chat, but not allowed to write.
     Restricted,
     Left,
     Kicked,
 }
 
 impl Standing {
-    /// As `ChatMember.status` has it.
+    /// Returns the value of `ChatMember.status`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Creator => "creator",
@@ -137,7 +133,7 @@ impl Standing {
     }
 }
 
-/// What a message is besides its text, which is a caption where the content has captions.
+/// The kind of a message. Its text is a caption if the kind has captions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Text,
@@ -153,7 +149,7 @@ pub enum Content {
     Location,
     Contact { first_name: String },
     Dice { value: u8 },
-    // Service messages from here on.
+    // Service messages.
     Joined(Vec<UserId>),
     LeftChat(UserId),
     Titled(String),
@@ -194,7 +190,6 @@ impl Content {
     }
 }
 
-/// Something that somebody says in a chat.
 #[derive(Debug, Clone)]
 pub struct Post {
     pub from: UserId,
@@ -202,25 +197,25 @@ pub struct Post {
     pub at: Timestamp,
     pub content: Content,
     pub reply_to: Option<MessageId>,
-    /// The part of the parent that was marked when replying.
+    /// The quoted part of the parent.
     pub quote: Option<String>,
-    /// A forum topic. A reply into a topic is in that topic without this.
+    /// The forum topic. Not needed for a reply to a message in a topic.
     pub thread: Option<ThreadId>,
-    /// Messages of one album share this.
+    /// Id shared by the messages of an album.
     pub album: Option<String>,
-    /// Instead of what Telegram would find in the text.
+    /// Entities of the text, instead of those that Telegram would find.
     pub entities: Option<Vec<Entity>>,
-    /// In the name of a chat: of the same one by an anonymous admin, of another one by a channel.
+    /// The chat that the message is sent for: this chat for an anonymous admin, or a channel.
     pub sender_chat: Option<ChatId>,
-    /// The hidden name of the person that the message was forwarded from.
+    /// The name of a hidden account that the message is forwarded from.
     pub forwarded_from: Option<String>,
-    /// The message that it forwards, with its author shown. A channel's post shows where it stands.
+    /// The forwarded message, if its author is visible. A forwarded channel post includes its chat and message id.
     pub forward_of: Option<(ChatId, MessageId)>,
-    /// The message of another chat that it replies to.
+    /// A replied-to message in another chat.
     pub reply_elsewhere: Option<(ChatId, MessageId)>,
-    /// The bot through which the text was made.
+    /// The inline bot that wrote the text.
     pub via_bot: Option<UserId>,
-    /// History from before the bot: kept, but never delivered as an update.
+    /// `true` for messages from before the bot joined: stored, but never delivered as updates.
     pub silent: bool,
 }
 
@@ -245,7 +240,7 @@ impl Post {
         }
     }
 
-    /// Text in which backticks mark code, as Telegram's own apps read them.
+    /// Builds a post in which backticks mark code, as in Telegram's apps.
     pub fn marked_up(from: UserId, text: &str, at: Timestamp) -> Self {
         let FormattedText { text, entities } = marked_up(text);
         Self { entities: Some(entities), ..Self::new(from, text, at) }

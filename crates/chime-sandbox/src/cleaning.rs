@@ -1,16 +1,16 @@
-//! What Telegram takes out of a text before it looks at it.
+//! Telegram's removal of characters from a text.
 
 use chime_core::{Entity, FormattedText, utf16_len};
 
-/// Whether Telegram removes a character: carriage returns, marks that turn the direction, lines above and below letters.
+/// Returns whether Telegram removes a character: carriage returns, direction overrides, and three combining marks.
 fn is_removed(c: char) -> bool {
     matches!(c, '\r' | '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')
 }
 
-/// `text` as Telegram keeps it, with its marks moved along. Other control characters become blanks.
+/// Returns `text` as Telegram stores it, with adjusted entities. Other control characters become blanks.
 pub fn cleaned(text: &str, entities: Vec<Entity>) -> FormattedText {
     let mut kept = String::with_capacity(text.len());
-    // Where each removed character was, in UTF-16 units.
+    // Positions of the removed characters in UTF-16 units.
     let mut removed: Vec<usize> = Vec::new();
     let mut units = 0;
     for c in text.chars() {

@@ -1,13 +1,13 @@
-//! What Telegram marks in a text by itself, and which marks of others it accepts.
+//! Entities that Telegram finds in a text, and checks of entities sent by bots.
 //!
-//! Near enough to the real server for what a group says: names, commands, addresses, tags. Offsets count UTF-16 units.
+//! Sufficient for group chats: mentions, commands, addresses and hashtags. Offsets count UTF-16 units.
 
 use chime_core::{Entity, EntityKind, FormattedText, utf16_len};
 
-/// What follows a dot in an address without `https://`. The real list is that of all top-level domains.
+/// Recognized endings of an address without `https://`. The real server knows all top-level domains.
 const TOP_LEVEL: [&str; 12] = ["com", "org", "net", "io", "dev", "me", "app", "eu", "ee", "de", "fr", "es"];
 
-/// Reads backticks as Telegram's apps do: three around a block, one around code in a line.
+/// Parses backticks as Telegram's apps do: three around a block, one around inline code.
 pub fn marked_up(source: &str) -> FormattedText {
     let mut marked = FormattedText::default();
     let mut rest = source;
@@ -31,7 +31,7 @@ pub fn marked_up(source: &str) -> FormattedText {
     marked
 }
 
-/// The marks that are `given` and those that Telegram finds beside them, in order.
+/// Adds the entities that Telegram finds to those `given`, in order.
 pub(super) fn complete(text: &str, given: Vec<Entity>) -> Vec<Entity> {
     let mut found = find(text);
     found.retain(|new| !given.iter().any(|old| overlap(old, new) && (is_whole(&old.kind) || cross(old, new))));
@@ -41,10 +41,10 @@ pub(super) fn complete(text: &str, given: Vec<Entity>) -> Vec<Entity> {
     all
 }
 
-/// Why Telegram would refuse these marks on `text`, in its own words where it has some.
+/// Checks entities on `text`. The error is Telegram's own message where one is known.
 ///
-/// The real server mends marks that cross or nest where they must not; a bot that relies on that does not know what
-/// it sends, so here they are refused.
+/// The real server repairs entities that overlap or nest incorrectly. They are refused here, because a bot that relies
+/// on the repair does not control what it sends.
 pub(super) fn check(text: &str, entities: &[Entity]) -> Result<(), String> {
     let end = utf16_len(text);
     let mut boundaries: Vec<usize> = Vec::with_capacity(end + 1);
@@ -69,7 +69,7 @@ pub(super) fn check(text: &str, entities: &[Entity]) -> Result<(), String> {
     check_nesting(entities)
 }
 
-/// Drops white space around `text`, as the real server does, and moves the marks along.
+/// Trims `text` as the real server does, and adjusts the entities.
 pub(super) fn trimmed(text: &str, entities: Vec<Entity>) -> FormattedText {
     let kept = text.trim();
     let skipped = utf16_len(text) - utf16_len(text.trim_start());
@@ -110,7 +110,7 @@ fn overlap(one: &Entity, other: &Entity) -> bool {
     one.offset < other.offset + other.length && other.offset < one.offset + one.length
 }
 
-/// Whether the two overlap and neither holds the other.
+/// Returns whether two entities overlap and neither contains the other.
 fn cross(one: &Entity, other: &Entity) -> bool {
     let holds = |outer: &Entity, inner: &Entity| {
         outer.offset <= inner.offset && inner.offset + inner.length <= outer.offset + outer.length
@@ -126,7 +126,7 @@ fn is_quote(kind: &EntityKind) -> bool {
     matches!(kind, EntityKind::Blockquote | EntityKind::ExpandableBlockquote)
 }
 
-/// Whether a mark of this kind leaves no room for others that Telegram finds by itself.
+/// Returns whether Telegram finds no other entities inside an entity of this kind.
 fn is_whole(kind: &EntityKind) -> bool {
     let is_style = matches!(
         kind,
@@ -141,7 +141,7 @@ fn is_whole(kind: &EntityKind) -> bool {
     !is_style
 }
 
-/// Marks that need no author: names, commands, addresses, tags.
+/// Finds mentions, commands, addresses and hashtags.
 fn find(text: &str) -> Vec<Entity> {
     if !text.contains(['@', '/', '#', '.', ':']) {
         return Vec::new();
@@ -162,13 +162,13 @@ fn find(text: &str) -> Vec<Entity> {
     found
 }
 
-/// A text by characters. Positions are indexes of characters.
+/// A text as characters. Positions are character indexes.
 struct Scan {
     chars: Vec<char>,
 }
 
 impl Scan {
-    /// The mark that begins at `at`, and where it ends.
+    /// Returns the entity that starts at `at`, and its end.
     fn entity_at(&self, at: usize) -> Option<(EntityKind, usize)> {
         let before = at.checked_sub(1).and_then(|before| self.get(before));
         if before.is_some_and(is_word) {
@@ -187,18 +187,18 @@ impl Scan {
         }
     }
 
-    /// Where to look next when nothing begins at `at`: words are left whole.
+    /// Returns the next position to search after `at`: entities never start within a word.
     fn next_start(&self, at: usize) -> usize {
         self.run(at, is_word).max(at + 1)
     }
 
-    /// `@name`, 3 to 32 characters, and not the beginning of something longer.
+    /// Parses `@name` with 3 to 32 characters, as a whole word.
     fn name_after(&self, at: usize) -> Option<usize> {
         let end = self.run(at + 1, is_ascii_word);
         ((3..=32).contains(&(end - at - 1)) && !self.is(end, is_word)).then_some(end)
     }
 
-    /// `/command` or `/command@bot`.
+    /// Parses `/command` or `/command@bot`.
     fn command(&self, at: usize) -> Option<usize> {
         let end = self.run(at + 1, is_ascii_word);
         let named = self.is(end, |c| c == '@').then(|| self.name_after(end)).flatten();
@@ -231,7 +231,7 @@ impl Scan {
         (scheme.is_none() || end > path_from).then_some(end)
     }
 
-    /// A host name with a known ending.
+    /// Parses a host name with a recognized ending.
     fn host(&self, at: usize) -> Option<usize> {
         let end = self.run(at, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
         let end = self.without_punctuation(at, end);

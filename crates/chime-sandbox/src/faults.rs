@@ -1,5 +1,5 @@
-//! What goes wrong on the way, and the record of every call. Both exist only under the feature `testkit`: without it
-//! every call is served, and nothing is recorded.
+//! Injected faults and the record of calls, both only with the feature `testkit`: without it every call succeeds and
+//! nothing is recorded.
 
 #[cfg(not(feature = "testkit"))]
 mod absent;

@@ -1,11 +1,11 @@
-//! What happens to a chat: the bot comes and goes, a group becomes a supergroup, topics open and close.
+//! Changes of chats: the bot's status, migration to a supergroup, forum topics.
 
 use crate::state::{ANONYMOUS_ADMIN, BOT, State, Topic};
 use crate::{Content, NewChat, Post, Standing, wire};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
 
 impl State {
-    /// Changes where the bot stands, and tells it so.
+    /// Changes the bot's status and queues the update.
     pub(super) fn move_bot(&mut self, chat: ChatId, to: Standing, by: UserId, at: Timestamp) {
         let Some(target) = self.chats.get_mut(&chat) else {
             return self.note_unexpected(format!("the bot's standing in chat {chat}, which does not exist"));
@@ -21,14 +21,14 @@ impl State {
         }
     }
 
-    /// Somebody who may do such things in the chat; the hidden admin if there is nobody else.
+    /// Returns a member who may change the chat, or the anonymous admin if there is none.
     pub(super) fn someone_in_charge(&self, chat: ChatId) -> UserId {
         let members = self.chats.get(&chat).into_iter().flat_map(|chat| &chat.members);
         let people = members.filter(|(user, _)| **user != BOT);
         people.max_by_key(|(_, standing)| standing.is_admin()).map_or(ANONYMOUS_ADMIN, |(user, _)| *user)
     }
 
-    /// Turns a basic group into a supergroup: another id, message ids from 1, a service message on either side.
+    /// Converts a basic group to a supergroup with another id, message ids from 1, and a service message in each.
     pub(super) fn migrate(&mut self, old: ChatId, at: Timestamp) -> ChatId {
         let Some(group) = self.chats.get(&old).filter(|chat| chat.kind == ChatKind::Group) else {
             self.note_unexpected(format!("a migration of chat {old}, which is not a basic group"));
@@ -67,7 +67,7 @@ impl State {
         self.say(chat, Post::new(by, "", at).with(Content::TopicClosed).in_thread(topic));
     }
 
-    /// Deletes a topic and what was said in it.
+    /// Deletes a forum topic with its messages.
     pub(super) fn delete_topic(&mut self, chat: ChatId, topic: ThreadId) {
         if let Some(chat) = self.chats.get_mut(&chat) {
             chat.topics.remove(&topic);

@@ -1,20 +1,20 @@
-//! An embedded Telegram: a stateful Bot API server on loopback, for `chime demo` and for the tests.
+//! An embedded Telegram: a stateful Bot API server on the loopback interface, for `chime demo` and for tests.
 //!
-//! *Owns*: chats, people, messages and the update queue of one pretended Telegram; what the real server would say to a
-//! bot's request, as far as this bot makes it.
-//! *Never*: canned replies, a second implementation of anything the daemon does, a listener beyond loopback.
-//! *Entry*: [`Sandbox::start`], then [`Sandbox::add_chat`] and [`Sandbox::say`]; the daemon is given
-//! [`Sandbox::api_url`] and [`Sandbox::token`]. A test ends by looking at [`Sandbox::unexpected`].
+//! Start with [`Sandbox::start`], then [`Sandbox::add_chat`] and [`Sandbox::say`]; the daemon connects with
+//! [`Sandbox::api_url`] and [`Sandbox::token`]. A test ends with a check of [`Sandbox::unexpected`]. For the requests
+//! that this bot makes, the server answers as the real one would; it has no canned replies.
 //!
-//! In reading order: `cast` (chats, people and what they say, as values), `entities` (what Telegram marks in a text),
-//! `message`, `queue` (updates and offsets), `state` (everything together, and who hears what), `people` and `groups`
-//! (what happens to it), `wire` (the state as JSON), `params` and `methods` (what a bot does to it); all of these are
-//! plain functions of state, input and time. Around them `world` (the lock), `line` (a connection that can be cut),
-//! `faults` (only under the feature `testkit`), `server` (HTTP) and `handle`.
+//! The modules, in reading order:
 //!
-//! Left out on purpose: pacing (repeated polls with one offset, spaced 409s, flood limits), the 24 hours and the
-//! 100,000 updates after which Telegram forgets, and that messages can be too old to be delivered: a chat of last year
-//! can be replayed.
+//! - pure functions of state, input and time: `cast` (chats, people and posts as values), `entities` (entities that
+//!   Telegram finds in a text), `message`, `queue` (updates and offsets), `state` (the whole state, update delivery),
+//!   `people` and `groups` (events), `wire` (the state as JSON), `params` and `methods` (the bot's requests);
+//! - around them: `world` (the lock), `line` (connections that can be cut), `faults` (only with the feature
+//!   `testkit`), `server` (HTTP) and `handle`.
+//!
+//! Deliberately not simulated: pacing (repeated polls with one offset, spaced 409s, flood limits), Telegram's expiry of
+//! updates after 24 hours or 100,000 updates, and its age limit for delivered messages, so that a chat of last year can
+//! be replayed.
 
 mod cast;
 mod cleaning;

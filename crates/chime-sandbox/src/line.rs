@@ -1,4 +1,4 @@
-//! A connection that can be cut: by the end of the sandbox, or by a fault.
+//! Connections that can be cut by the end of the sandbox or by a fault.
 
 use std::future::Future;
 use std::io;
@@ -11,16 +11,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Takes calls until `stop`; every line is cut then.
+/// Listener that accepts connections until `stop`, which cuts all of them.
 pub(super) struct Exchange {
     listener: TcpListener,
     stop: CancellationToken,
 }
 
-/// One connection.
 pub(super) struct Line {
     stream: TcpStream,
-    /// Ends this connection, without another byte, when cancelled.
+    /// Closes the connection at once when cancelled.
     pub(super) cut: CancellationToken,
     until_cut: Pin<Box<WaitForCancellationFutureOwned>>,
 }
@@ -37,7 +36,7 @@ impl Listener for Exchange {
 
     async fn accept(&mut self) -> (Line, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        // Answers are small: waiting to fill a packet would only make every call slower. Failing to say so is harmless.
+        // Responses are small: waiting to fill a packet would only delay them. A failure is harmless.
         stream.set_nodelay(true).ok();
         let cut = self.stop.child_token();
         let until_cut = Box::pin(cut.clone().cancelled_owned());
@@ -57,7 +56,7 @@ impl Line {
 
 impl AsyncRead for Line {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        // A connection always waits to read, if only for its end: this is where a cut wakes it.
+        // A connection always waits to read, at least for its end, so that a cut wakes it here.
         if self.until_cut.as_mut().poll(context).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }

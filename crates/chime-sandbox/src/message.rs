@@ -1,4 +1,4 @@
-//! A message as it is kept, and what a bot was seen doing.
+//! Stored messages, and the visible actions of a bot.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::{Content, Post};
 use chime_core::{ChatId, Entity, MessageId, ThreadId, Timestamp, UserId};
 
-/// A message of a chat, as everybody in it sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SandboxMessage {
     pub id: MessageId,
@@ -21,23 +20,23 @@ pub struct SandboxMessage {
     pub entities: Vec<Entity>,
     pub reply_to: Option<MessageId>,
     pub quote: Option<String>,
-    /// The forum topic it is in.
+    /// Forum topic of the message.
     pub thread: Option<ThreadId>,
-    /// The first message of the chain of replies it is in. Telegram sends this as `message_thread_id` too.
+    /// First message of its chain of replies. Telegram sends this as `message_thread_id` too.
     pub reply_thread: Option<MessageId>,
     pub album: Option<String>,
     pub forwarded_from: Option<String>,
     pub forward_of: Option<(ChatId, MessageId)>,
     pub reply_elsewhere: Option<(ChatId, MessageId)>,
     pub via_bot: Option<UserId>,
-    /// `reply_markup`, as the bot sent it.
+    /// `reply_markup` as sent by the bot.
     pub buttons: Option<Value>,
-    /// Emoji by who reacted, the bot included.
+    /// Emoji by user, including the bot.
     pub reactions: BTreeMap<UserId, Vec<String>>,
 }
 
 impl SandboxMessage {
-    /// The message that `post` becomes in `chat`, before it has an id and its entities.
+    /// Converts `post` to a message of `chat`, without id and entities.
     pub(super) fn from_post(chat: ChatId, post: Post) -> Self {
         Self {
             id: MessageId(0),
@@ -64,18 +63,16 @@ impl SandboxMessage {
     }
 }
 
-/// Something a bot did that the people in a chat can see. Boxed where a whole message comes along.
+/// A visible action of the bot. Messages are boxed because of their size.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BotAction {
     Sent(Box<SandboxMessage>),
     Edited(Box<SandboxMessage>),
-    /// What is in a file that was sent.
     Uploaded {
         chat: ChatId,
         file_name: String,
         text: String,
     },
-    /// The beginning of a message that is still to come.
     Drafted {
         chat: ChatId,
         text: String,
@@ -84,13 +81,13 @@ pub enum BotAction {
         chat: ChatId,
         message: MessageId,
     },
-    /// The reaction is now this; empty when it was taken back.
+    /// The reaction was set; `emoji` is empty if it was removed.
     Reacted {
         chat: ChatId,
         message: MessageId,
         emoji: Vec<String>,
     },
-    /// `typing` and its like.
+    /// A status such as `typing` was shown.
     Acting {
         chat: ChatId,
         thread: Option<ThreadId>,
@@ -99,13 +96,12 @@ pub enum BotAction {
     Left {
         chat: ChatId,
     },
-    /// A press on a button was answered.
     PressAnswered {
         press: String,
         text: Option<String>,
     },
 }
 
-/// A place in the sequence of what the bot did. The default is before everything.
+/// A position in the sequence of the bot's actions. The default precedes all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor(pub(super) usize);

@@ -1,8 +1,7 @@
-//! What a bot does to the state.
+//! Bot API methods: one function each, from state, parameters and time to a result or the real server's refusal.
 //!
-//! *Owns*: one function for each method, from state, parameters and the time to an answer; the real server's refusals.
-//! *Never*: waits, which is why `getUpdates` is only half here and the server does the rest.
-//! *Entry*: [`call`]; `table` lists the methods, `place` says where a message may go.
+//! Start with [`call`]; `table` lists the methods, `place` checks the target of a message. Nothing here waits, so the
+//! server drives the second half of `getUpdates`.
 
 mod chats;
 mod edits;

@@ -1,4 +1,4 @@
-//! A request's parameters, in whichever form they come, and the server's refusals.
+//! Parameters of requests in any encoding, and the server's refusals.
 
 use axum::extract::Query;
 use axum::http::Uri;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use chime_core::ChatId;
 
-/// A refusal, as the real server words it.
+/// A refusal in the real server's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     pub(super) code: u16,
@@ -43,18 +43,18 @@ impl ApiError {
         Self { migrate_to: Some(to), ..error }
     }
 
-    /// The `parameters` of the answer, where it has some.
+    /// Returns the `parameters` of the response, if any.
     pub(super) fn parameters(&self) -> Option<Value> {
         self.migrate_to.map(|chat| serde_json::json!({"migrate_to_chat_id": chat}))
     }
 }
 
-/// Named values. In a form or a query every value is a string, and whatever is not a string is JSON inside it.
+/// Named values. In a form or query every value is a string; objects and arrays are JSON in a string.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Params(Map<String, Value>);
 
 impl Params {
-    /// Reads the query and the body; the body wins. Errors: what the real server says about JSON it cannot read.
+    /// Decodes query and body; the body takes precedence. The error is the real server's message about invalid JSON.
     pub(super) fn decode(query: &str, content_type: &str, body: &[u8]) -> Result<Self, ApiError> {
         let mut all = form(query)?;
         if content_type.starts_with("application/json") && !body.is_empty() {
@@ -77,7 +77,7 @@ impl Params {
 
     #[cfg(feature = "testkit")]
     pub(super) fn to_json(&self) -> Value {
-        // A file is one of the types that the schema knows.
+        // The schema represents a file as a string.
         let is_file = |value: &Value| value.get("file_name").is_some();
         let shown = |(name, value): (&String, &Value)| {
             let value = if is_file(value) { "attach://file".into() } else { value.clone() };
@@ -98,7 +98,7 @@ impl Params {
         self.0.get(name)?.as_str()
     }
 
-    /// What a file was called, and what is in it.
+    /// Returns the name and content of an uploaded file.
     pub(super) fn file(&self, name: &str) -> Option<(&str, &str)> {
         let file = self.0.get(name)?;
         Some((file.get("file_name")?.as_str()?, file.get("text")?.as_str()?))
@@ -116,7 +116,7 @@ impl Params {
         }
     }
 
-    /// An object or array, or the string that holds one.
+    /// Parses an object or array, given as JSON or as a string that contains it.
     pub(super) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ApiError> {
         let value = match self.0.get(name) {
             None => return Ok(None),
@@ -127,7 +127,7 @@ impl Params {
     }
 }
 
-/// Reads the parts of a form with files, whose contents are taken for text.
+/// Parses a multipart form, reading files as text.
 fn multipart(boundary: &str, body: &[u8]) -> Map<String, Value> {
     let body = String::from_utf8_lossy(body);
     let mut all = Map::new();
@@ -145,7 +145,7 @@ fn multipart(boundary: &str, body: &[u8]) -> Map<String, Value> {
     all
 }
 
-/// Reads `a=1&b=2`. The URI is only the way to axum's decoder.
+/// Parses `a=1&b=2`. The URI is needed only for axum's decoder.
 fn form(encoded: &str) -> Result<Map<String, Value>, ApiError> {
     let unreadable = || ApiError::bad_request("can't parse the parameters");
     let uri: Uri = format!("/?{encoded}").parse().map_err(|_| unreadable())?;

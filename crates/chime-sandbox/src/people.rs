@@ -1,4 +1,4 @@
-//! What people do: say, edit, delete, react, press a button.
+//! Actions of people: post, edit, delete, react, press a button.
 
 use crate::message::SandboxMessage;
 use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, News, State};
@@ -17,7 +17,7 @@ impl State {
         user
     }
 
-    /// The id of the message; 0, and a note, where the chat does not exist.
+    /// Posts a message and returns its id; 0, with a note, if the chat does not exist.
     pub(super) fn say(&mut self, chat: ChatId, post: Post) -> MessageId {
         let silent = post.silent;
         let as_sent = post.entities.is_some();
@@ -38,7 +38,7 @@ impl State {
         id
     }
 
-    /// Changes the text or caption. The same text again is what an invisible change looks like.
+    /// Changes the text or caption. The same text simulates an invisible change.
     pub(super) fn edit(&mut self, chat: ChatId, id: MessageId, text: &str, at: Timestamp) {
         let Some(message) = self.message_mut(chat, id) else { return };
         message.entities = Self::entities(text, Vec::new());
@@ -47,7 +47,7 @@ impl State {
         self.announce(chat, id, News::Edited);
     }
 
-    /// Deletions are not told to bots.
+    /// Deletes a message. Bots get no update.
     pub(super) fn delete(&mut self, chat: ChatId, id: MessageId) {
         if self.message_mut(chat, id).is_some()
             && let Some(chat) = self.chats.get_mut(&chat)
@@ -56,7 +56,7 @@ impl State {
         }
     }
 
-    /// Sets the reactions of `by`. Told only to admins that ask for `message_reaction`.
+    /// Sets the reactions of `by`. Delivered only to admins that request `message_reaction`.
     pub(super) fn react(&mut self, chat: ChatId, id: MessageId, by: UserId, emoji: &[&str], at: Timestamp) {
         let new: Vec<String> = emoji.iter().map(|&emoji| emoji.to_owned()).collect();
         let Some(message) = self.message_mut(chat, id) else { return };
@@ -69,7 +69,7 @@ impl State {
         }
     }
 
-    /// Presses a button of a message of the bot, and returns the id of the press.
+    /// Presses a button of the bot's message and returns the id of the press.
     pub(super) fn press(&mut self, chat: ChatId, id: MessageId, by: UserId, data: &str) -> String {
         self.presses += 1;
         let press = format!("press-{}", self.presses);

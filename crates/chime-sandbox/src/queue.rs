@@ -1,61 +1,61 @@
-//! The update queue and its offsets, as Telegram's server keeps them.
+//! The update queue and its offsets, as on Telegram's server.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chime_core::UpdateId;
 
-/// The id of the first update. Any number will do; the real server begins at random.
+/// Id of the first update. Arbitrary: the real server starts at random.
 const FIRST_ID: i64 = 500_000_001;
-/// An offset further above the tail than this is taken for a mistake, and everything pending comes again.
+/// Largest valid distance of an offset above the tail. Beyond it the server resends everything pending.
 const FUTURE_TOLERANCE: i64 = 10;
-/// An offset further below the tail than this is taken for a mistake too: twice the server's longest queue.
+/// Largest valid distance of an offset below the tail, likewise: twice the server's longest queue.
 const PAST_TOLERANCE: i64 = 200_000;
-/// How many confirmed updates stay at hand for [`Queue::redeliver`].
+/// Number of confirmed updates to keep for [`Queue::redeliver`].
 const REMEMBERED: usize = 10_000;
 
-/// What is not delivered unless a bot asks for it by name.
+/// Kinds of updates that a bot must request by name.
 const ONLY_ON_REQUEST: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
 
 #[derive(Debug, Clone)]
 struct Update {
     id: i64,
-    /// The whole update as JSON, made once.
+    /// The whole update as JSON, serialized once.
     body: Arc<str>,
 }
 
-/// An update under an id that was confirmed long ago: no offset reaches it, so it goes out until one poll later.
+/// A redelivered update with an id below all offsets: delivered by one poll and removed at the next.
 #[derive(Debug)]
 struct Echo {
     body: Arc<str>,
     delivered: bool,
 }
 
-/// Updates that wait to be confirmed.
+/// Unconfirmed updates, with the latest confirmed ones.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// In the order of their ids.
+    /// Sorted by id.
     pending: VecDeque<Update>,
     confirmed: VecDeque<Update>,
     echoes: Vec<Echo>,
     next_id: i64,
     allowed: Vec<String>,
     latest_poll: Turn,
-    /// Everything below this id has gone out with some poll.
+    /// Id below which all updates were delivered.
     handed_out: i64,
 }
 
-/// One getUpdates request among others: a later one ends an earlier one that waits.
+/// Number of a `getUpdates` request: a later request ends an earlier one that waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Turn(u64);
 
-/// What a poll comes to at this moment.
+/// Current result of a poll.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Polled {
     /// A JSON array of updates.
     Updates(String),
     Nothing,
-    /// Another poll began meanwhile.
+    /// Another poll started meanwhile.
     Terminated,
 }
 
@@ -72,7 +72,7 @@ impl Queue {
         }
     }
 
-    /// Queues `payload` (JSON) as an update of `kind`, if the bot listens to that kind at this moment.
+    /// Queues `payload` (JSON) as an update of `kind`, if the bot currently receives that kind.
     pub(super) fn push(&mut self, kind: &str, payload: &str) {
         if self.listens_to(kind) {
             let id = self.next_id;
@@ -80,7 +80,7 @@ impl Queue {
         }
     }
 
-    /// Queues text that may be anything at all. A missing `update_id` is put in where there is an object to hold it.
+    /// Queues any text. Adds a missing `update_id` if the text is an object.
     pub(super) fn push_raw(&mut self, raw: &str) {
         #[derive(serde::Deserialize)]
         struct Numbered {
@@ -97,13 +97,13 @@ impl Queue {
         }
     }
 
-    /// Delivers an earlier update once more under its own id. Tells whether it is still known.
+    /// Delivers an earlier update again with the same id. Returns whether it is still stored.
     pub(super) fn redeliver(&mut self, id: UpdateId) -> bool {
         let body = self.find(id);
         body.into_iter().map(|body| self.echo(body)).count() > 0
     }
 
-    /// Delivers an earlier update once more under a new id.
+    /// Delivers an earlier update again with a new id.
     pub(super) fn duplicate(&mut self, id: UpdateId) -> Option<UpdateId> {
         let body = self.find(id)?;
         let payload = body.strip_prefix(&format!(r#"{{"update_id":{id},"#))?;
@@ -112,7 +112,7 @@ impl Queue {
         Some(UpdateId(new_id))
     }
 
-    /// The real server restarts its ids at random after a week without updates; by then nothing is pending.
+    /// Restarts the ids, as the real server does at random after a week without updates, when nothing is pending.
     pub(super) fn restart_ids(&mut self, next: UpdateId) {
         self.clear();
         self.confirmed.clear();
@@ -128,7 +128,7 @@ impl Queue {
         self.allowed = kinds;
     }
 
-    /// Begins a poll: confirms by `offset`, and ends the poll that waits.
+    /// Starts a poll: confirms updates below `offset` and ends an earlier poll that waits.
     pub(super) fn begin_poll(&mut self, offset: i64) -> Turn {
         self.echoes.retain(|echo| !echo.delivered);
         let first_wanted = self.resolve(offset);
@@ -141,7 +141,7 @@ impl Queue {
         self.latest_poll
     }
 
-    /// The updates for the poll that began as `turn`.
+    /// Returns the updates for the poll with number `turn`.
     pub(super) fn take(&mut self, turn: Turn, limit: usize) -> Polled {
         if turn != self.latest_poll {
             return Polled::Terminated;
@@ -167,28 +167,27 @@ impl Queue {
         Polled::Updates(batch)
     }
 
-    /// Whether every update has gone out, confirmed or not.
+    /// Returns whether every update was delivered, confirmed or not.
     pub(super) fn is_handed_out(&self) -> bool {
         self.echoes.iter().all(|echo| echo.delivered)
             && self.pending.back().is_none_or(|update| update.id < self.handed_out)
     }
 
-    /// How many updates are not confirmed.
+    /// Returns the number of unconfirmed updates.
     pub(super) fn len(&self) -> usize {
         self.pending.len() + self.echoes.len()
     }
 
-    /// Everything below this id is confirmed.
+    /// Returns the id below which all updates are confirmed.
     pub(super) fn confirmed_offset(&self) -> i64 {
         self.pending.front().map_or(self.next_id, |update| update.id)
     }
 
-    /// The id of the newest update, if there was one.
     pub(super) fn latest(&self) -> Option<UpdateId> {
         self.pending.back().or(self.confirmed.back()).map(|update| UpdateId(update.id))
     }
 
-    /// The first update that a poll with `offset` leaves unconfirmed.
+    /// Returns the id of the first update that a poll with `offset` leaves unconfirmed.
     fn resolve(&self, offset: i64) -> i64 {
         let head = self.confirmed_offset();
         match offset {

@@ -1,4 +1,4 @@
-//! HTTP: `<url>/bot<token>/<method>`, GET or POST, JSON or form.
+//! HTTP server: `<url>/bot<token>/<method>`, GET or POST, JSON or form.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -66,7 +66,7 @@ async fn answer(
         respond(world.change(|state| call(state, &method, &params, now)).map(|result| result.to_string()))
     };
     let mut response = world.faults.around(&world.clock, &caller, (&method, &params), serving).await;
-    // By the clock that dates the messages, which tests may have moved.
+    // The clock that dates the messages, which tests may move.
     let date = world.clock.now().to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     if let Ok(date) = HeaderValue::from_str(&date) {
         response.headers_mut().insert(DATE, date);
@@ -74,7 +74,7 @@ async fn answer(
     response
 }
 
-/// `getUpdates`: at once if there is something, else when there is, or when the time is over.
+/// Handles `getUpdates`: responds as soon as there are updates, or with none after the timeout.
 async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
     let (request, turn) = world.change(|state| {
         let request = PollRequest::read(state, params)?;
@@ -88,7 +88,7 @@ async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
     tokio::select! {
         biased;
         outcome = something => {
-            // Whoever waits until everything has gone out.
+            // Wakes callers that wait until all updates are delivered.
             world.change(|_| ());
             outcome
         }
@@ -96,7 +96,7 @@ async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
     }
 }
 
-/// What stands in a file, as `getFile` named its path.
+/// Responds with the content of a file at a path returned by `getFile`.
 async fn file(State(world): State<Arc<World>>, Path((bot, path)): Path<(String, String)>) -> Response {
     let is_ours = bot.strip_prefix("bot") == Some(world.token.as_str());
     match world.read(|state| file_content(state, &path)).filter(|_| is_ours) {
@@ -110,7 +110,7 @@ async fn elsewhere(State(world): State<Arc<World>>) -> Response {
     respond(Err(ApiError::not_found()))
 }
 
-/// Telegram's envelope around `result`, which is JSON.
+/// Wraps a JSON `result` or an error in Telegram's envelope.
 fn respond(result: Result<String, ApiError>) -> Response {
     match result {
         Ok(result) => json_response(200, format!(r#"{{"ok":true,"result":{result}}}"#)),

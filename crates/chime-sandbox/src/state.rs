@@ -1,4 +1,4 @@
-//! Everything together: who there is, which chats, what was said, and who hears what.
+//! The whole state: people, chats, messages and the delivery of updates.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,11 @@ use chime_core::{ChatId, ChatKind, Entity, EntityKind, MessageId, ThreadId, User
 
 /// The bot's own id: the number in front of its token.
 pub(super) const BOT: UserId = UserId(900_001);
-/// `@GroupAnonymousBot`, in whose name an admin writes who hides behind the group.
+/// `@GroupAnonymousBot`, the sender of messages by anonymous admins.
 pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
-/// `@Channel_Bot`, in whose name a channel writes in a group.
+/// `@Channel_Bot`, the sender of messages that a channel posts in a group.
 pub(super) const CHANNEL_BOT: UserId = UserId(136_817_688);
 
-/// Somebody with an account.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
     pub(super) id: UserId,
@@ -36,7 +35,7 @@ pub(super) struct Chat {
     pub(super) title: String,
     pub(super) username: Option<String>,
     pub(super) forum: bool,
-    /// The bot included.
+    /// Status by user, including the bot.
     pub(super) members: BTreeMap<UserId, Standing>,
     pub(super) messages: BTreeMap<MessageId, SandboxMessage>,
     pub(super) topics: BTreeMap<ThreadId, Topic>,
@@ -50,7 +49,7 @@ impl Chat {
     }
 }
 
-/// One pretended Telegram, as far as one bot can tell.
+/// The state of the simulated Telegram.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) reads_all: bool,
@@ -58,13 +57,12 @@ pub(super) struct State {
     pub(super) chats: BTreeMap<ChatId, Chat>,
     pub(super) queue: Queue,
     pub(super) actions: Vec<BotAction>,
-    /// The commands that are set, as JSON, by the JSON of their scope.
+    /// Command lists as JSON, by the JSON of their scope.
     pub(super) commands: BTreeMap<String, serde_json::Value>,
-    /// The line under the bot's name.
     pub(super) short_description: String,
-    /// What stands in the files that members send, by their names.
+    /// Content of files sent by members, by file name.
     pub(super) files: BTreeMap<String, Vec<u8>>,
-    /// Presses on buttons that wait for an answer.
+    /// Ids of unanswered button presses.
     pub(super) open_presses: Vec<String>,
     pub(super) presses: u64,
     unexpected: Vec<String>,
@@ -99,7 +97,7 @@ impl State {
         }
     }
 
-    /// Notes something that no correct bot or test does. Never holds message text.
+    /// Notes a mistake of the bot or test. `what` must not contain message text.
     pub(super) fn note_unexpected(&mut self, what: impl Into<String>) {
         self.unexpected.push(what.into());
     }
@@ -159,7 +157,7 @@ impl State {
         }
     }
 
-    /// Keeps `message` under the next id of its chat. None where there is no such chat.
+    /// Stores `message` with the next id of its chat; `None` if the chat does not exist.
     pub(super) fn keep(&mut self, mut message: SandboxMessage) -> Option<MessageId> {
         let Some(chat) = self.chats.get_mut(&message.chat) else {
             self.note_unexpected(format!("a message for chat {}, which does not exist", message.chat));
@@ -180,7 +178,7 @@ impl State {
         Some(id)
     }
 
-    /// Queues an update about a message, if the bot gets to hear of it.
+    /// Queues an update about a message if the bot receives it.
     pub(super) fn announce(&mut self, chat: ChatId, id: MessageId, news: News) {
         let Some(chat) = self.chats.get(&chat) else { return };
         let Some(message) = chat.messages.get(&id) else { return };
@@ -201,12 +199,13 @@ impl State {
         self.chats.get(&chat)?.messages.get(&id)
     }
 
-    /// What Telegram finds in `text`, beside the marks that are `given`.
+    /// Returns the `given` entities of `text` and those that Telegram finds.
     pub(super) fn entities(text: &str, given: Vec<Entity>) -> Vec<Entity> {
         entities::complete(text, given)
     }
 
-    /// Whether `message` is delivered to the bot: it is there, nobody else's bot speaks, and privacy mode allows it.
+    /// Returns whether the bot receives `message`: it is in the chat, no other bot wrote it, and privacy mode allows
+    /// it.
     fn bot_hears(&self, chat: &Chat, message: &SandboxMessage) -> bool {
         let standing = chat.standing(BOT);
         let by_a_bot = message.sender_chat.is_none() && self.people.get(&message.from).is_some_and(|who| who.is_bot);
@@ -218,7 +217,8 @@ impl State {
         hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
     }
 
-    /// What a bot in privacy mode hears: commands, replies to it, text made through it. Not a plain mention.
+    /// Returns whether a bot in privacy mode receives `message`: commands, replies to it, text written through it, but
+    /// no plain mentions.
     fn is_for_the_bot(&self, chat: &Chat, message: &SandboxMessage) -> bool {
         let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();
         let is_own_command =
@@ -241,7 +241,7 @@ impl State {
     }
 }
 
-/// What there is to tell about a message.
+/// Kind of event of a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum News {
     Said,

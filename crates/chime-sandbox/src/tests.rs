@@ -1,4 +1,4 @@
-//! The sandbox as a bot sees it: through HTTP.
+//! Tests of the sandbox over HTTP.
 
 mod chats;
 mod faults;
@@ -11,10 +11,10 @@ use crate::{NewChat, Post, Sandbox, Setup};
 use chime_core::{ChatId, Timestamp};
 use chime_runtime::clock::Clock;
 
-/// When the stories here happen.
+/// Time of the events in these tests.
 const NOON: Timestamp = Timestamp::from_secs(1_750_000_000);
 
-/// A Telegram and a bot that speaks to it.
+/// A sandbox and a client that acts as its bot.
 struct Desk {
     sandbox: Sandbox,
     clock: Clock,
@@ -27,7 +27,7 @@ impl Desk {
     }
 
     async fn with(setup: Setup) -> Self {
-        // A second test of this process finds it installed: that is fine.
+        // Fails harmlessly if another test has installed it.
         rustls::crypto::ring::default_provider().install_default().ok();
         let clock = setup.clock.clone();
         Self { sandbox: Sandbox::start(setup).await.unwrap(), clock, client: reqwest::Client::new() }
@@ -37,7 +37,7 @@ impl Desk {
         format!("{}/bot{}/{method}", self.sandbox.api_url(), self.sandbox.token())
     }
 
-    /// The answer as it comes, or how the connection failed.
+    /// Returns the response, or the connection error.
     async fn try_call(&self, method: &str, params: Value) -> reqwest::Result<Value> {
         self.client.post(self.url(method)).json(&params).send().await?.json().await
     }
@@ -46,32 +46,30 @@ impl Desk {
         self.try_call(method, params).await.unwrap()
     }
 
-    /// The `result` of a call that succeeds.
+    /// Returns the `result` of a successful call.
     #[track_caller]
     fn result(answer: &Value) -> &Value {
         assert_eq!(answer["ok"], true, "{answer}");
         &answer["result"]
     }
 
-    /// The error code and description of a call that does not succeed.
+    /// Returns the error code and description of a failed call.
     async fn refusal(&self, method: &str, params: Value) -> String {
         let answer = self.call(method, params).await;
         assert_eq!(answer["ok"], false, "{answer}");
         format!("{} {}", answer["error_code"], answer["description"].as_str().unwrap())
     }
 
-    /// The updates of a poll.
     async fn poll(&self, params: Value) -> Vec<Value> {
         Self::result(&self.call("getUpdates", params).await).as_array().unwrap().clone()
     }
 
-    /// The texts of a poll.
     async fn texts(&self, params: Value) -> Vec<String> {
         let updates = self.poll(params).await;
         updates.iter().map(|update| update["message"]["text"].as_str().unwrap_or("?").to_owned()).collect()
     }
 
-    /// A supergroup in which ann says `texts`.
+    /// Adds a supergroup in which ann posts `texts`.
     fn group_saying(&self, texts: &[&str]) -> ChatId {
         let chat = self.sandbox.add_chat(NewChat::supergroup("Deploys"));
         let ann = self.sandbox.add_member(chat, "ann");

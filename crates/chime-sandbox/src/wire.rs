@@ -1,4 +1,4 @@
-//! The state as Telegram's JSON.
+//! Converts the state to Telegram's JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -7,17 +7,17 @@ use crate::state::{BOT, Chat, Person, State};
 use crate::{Content, Standing};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId, utf16_len};
 
-/// Something that was one way and is another way since.
+/// An old and a new value, with the time of the change.
 pub(super) struct Change<T> {
     pub(super) old: T,
     pub(super) new: T,
     pub(super) at: Timestamp,
 }
 
-/// A message with the one that it replies to.
+/// Returns a message with the one that it replies to.
 pub(super) fn message(state: &State, chat: &Chat, message: &SandboxMessage) -> Value {
     let mut object = plain_message(state, chat, message);
-    // In a topic, whatever replies to nothing replies to the message that created the topic.
+    // In a forum topic, a message without a reply replies to the message that created the topic.
     let creation = message.thread.map(|ThreadId(topic)| MessageId(topic)).filter(|creation| *creation != message.id);
     if let Some(parent) = message.reply_to.or(creation).and_then(|parent| chat.messages.get(&parent)) {
         object.insert("reply_to_message".to_owned(), plain_message(state, chat, parent).into());
@@ -30,7 +30,7 @@ pub(super) fn message(state: &State, chat: &Chat, message: &SandboxMessage) -> V
     object.into()
 }
 
-/// `getMe`.
+/// Returns the result of `getMe`.
 pub(super) fn own_account(state: &State) -> Value {
     let mut account = user(state, BOT);
     let abilities = json!({
@@ -46,7 +46,7 @@ pub(super) fn own_account(state: &State) -> Value {
     account
 }
 
-/// `getChat`.
+/// Returns the result of `getChat`.
 pub(super) fn full_chat(state: &State, of: &Chat) -> Value {
     let mut object = chat(state, of);
     let gifts = ["unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"];
@@ -62,7 +62,7 @@ pub(super) fn full_chat(state: &State, of: &Chat) -> Value {
     object.into()
 }
 
-/// A `ChatMember`.
+/// Returns a `ChatMember`.
 pub(super) fn member(state: &State, who: UserId, standing: Standing) -> Value {
     let rights: &[&str] = match standing {
         Standing::Creator | Standing::Member | Standing::Left | Standing::Kicked => &[],
@@ -85,7 +85,7 @@ pub(super) fn member(state: &State, who: UserId, standing: Standing) -> Value {
     object.into()
 }
 
-/// A `my_chat_member` update.
+/// Returns a `my_chat_member` update.
 pub(super) fn own_membership(state: &State, of: &Chat, by: UserId, change: &Change<Standing>) -> Value {
     json!({
         "chat": chat(state, of),
@@ -96,7 +96,7 @@ pub(super) fn own_membership(state: &State, of: &Chat, by: UserId, change: &Chan
     })
 }
 
-/// A `message_reaction` update.
+/// Returns a `message_reaction` update.
 pub(super) fn reaction(state: &State, of: &Chat, id: MessageId, by: UserId, change: &Change<&[String]>) -> Value {
     let shown = |emoji: &[String]| -> Vec<Value> {
         emoji.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect()
@@ -111,7 +111,7 @@ pub(super) fn reaction(state: &State, of: &Chat, id: MessageId, by: UserId, chan
     })
 }
 
-/// A `callback_query` update.
+/// Returns a `callback_query` update.
 pub(super) fn press(state: &State, of: &Chat, on: &SandboxMessage, by: UserId, id: &str, data: &str) -> Value {
     json!({
         "id": id,
@@ -156,7 +156,7 @@ const RESTRICTIONS: [&str; 16] = [
     "can_manage_topics",
 ];
 
-/// A message without its parent: `reply_to_message` never nests.
+/// Returns a message without its parent: `reply_to_message` never nests.
 fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<String, Value> {
     let mut object = content(state, message);
     let mut put = |name: &str, value: Option<Value>| {
@@ -197,7 +197,8 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
     object
 }
 
-/// Who wrote a message that is forwarded or replied to elsewhere, and when. Only a channel's post says where it stands.
+/// Returns the author and date of a forwarded message or of a parent in another chat. Only a channel post includes its
+/// message id.
 fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
     let of = state.chats.get(&chat)?;
     let message = of.messages.get(&id)?;
@@ -216,7 +217,7 @@ fn external_reply(state: &State, place: (ChatId, MessageId)) -> Option<Value> {
     Some(json!({"origin": origin(state, place)?, "chat": chat(state, of), "message_id": place.1}))
 }
 
-/// The fields that say what a message is besides its text.
+/// Returns the fields for the content of a message.
 fn content(state: &State, message: &SandboxMessage) -> Map<String, Value> {
     let id = format!("file-{}-{}", message.chat, message.id);
     let file = |more: Value| {
@@ -280,7 +281,7 @@ fn poll(id: &str, question: &str, options: &[String]) -> Value {
     })
 }
 
-/// The pinned message without its parent; what is left of it when it is gone.
+/// Returns the pinned message without its parent, or the remaining fields if it was deleted.
 fn pinned(state: &State, by: &SandboxMessage, id: MessageId) -> Value {
     let Some(of) = state.chats.get(&by.chat) else { return Value::Null };
     match of.messages.get(&id).filter(|message| !message.content.is_service()) {
@@ -306,7 +307,7 @@ fn chat(state: &State, of: &Chat) -> Map<String, Value> {
     object
 }
 
-/// The chat in whose name somebody writes. One that is not set up here is some channel.
+/// Returns the chat that a message is sent for, or a placeholder channel if the chat does not exist here.
 fn sender_chat(state: &State, id: ChatId) -> Value {
     match state.chats.get(&id) {
         Some(of) => chat(state, of).into(),

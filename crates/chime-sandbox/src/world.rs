@@ -1,4 +1,4 @@
-//! The state behind its lock, and whoever waits for it to change.
+//! The state behind its lock, with notification of changes.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use crate::faults::Faults;
 use crate::state::State;
 use chime_runtime::clock::Clock;
 
-/// What the server and the handle share. The lock is never held across an await.
+/// State shared by the server and the handle. The lock is never held across an await.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) clock: Clock,
@@ -27,14 +27,14 @@ impl World {
         look(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes the state and wakes everybody who waits.
+    /// Changes the state and wakes all waiting callers.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let outcome = change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.send_replace(());
         outcome
     }
 
-    /// Waits until `look` sees something.
+    /// Waits until `look` returns a value.
     pub(super) async fn wait_for<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
         let mut changed = self.changed.subscribe();
         loop {
@@ -42,7 +42,7 @@ impl World {
             if let Some(seen) = seen {
                 return seen;
             }
-            // The sender lives as long as `self`, so this only ever returns for a change.
+            // The sender lives as long as `self`, so this returns only after a change.
             changed.changed().await.ok();
         }
     }

@@ -1,7 +1,7 @@
-//! The Bot API over HTTP, with our own client.
+//! HTTP client of the Bot API.
 //!
-//! Payloads are teloxide's; its client is not used, since that sleeps inside a request after a 5xx and gives up long
-//! polls early.
+//! Uses teloxide's payload types but not its client, which sleeps inside a request after a 5xx and ends long polls
+//! early.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -31,29 +31,29 @@ use chime_core::{
     BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback,
 };
 
-/// What a poll may take beyond the time that the server was asked to wait.
+/// Extra time for a poll beyond the wait requested from the server.
 const POLL_GRACE: Duration = Duration::from_secs(10);
 
-/// A large file over a slow line.
+/// Time limit for a large file over a slow connection.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
-/// A hundred updates, the most that come at once, of at most 512 KiB each.
+/// Largest response in bytes: the maximum of 100 updates of at most 512 KiB each.
 const MOST_BYTES: usize = 100 * 512 * 1024 + 64 * 1024;
-/// A connection that is not made by then will not be.
+/// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How to reach the Bot API.
+/// Address, token and time limits of the Bot API.
 #[derive(Debug, Clone)]
 pub struct TelegramOptions {
-    /// `https://api.telegram.org`, or a server of one's own.
+    /// `https://api.telegram.org`, or a self-hosted Bot API server.
     pub api_url: String,
     pub token: SecretString,
-    /// How long the server holds a poll when nothing happens. It cuts this down to 50 s itself.
+    /// Longest time that the server holds a poll without updates. The server itself limits it to 50 s.
     pub poll_timeout: Duration,
-    /// Limit on every other request.
+    /// Time limit for every other request.
     pub send_timeout: Duration,
 }
 
-/// The Bot API. Cheap to clone; clones share connections.
+/// Client of the Bot API. Cheap to clone: clones share connections.
 #[derive(Debug, Clone)]
 pub struct Telegram {
     shared: Arc<Shared>,
@@ -62,9 +62,9 @@ pub struct Telegram {
 #[derive(Debug)]
 struct Shared {
     options: TelegramOptions,
-    /// Replaced after a failed poll, so that a connection into the void is not used again.
+    /// Replaced after a failed poll, so that a dead connection is not reused.
     polling: Mutex<reqwest::Client>,
-    /// Apart from polling: a hung poll never holds up a reply.
+    /// Separate from `polling`, so that a hung poll never delays a reply.
     sending: reqwest::Client,
     server_date: Mutex<Option<Timestamp>>,
 }
@@ -77,18 +77,20 @@ pub struct Sent {
 }
 
 impl Telegram {
+    /// Builds the HTTP clients without opening a connection.
+    ///
     /// # Errors
-    /// [`TelegramError::NotSent`] when no HTTP client can be made, for want of certificates for instance.
+    /// [`TelegramError::NotSent`] when no HTTP client can be built, for example without CA certificates.
     pub fn new(options: TelegramOptions) -> Result<Self, TelegramError> {
         let polling = Mutex::new(http_client(&options.api_url)?);
         let sending = http_client(&options.api_url)?;
         Ok(Self { shared: Arc::new(Shared { options, polling, sending, server_date: Mutex::default() }) })
     }
 
-    /// Who the token belongs to.
+    /// Returns the identity of the bot.
     ///
     /// # Errors
-    /// As [`classify`] and the connection have it, here and in all methods.
+    /// Connection errors and the errors of [`classify`], here and in all methods.
     pub async fn get_me(&self) -> Result<BotIdentity, TelegramError> {
         let me: dto::User = self.request(&GetMe::new()).await?;
         let name = me.display_name().unwrap_or_default();
@@ -106,10 +108,10 @@ impl Telegram {
         })
     }
 
-    /// Waits for updates from `offset` on, and confirms all before it.
+    /// Waits for updates from `offset` on and confirms all earlier ones.
     ///
     /// # Errors
-    /// See [`get_me`](Self::get_me). None of them confirms anything.
+    /// As [`get_me`](Self::get_me). After an error nothing is confirmed.
     pub async fn get_updates(&self, offset: Option<i64>) -> Result<Vec<RawUpdate>, TelegramError> {
         let options = &self.shared.options;
         let payload = request::get_updates(offset, options.poll_timeout)?;
@@ -123,13 +125,13 @@ impl Telegram {
         parse_batch(outcome?.get()).map_err(|fault| TelegramError::Malformed { fault })
     }
 
-    /// What the server's clock showed when it last answered, in whole seconds.
+    /// Returns the server's date from its last response, in whole seconds.
     pub fn server_date(&self) -> Option<Timestamp> {
         *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The host that updates are pushed to instead of being polled, if one is set. Not the whole address: its path may
-    /// hold a secret.
+    /// Returns the host of the webhook that receives the updates, if one is set. Omits the path, which may contain a
+    /// secret.
     pub async fn webhook_host(&self) -> Result<Option<String>, TelegramError> {
         let webhook: dto::Webhook = self.request(&GetWebhookInfo::new()).await?;
         let url = webhook.url.filter(|url| !url.is_empty());
@@ -137,7 +139,7 @@ impl Telegram {
         Ok(url.map(|url| host(url).unwrap_or_else(|| "an address that cannot be read".to_owned())))
     }
 
-    /// Polling is refused while a webhook is set. Keeps the updates that wait.
+    /// Deletes the webhook, because polling is refused while one is set. Keeps pending updates.
     pub async fn delete_webhook(&self) -> Result<(), TelegramError> {
         let mut payload = DeleteWebhook::new();
         payload.drop_pending_updates = Some(false);
@@ -162,7 +164,7 @@ impl Telegram {
         self.answer_to(request).await.map(drop)
     }
 
-    /// The content of a file that a message came with; none where it has more than `most` bytes.
+    /// Downloads a file by its id; `None` if it has more than `most` bytes.
     pub async fn download(&self, file: &str, most: usize) -> Result<Option<Vec<u8>>, TelegramError> {
         let place: dto::Download = self.request(&GetFile::new(wire::FileId(file.to_owned()))).await?;
         let path = place.file_path.ok_or_else(|| missing("file_path"))?;
@@ -187,7 +189,7 @@ impl Telegram {
         Ok(Some(bytes))
     }
 
-    /// Puts other words and buttons in the place of a message's own. May be repeated: what is so already counts as done.
+    /// Replaces the text and buttons of a message. Idempotent: an unchanged message counts as success.
     pub async fn edit(
         &self,
         chat: ChatId,
@@ -201,7 +203,7 @@ impl Telegram {
         }
     }
 
-    /// Shows the beginning of a message that is still to come, in a private chat.
+    /// Shows the beginning of an answer in a private chat while the answer is being written.
     pub async fn draft(
         &self,
         chat: ChatId,
@@ -216,18 +218,18 @@ impl Telegram {
         self.tell(&request::delete_message(chat, message)?).await
     }
 
-    /// Shows the bot as typing: for 5 s, or until its message arrives.
+    /// Shows the typing status for 5 s or until the next message of the bot.
     pub async fn typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Result<(), TelegramError> {
         self.tell(&request::typing(chat, thread)?).await
     }
 
-    /// Sets the bot's one reaction to a message, or takes it back. `emoji` must be among those that Telegram allows.
+    /// Sets the bot's only reaction to a message, or removes it. Telegram allows only certain `emoji`.
     pub async fn react(&self, chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<(), TelegramError> {
         self.tell(&request::react(chat, message, emoji)?).await
     }
 
-    /// Sets the command menu: name without slash, and description. For groups too by name, since a list that was once
-    /// set for them would hide the general one.
+    /// Sets the command menu: names without slash, and descriptions. Also sets it for groups, because an older list for
+    /// groups would take precedence over the default one.
     pub async fn set_commands(&self, commands: &[(&str, &str)], language: Option<&str>) -> Result<(), TelegramError> {
         for scope in [wire::BotCommandScope::Default, wire::BotCommandScope::AllGroupChats] {
             self.tell(&request::set_commands(commands, scope, language)).await?;
@@ -235,13 +237,13 @@ impl Telegram {
         Ok(())
     }
 
-    /// The line under the bot's name, as it is now.
+    /// Returns the current short description, shown on the bot's profile page.
     pub async fn short_description(&self) -> Result<String, TelegramError> {
         let kept: dto::ShortDescription = self.request(&GetMyShortDescription::new()).await?;
         Ok(kept.short_description.unwrap_or_default())
     }
 
-    /// At most 120 characters.
+    /// Sets the short description of at most 120 characters.
     pub async fn set_short_description(&self, line: &str) -> Result<(), TelegramError> {
         let mut payload = SetMyShortDescription::new();
         payload.short_description = Some(line.to_owned());
@@ -252,13 +254,13 @@ impl Telegram {
         self.tell(&LeaveChat::new(request::chat_id(chat))).await
     }
 
-    /// Where somebody stands in a chat. In whose name they write may tell it without asking: ids of groups and channels are below
-    /// zero, those of people above.
+    /// Returns the status of a user in a chat. Answers without a request where the ids suffice: ids of groups and
+    /// channels are negative, ids of people positive.
     pub async fn standing(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
         match (chat.0 == user.0, user.0 < 0) {
-            // A private chat is its person's own.
+            // A private chat has the id of its user.
             (true, false) => Ok(MemberStatus::Owner),
-            // Only admins write in the name of their group.
+            // Only admins can post in the name of their group.
             (true, true) => Ok(MemberStatus::Admin),
             (false, true) => Ok(MemberStatus::Outside),
             (false, false) => self.get_chat_member(chat, user).await,
@@ -271,14 +273,14 @@ impl Telegram {
         member.standing().ok_or_else(|| missing("status"))
     }
 
-    /// Ends the waiting mark on a pressed button, with a short notice if there is something to say.
+    /// Ends the loading state of a pressed button, with an optional short notice.
     pub async fn answer_callback(&self, id: &str, text: Option<&str>) -> Result<(), TelegramError> {
         let mut payload = AnswerCallbackQuery::new(wire::CallbackQueryId(id.to_owned()));
         payload.text = text.map(str::to_owned);
         self.tell(&payload).await
     }
 
-    /// For methods that only say that they did it.
+    /// Calls a method whose result carries no information.
     async fn tell<P: Payload + Serialize>(&self, payload: &P) -> Result<(), TelegramError> {
         self.call(&self.shared.sending, payload, self.shared.options.send_timeout).await.map(drop)
     }
@@ -322,7 +324,7 @@ impl Telegram {
     }
 }
 
-/// `GetUpdates` is `getUpdates` on the wire.
+/// Returns the method name on the wire, such as `getUpdates` for `GetUpdates`.
 pub fn method_name<P: Payload>() -> String {
     let mut name = P::NAME.to_owned();
     if let Some(first) = name.get_mut(..1) {
@@ -331,19 +333,19 @@ pub fn method_name<P: Payload>() -> String {
     name
 }
 
-/// HTTP/1 only: a request that times out then takes its connection with it, where HTTP/2 would go on using one that is
-/// dead. No redirects: they would carry the token in the path to wherever they point.
+/// Builds a client for HTTP/1 only: a timed-out request closes its connection, whereas HTTP/2 would reuse a dead one.
+/// Does not follow redirects, which would send the token in the path to another host.
 fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
-    /// Idle longer than this, a connection may have been dropped by a router on the way without a word.
+    /// Idle time after which a router may silently have dropped a connection.
     const IDLE: Duration = Duration::from_secs(30);
-    // reqwest panics without a provider. Whoever installed one first has won, which is fine.
+    // reqwest panics without a process-wide provider. A second installation is refused and does no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = reqwest::Url::parse(api_url).ok();
     let is_near = url.as_ref().and_then(reqwest::Url::host_str).is_some_and(is_loopback);
     let builder = reqwest::Client::builder();
     // A server on this machine is never behind a proxy.
     let builder = if is_near { builder.no_proxy() } else { builder };
-    // Without TLS, the certificates of the machine need not be read: that takes longer than the rest of a start.
+    // Without TLS, skips loading the system's certificates: it would take longer than the rest of the start.
     let is_plain = is_near && url.as_ref().is_some_and(|url| url.scheme() == "http");
     let builder = if is_plain { builder.tls_certs_only([]) } else { builder };
     builder
@@ -357,7 +359,7 @@ fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
         .map_err(connection_error)
 }
 
-/// The body of a response. What sits between us and Telegram may send without end.
+/// Reads the body of a response up to `most` bytes: a proxy in between may send endless data.
 async fn read_at_most(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, TelegramError> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(connection_error)? {
@@ -395,7 +397,7 @@ fn date_of(headers: &HeaderMap) -> Option<Timestamp> {
     Some(Timestamp::from_secs(date.timestamp()))
 }
 
-/// The address is taken out of every error, since it holds the token.
+/// Converts an error without its address, which contains the token.
 fn connection_error(error: reqwest::Error) -> TelegramError {
     let error = error.without_url();
     if error.is_connect() || error.is_builder() {

@@ -1,17 +1,17 @@
-//! Cuts a stretch out of formatted text, in a shape that Telegram takes as it is.
+//! Cuts a range out of formatted text so that Telegram accepts it.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use chime_core::{Entity, EntityKind, FormattedText, is_blank, utf16_len};
 
-/// Telegram looks at this many entities of a message and ignores the rest.
+/// Telegram's limit on entities per message; it ignores the rest.
 pub const MAX_ENTITIES: usize = 100;
 
-/// The stretch of `text` inside `range` (bytes), without white space around it.
+/// Returns the part of `text` inside `range` (bytes), without surrounding white space.
 ///
-/// Entities are cut at the edges, drawn in from white space, dropped when nothing visible remains, sorted (outer
-/// before inner), and limited to the first [`MAX_ENTITIES`]. A stretch without anything visible gives empty text.
+/// Entities are cut at the edges, shrunk to exclude white space, dropped if nothing visible remains, sorted (outer
+/// before inner), and limited to the first [`MAX_ENTITIES`]. Without anything visible, the result is empty.
 pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
     let spans = spans(text);
     let text = text.text.as_str();
@@ -32,12 +32,12 @@ pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
     FormattedText { text: text[kept].to_owned(), entities }
 }
 
-/// `text` without the white space around it, in bytes.
+/// Returns the range of `text` without surrounding white space, in bytes.
 pub(super) fn visible_part(text: &FormattedText) -> Range<usize> {
     without_margins(&text.text, 0..text.text.len(), &spans(text)).unwrap_or_default()
 }
 
-/// An entity in bytes.
+/// An entity with byte offsets.
 struct Span<'a> {
     start: usize,
     end: usize,
@@ -61,7 +61,7 @@ impl Span<'_> {
         let start = self.start.max(kept.start);
         let end = self.end.min(kept.end);
         let words = text.get(start..end)?.trim_end();
-        // The indentation of a first line of code is part of the code, and of a quote that starts with code.
+        // Keeps the indentation of the first line of code, and of a quote that starts with code.
         let inner = match self.kind {
             EntityKind::Pre { .. } | EntityKind::Blockquote | EntityKind::ExpandableBlockquote => {
                 words.trim_start_matches('\n')
@@ -73,9 +73,9 @@ impl Span<'_> {
     }
 }
 
-/// `range` without the white space around it; nothing if nothing visible is left.
+/// Returns `range` without surrounding white space, or `None` if nothing visible remains.
 ///
-/// Code that comes first keeps the indentation of its first line: Telegram trims up to the first entity only.
+/// Code at the start keeps the indentation of its first line: Telegram trims only up to the first entity.
 fn without_margins(text: &str, range: Range<usize>, spans: &[Span<'_>]) -> Option<Range<usize>> {
     let part = text.get(range.clone()).filter(|part| !is_blank(part))?;
     let end = range.start + part.trim_end().len();
@@ -89,7 +89,7 @@ fn without_margins(text: &str, range: Range<usize>, spans: &[Span<'_>]) -> Optio
     Some(start..end)
 }
 
-/// Where each UTF-16 unit of a text lies in bytes; the second half of a surrogate pair lies where its first does.
+/// Byte offsets of the UTF-16 units of a text. The second half of a surrogate pair has the offset of the first.
 struct Offsets {
     starts: Vec<usize>,
     end: usize,

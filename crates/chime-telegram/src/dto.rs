@@ -1,7 +1,7 @@
-//! What we read of Telegram's objects.
+//! Telegram's objects, as far as we read them.
 //!
-//! Every field of every object may be missing or of another type than expected: it is `None` then, and the rest of the
-//! object is still read. Fields that are newer than this program are skipped.
+//! Every field may be missing or of unexpected type: it is `None` then, and the rest of the object is still read.
+//! Unknown fields are ignored.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A field of which only the presence counts.
+/// A field of which only the presence matters.
 pub type Present = IgnoredAny;
 
-/// The fields of an object, unread. Of fields that come twice the last one counts.
+/// The unparsed fields of an object. The last one counts if a field occurs twice.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Declares objects all fields of which are lenient. Derived code would not do: it takes lists for objects and fails on
-/// fields that come twice.
+/// Declares objects with lenient fields. Derived code would accept lists as objects and fail on duplicate fields.
 macro_rules! wire {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
         $(#[$doc])*
@@ -47,7 +46,7 @@ wire! {
         is_direct_messages: bool }
     Entity { r#type: String, offset: i64, length: i64, url: String, user: User, language: String }
 
-    /// What a message is, apart from its content.
+    /// Fields of a message other than its content.
     Head {
         message_id: i64, message_thread_id: i64, is_topic_message: bool, from: User, sender_chat: Chat, chat: Chat,
         date: i64, edit_date: i64, is_automatic_forward: bool, forward_origin: MessageOrigin, via_bot: User,
@@ -56,7 +55,7 @@ wire! {
         receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
         direct_messages_topic: Present,
     }
-    /// The content of a message, also of one elsewhere that is replied to.
+    /// The content of a message, or of an external message that is replied to.
     Content {
         text: String, entities: Items<Entity>, caption: String, caption_entities: Items<Entity>, rich_message: Value,
         animation: File, audio: File, document: File, video: File, video_note: File, voice: File,
@@ -64,7 +63,7 @@ wire! {
         checklist: Checklist, contact: Contact, dice: Dice, game: Titled, poll: Poll, venue: Titled, location: Present,
         invoice: Titled, giveaway: Present, giveaway_winners: Present,
     }
-    /// What happened to the chat, where the message only tells of that.
+    /// Service message: an event in the chat.
     Service {
         new_chat_members: Items<User>, left_chat_member: User, new_chat_title: String, new_chat_photo: Present,
         delete_chat_photo: Present, group_chat_created: Present, supergroup_chat_created: Present,
@@ -107,15 +106,15 @@ wire! {
     ReactionType { emoji: String }
     ShortDescription { short_description: String }
     CallbackQuery { id: String, from: User, message: Place, data: String }
-    /// As much of a message as is left when it can no longer be seen.
+    /// The remaining fields of a message that is no longer accessible.
     Place { chat: Chat, message_id: i64, date: i64 }
 
-    /// What every method answers.
+    /// The response of every method.
     Answer { ok: bool, error_code: u16, description: String, parameters: Parameters, result: Box<RawValue> }
     Parameters { retry_after: u64, migrate_to_chat_id: i64 }
 }
 
-/// A message, seen as three groups of fields of one object.
+/// A message, split into three groups of its fields.
 #[derive(Debug)]
 pub struct Message {
     pub head: Head,
@@ -123,7 +122,7 @@ pub struct Message {
     pub service: Service,
 }
 
-/// A message of another chat or topic.
+/// A replied-to message from another chat or forum topic.
 #[derive(Debug)]
 pub struct ExternalReply {
     pub place: External,
@@ -134,7 +133,7 @@ wire! {
     External { origin: MessageOrigin, chat: Chat, message_id: i64 }
 }
 
-/// A list in which unreadable elements are left out.
+/// A list without its unreadable elements.
 #[derive(Debug)]
 pub struct Items<T>(pub Vec<T>);
 
@@ -159,7 +158,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Items<T> {
     }
 }
 
-/// Reads a field apart from its object, so that a failure ends there.
+/// Parses a field separately from its object, so that a failure affects only the field.
 fn lenient<T: DeserializeOwned>(fields: &Fields<'_>, name: &str) -> Option<T> {
     let name = name.strip_prefix("r#").unwrap_or(name);
     let raw = fields.get(name)?.get();
@@ -167,21 +166,21 @@ fn lenient<T: DeserializeOwned>(fields: &Fields<'_>, name: &str) -> Option<T> {
 }
 
 impl<T> Items<T> {
-    /// The elements of a list that may be missing.
+    /// Returns the elements of an optional list.
     pub fn of(list: Option<&Self>) -> &[T] {
         list.map_or(&[], |items| &items.0)
     }
 }
 
 impl User {
-    /// First and last name, else the username.
+    /// Returns the first and last name, or else the username.
     pub fn display_name(&self) -> Option<String> {
         full_name(self.first_name.as_deref(), self.last_name.as_deref()).or_else(|| filled(self.username.as_deref()))
     }
 }
 
 impl Chat {
-    /// The title, or a private chat's first and last name, else the username.
+    /// Returns the title, or a private chat's first and last name, or else the username.
     pub fn display_name(&self) -> Option<String> {
         filled(self.title.as_deref())
             .or_else(|| full_name(self.first_name.as_deref(), self.last_name.as_deref()))
@@ -189,13 +188,12 @@ impl Chat {
     }
 }
 
-/// `first last`, or whichever there is.
+/// Joins first and last name, as far as they exist.
 pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     let parts: Vec<&str> = [first, last].into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect();
     filled(Some(&parts.join(" ")))
 }
 
-/// The text, unless it is empty.
 pub fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What goes wrong with a request, sorted by what the caller can do about it.
+//! Errors of requests, classified by what the caller can do.
 
 use std::time::Duration;
 
@@ -7,58 +7,58 @@ use serde_json::value::RawValue;
 use crate::dto::Answer;
 use chime_core::ChatId;
 
-/// How long a 429 that names no time is taken to mean. Telegram's own shortest waits are a few seconds.
+/// Assumed delay for a 429 without one. Telegram's shortest delays are a few seconds.
 const UNNAMED_WAIT: Duration = Duration::from_secs(5);
 
-/// Telegram's descriptions are kept up to here, in characters.
+/// Longest stored description of an error, in characters.
 const DESCRIPTION_LENGTH: usize = 200;
 
-/// Why a request has no result.
+/// Reason for a request without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum TelegramError {
-    /// Ask again after `retry_after`, not sooner.
+    /// Repeat the request after `retry_after`, not sooner.
     #[error("throttled for {} s", .retry_after.as_secs())]
     Throttled { retry_after: Duration },
-    /// The token is wrong or was revoked: nothing will work again.
+    /// The token is wrong or revoked: no request will succeed.
     #[error("the bot token is not valid")]
     Unauthorized,
     /// Another process polls with this token, or a webhook is set.
     #[error("somebody else receives the updates: {description}")]
     Conflict { description: String },
-    /// The group lives on under another id: send there.
+    /// The group has a new id: send there.
     #[error("the group became supergroup {to}")]
     Migrated { to: ChatId },
-    /// The message replied to is gone: send without it.
+    /// The message to reply to is gone: send without a reply.
     #[error("the message to reply to is gone")]
     ReplyGone,
-    /// The topic is closed, deleted or no topic.
+    /// The forum topic is closed, deleted or does not exist.
     #[error("the topic is closed or gone")]
     ThreadGone,
     /// Nothing can be sent to this chat any more.
     #[error("the chat is out of reach: {description}")]
     Gone { description: String },
-    /// The edit changed nothing: as good as done.
+    /// The edit changed nothing: counts as success.
     #[error("nothing to change")]
     NotModified,
-    /// No connection was made, so surely nothing arrived.
+    /// No connection was made, so the request certainly did not arrive.
     #[error("no connection")]
     NotSent(#[source] reqwest::Error),
-    /// The request may or may not have been carried out.
+    /// The request may or may not have been executed.
     #[error("the outcome is not known")]
     Unknown(#[source] LostReply),
-    /// The server had trouble and did nothing: may be repeated.
+    /// The server failed without executing the request: may be repeated.
     #[error("status {status}: {description}")]
     Failed { status: u16, description: String },
-    /// Our request is wrong: repeating it is no use.
+    /// Our request is invalid: repeating it is useless.
     #[error("refused with {status}: {description}")]
     Refused { status: u16, description: String },
-    /// Success, but unreadable. A send did go out, or may have.
+    /// The request succeeded with an unreadable result. A message may have been sent.
     #[error("unreadable answer: {fault}")]
     Malformed { fault: String },
 }
 
 impl TelegramError {
-    /// Whether the very same request would be refused again.
+    /// Returns whether the same request would be refused again.
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::Unauthorized
@@ -78,24 +78,24 @@ impl TelegramError {
     }
 }
 
-/// Why there is no word from Telegram on a request that went out.
+/// Reason for a request that was sent but not answered by Telegram.
 #[derive(Debug, thiserror::Error)]
 pub enum LostReply {
     #[error("the connection was lost")]
     Connection(#[source] reqwest::Error),
-    /// Something between us and Telegram answered in its place.
+    /// A gateway in between answered instead of Telegram.
     #[error("status {0} without a word from Telegram")]
     Gateway(u16),
 }
 
 impl TelegramError {
-    /// Our own refusal of a request that cannot be put on the wire.
+    /// Builds the error for a request that cannot be serialized.
     pub fn unsendable(description: impl Into<String>) -> Self {
         Self::Refused { status: 400, description: description.into() }
     }
 }
 
-/// Sorts an HTTP answer: the JSON of `result`, or what went wrong.
+/// Returns the JSON of `result` from a response, or the error that it reports.
 ///
 /// # Errors
 /// Every [`TelegramError`] but [`NotSent`](TelegramError::NotSent).
@@ -107,7 +107,7 @@ pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError>
     if let (200..300, Some(true), Some(result)) = (status, answer.ok, answer.result) {
         return Ok(result);
     }
-    // A proxy may flatten every status to 200: the body's own code says what Telegram meant.
+    // A proxy may change every status to 200: the code in the body is Telegram's own.
     let Some(code) = answer.error_code.or((answer.ok == Some(false)).then_some(status)).filter(|code| *code >= 300)
     else {
         return Err(match status {
@@ -128,7 +128,7 @@ pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError>
     })
 }
 
-/// Where and how JSON is broken, without the words it holds: they may be a member's.
+/// Describes a JSON error by position and category, without content, which may be a member's text.
 pub fn fault(error: &serde_json::Error) -> String {
     let category = match error.classify() {
         serde_json::error::Category::Io => "io",
@@ -146,26 +146,26 @@ fn without_json(status: u16, error: &serde_json::Error) -> TelegramError {
     }
 }
 
-/// A status whose body is not Telegram's: a proxy, a load balancer, a captive portal. What one of these refuses never
-/// reached Telegram; of the request and the token it says nothing.
+/// Classifies a response whose body is not Telegram's: a proxy, a load balancer or a captive portal sent it. A request
+/// that one of these refuses never reached Telegram, and the refusal says nothing about the request or the token.
 fn refusal_without_words(status: u16) -> TelegramError {
     let description = "no description".to_owned();
     match status {
         429 => TelegramError::Throttled { retry_after: UNNAMED_WAIT },
-        // Our request is at fault, whoever says so.
+        // The request itself is invalid, regardless of who refuses it.
         400 | 413 => TelegramError::Refused { status, description },
-        // Redirects are not followed. 502 and 503: the gateway found no server to pass the request on to.
+        // Redirects are not followed. 502 and 503: the gateway found no server for the request.
         300..=499 | 502 | 503 => TelegramError::Failed { status, description },
-        // 504: it was passed on, and no answer came in time.
+        // 504: the gateway passed the request on and received no answer in time.
         _ => TelegramError::Unknown(LostReply::Gateway(status)),
     }
 }
 
-/// What Telegram says no with. Its codes are coarse, so 400s are told apart by their text.
+/// Converts a refusal by Telegram. Its codes are coarse, so the description distinguishes between the 400s.
 fn refusal(code: u16, description: String) -> TelegramError {
     match code {
         401 => TelegramError::Unauthorized,
-        // A token that does not even look like one; methods that do not exist have more words.
+        // Malformed token; the description for an unknown method is longer.
         404 if description == "Not Found" => TelegramError::Unauthorized,
         403 => TelegramError::Gone { description },
         409 => TelegramError::Conflict { description },
@@ -232,7 +232,7 @@ mod tests {
         expected.assert_eq(&shown);
     }
 
-    /// A refusal as Telegram words it.
+    /// Builds a refusal in Telegram's format.
     fn refused(code: u16, description: &str) -> String {
         serde_json::json!({"ok": false, "error_code": code, "description": description}).to_string()
     }

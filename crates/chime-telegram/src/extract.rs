@@ -1,4 +1,4 @@
-//! From update to events: pure, total, and lenient with everything but what a message cannot be without.
+//! Converts updates to events. Pure and total; only the essential fields of a message are required.
 
 mod content;
 mod message;
@@ -18,7 +18,7 @@ use crate::update::{RawUpdate, is_unused};
 use chime_core::repair;
 use chime_core::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Press, Reaction, UserId};
 
-/// Why an update tells us nothing. Free of content, so that it may be logged.
+/// Reason for an update without events. Free of content, so that it can be logged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("unknown kind of update `{0}`")]
@@ -27,10 +27,10 @@ pub enum Unreadable {
     Malformed { kind: String, fault: String },
 }
 
-/// Reads an update as the bot with id `bot`. Known kinds that carry nothing for us give no events.
+/// Parses an update for the bot with id `bot`. Known kinds that are irrelevant to the bot return no events.
 ///
 /// # Errors
-/// [`Unreadable`], for whoever parks the update.
+/// [`Unreadable`] for an unknown kind or malformed content.
 pub fn extract(update: &RawUpdate, bot: UserId) -> Result<Vec<Event>, Unreadable> {
     let kind = update.kind.as_str();
     let malformed = |fault: String| Unreadable::Malformed { kind: kind.to_owned(), fault };
@@ -79,7 +79,7 @@ fn reaction(update: &dto::ReactionUpdated) -> Result<Vec<Event>, String> {
     })])
 }
 
-/// A button of an inline message or of a game has no message or no data, and is none of ours.
+/// Converts a button press. Buttons of inline messages and games lack a message or data and are ignored.
 fn callback(query: dto::CallbackQuery) -> Result<Vec<Event>, String> {
     let (Some(message), Some(data)) = (query.message, query.data) else {
         return Ok(vec![]);

@@ -1,31 +1,30 @@
-//! A file that a message came with. Its words are no part of the message: they are fetched where somebody asks for them.
+//! Files attached to messages. Their content is not part of the message and is downloaded only on request.
 
 use serde_json::Value;
 
 use chime_core::MessageAt;
 
-/// A file as an update names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// By which Telegram gives it to this bot.
+    /// Telegram's id for the download by this bot.
     pub id: String,
     pub name: String,
     pub media_type: String,
-    /// As far as it is known.
+    /// Size in bytes, if known.
     pub bytes: Option<u64>,
 }
 
 /// A voice message or a video note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
-    /// By which Telegram gives it to this bot.
+    /// Telegram's id for the download by this bot.
     pub id: String,
     pub seconds: u32,
-    /// As far as it is known.
+    /// Size in bytes, if known.
     pub bytes: Option<u64>,
 }
 
-/// What is spoken in the message `of`, which an update brings or encloses.
+/// Returns the recording in message `of`, which is the update's message or the one that it replies to.
 pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_in(&update, of)?;
@@ -37,15 +36,14 @@ pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
     })
 }
 
-/// A photo, in the size that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Photo {
-    /// By which Telegram gives it to this bot.
+    /// Telegram's id for the download by this bot.
     pub id: String,
 }
 
-/// The photo of the message `of`, which an update brings or encloses: in the largest size of at most `most_dots` in width and
-/// height, or else the smallest.
+/// Returns the photo in message `of`, which is the update's message or the one that it replies to: the largest size of
+/// at most `most_dots` pixels in width and height, or else the smallest.
 pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_in(&update, of)?;
@@ -56,8 +54,8 @@ pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
     Some(Photo { id: size["file_id"].as_str()?.to_owned() })
 }
 
-/// The file of the message in an update: its own, or that of the message it replies to. What is kept of the update is
-/// enough: a file is no part of any row.
+/// Returns the file of an update's message or of the message that it replies to. Reads the stored update, since no
+/// table has a row for files.
 pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_of(&update)?;
@@ -71,7 +69,8 @@ pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     })
 }
 
-/// The message of an update, or the one that it replies to, whichever has these very ids: an update may hold others' files.
+/// Returns the update's message or the one that it replies to, whichever has these ids: an update may also contain a
+/// file of another message.
 fn message_in(update: &Value, of: MessageAt) -> Option<&Value> {
     let message = message_of(update)?;
     let is_it = |said: &&Value| {

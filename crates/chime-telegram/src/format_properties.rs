@@ -1,4 +1,4 @@
-//! What holds for every text that we format, cut or make harmless.
+//! Properties of every text that we format, cut or defuse.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -7,10 +7,10 @@ use super::clip::MAX_ENTITIES;
 use super::{Allowed, CUT_NOTICE, MAX_PARTS, MAX_UNITS, defuse, split, to_entities};
 use chime_core::{Entity, EntityKind, FormattedText, is_blank, utf16_len, utf16_slice};
 
-/// Telegram's limit for a text before it is parsed.
+/// Telegram's limit for an unparsed text, in bytes.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// Pieces that break naive formatters, put together at random.
+/// Random combinations of pieces that break naive formatters.
 fn piece() -> impl Strategy<Value = String> {
     const MARKS: &[&str] = &[
         "*",
@@ -90,7 +90,6 @@ fn markdown() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Long enough for several messages.
 fn long_markdown() -> impl Strategy<Value = String> {
     let filler = prop_oneof![
         Just("word ".repeat(300)),
@@ -107,7 +106,7 @@ fn long_markdown() -> impl Strategy<Value = String> {
     prop::collection::vec(prop_oneof![3 => markdown(), 2 => filler], 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Entities that no one could have meant.
+/// Entities at random positions, including invalid ones.
 fn arbitrary_entities() -> impl Strategy<Value = Vec<Entity>> {
     let kind = prop_oneof![
         Just(EntityKind::Bold),
@@ -126,7 +125,7 @@ fn end(entity: &Entity) -> usize {
     entity.offset + entity.length
 }
 
-/// What Telegram asks of any text.
+/// Checks Telegram's rules for any text.
 fn check_shape(text: &FormattedText) -> Result<(), TestCaseError> {
     let all = text.text.as_str();
     prop_assert_eq!(all.trim_end(), all);
@@ -157,7 +156,7 @@ fn is_code(kind: &EntityKind) -> bool {
     matches!(kind, EntityKind::Code | EntityKind::Pre { .. })
 }
 
-/// What Telegram asks of entities that share characters.
+/// Checks Telegram's rules for entities that share characters.
 fn check_nesting(text: &FormattedText) -> Result<(), TestCaseError> {
     for (index, a) in text.entities.iter().enumerate() {
         for b in text.entities[index + 1..].iter().take_while(|b| b.offset < end(a)) {
@@ -176,7 +175,7 @@ fn check_nesting(text: &FormattedText) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What a reader sees: graphemes without white space.
+/// Returns the visible graphemes, without white space.
 fn graphemes(text: &str) -> Vec<&str> {
     text.graphemes(true).map(str::trim).filter(|grapheme| !is_blank(grapheme)).collect()
 }
@@ -201,7 +200,7 @@ fn check_parts(text: &FormattedText) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Names, commands and app links that Telegram would act on: outside of code and web addresses.
+/// Returns mentions, commands and app links that Telegram would make active: outside of code and web addresses.
 fn teeth(text: &FormattedText) -> Vec<String> {
     let all = text.text.as_str();
     let address = regex::Regex::new(r"(?i)https://[a-z]\.example[/?#][-a-z0-9_.~/?#@!$&*+,;=%:]*").unwrap();
@@ -218,7 +217,7 @@ fn teeth(text: &FormattedText) -> Vec<String> {
     found.filter(|word| !is_inert(word.start())).map(|word| word.as_str().to_lowercase()).collect()
 }
 
-/// A failure is printed, not kept in a file; of texts that take long, a part of the cases will do.
+/// Configures tests without failure files; `part` divides the number of cases for slow tests.
 fn without_files(part: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases / part, failure_persistence: None, ..usual }

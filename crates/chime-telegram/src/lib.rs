@@ -1,10 +1,8 @@
-//! Telegram's wire: updates become domain events, replies become requests.
+//! Telegram Bot API: converts updates to domain events and replies to requests.
 //!
-//! *Owns*: reading updates leniently, the HTTP client, Telegram's errors sorted by what the caller can do about them;
-//! Markdown to entities, cutting long texts, making a text harmless.
-//! *Never*: the database, deciding whether an update matters, logging what members wrote.
-//! *Entry*: [`Telegram::get_updates`] gives [`RawUpdate`]s, [`extract`] reads them; a reply goes through
-//! [`to_entities`], [`defuse`] and [`split`] to [`Telegram::send`].
+//! Start with [`Telegram::get_updates`], which returns [`RawUpdate`]s for [`extract`] to parse. A reply passes through
+//! [`to_entities`], [`defuse`] and [`split`] to [`Telegram::send`]. The crate classifies Telegram's errors by the
+//! caller's way to recover; it uses no database, does not judge updates, and never logs message text.
 
 mod client;
 mod clip;

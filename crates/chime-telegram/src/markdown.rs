@@ -1,8 +1,6 @@
-//! Markdown, as models write it, to text with entities, as Telegram shows it.
+//! Converts Markdown, as models write it, to text with Telegram entities. Start with [`to_entities`].
 //!
-//! *Owns*: which Markdown means what in a chat; the shape of lists and tables as text.
-//! *Never*: `parse_mode` - nothing that a model writes can make a send fail; a judgement on addresses (see `safety`).
-//! *Entry*: [`to_entities`].
+//! Never uses `parse_mode`, so that nothing in a model's text can make a send fail. Addresses are checked in `safety`.
 
 mod clean;
 mod inline;

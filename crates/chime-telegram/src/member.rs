@@ -1,14 +1,13 @@
-//! Who belongs to a chat, and with what rights.
+//! Membership status in a chat.
 
 use crate::dto::ChatMember;
 
-/// A user's standing in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberStatus {
     Owner,
     Admin,
     Member,
-    /// Never was one, has left, or was banned.
+    /// Never a member, left, or banned.
     Outside,
 }
 
@@ -23,7 +22,7 @@ impl MemberStatus {
 }
 
 impl ChatMember {
-    /// `None` when the status is missing. Statuses that are newer than this program are those of a member.
+    /// Returns the status, or `None` if it is missing. Unknown statuses count as `Member`.
     pub fn standing(&self) -> Option<MemberStatus> {
         Some(match (self.status.as_deref()?, self.is_member) {
             ("creator", _) => MemberStatus::Owner,

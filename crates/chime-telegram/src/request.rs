@@ -1,4 +1,4 @@
-//! Domain words into request payloads. Pure; the client puts them on the wire.
+//! Converts domain values to request payloads. Pure.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use teloxide::types as wire;
 use crate::error::TelegramError;
 use chime_core::{Button, ChatId, Entity, EntityKind, FormattedText, MessageId, Outgoing, ThreadId, UserId};
 
-/// Updates per poll: the most that the server gives.
+/// Updates per poll: the server's maximum.
 const BATCH: u8 = 100;
 
 /// The kinds of [`ALLOWED_UPDATES`](crate::ALLOWED_UPDATES).
@@ -43,7 +43,7 @@ pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates,
     })
 }
 
-/// Formatting goes as entities and never as a parse mode: nothing in the text can make the send fail.
+/// Builds a message with entities instead of a parse mode, so that nothing in the text can make the send fail.
 pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
     let target = outgoing.to;
     let mut request = SendMessage::new(chat_id(target.chat), outgoing.content.text.clone());
@@ -58,7 +58,6 @@ pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
     Ok(request)
 }
 
-/// Puts other words and buttons in the place of a message's own.
 pub fn edit_message(
     chat: ChatId,
     message: MessageId,
@@ -72,7 +71,7 @@ pub fn edit_message(
     Ok(request)
 }
 
-/// `sendMessageDraft`, which teloxide does not know. For private chats.
+/// `sendMessageDraft` for private chats, which teloxide lacks.
 #[derive(Debug, Serialize)]
 pub struct SendMessageDraft {
     chat_id: wire::Recipient,
@@ -89,7 +88,7 @@ impl Payload for SendMessageDraft {
     const NAME: &'static str = "SendMessageDraft";
 }
 
-/// Drafts with the same `answer_to` are one that grows.
+/// Builds a draft. Drafts with the same `answer_to` update one another.
 pub fn send_message_draft(
     chat: ChatId,
     thread: Option<ThreadId>,
@@ -126,7 +125,7 @@ pub fn typing(chat: ChatId, thread: Option<ThreadId>) -> Result<SendChatAction, 
     Ok(request)
 }
 
-/// `None` takes the reaction back.
+/// Sets a reaction; `None` removes it.
 pub fn react(chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<SetMessageReaction, TelegramError> {
     let mut request = SetMessageReaction::new(chat_id(chat), message_id(message)?);
     request.reaction =
@@ -146,8 +145,10 @@ pub fn chat_id(chat: ChatId) -> wire::Recipient {
     wire::Recipient::Id(wire::ChatId(chat.0))
 }
 
+/// Converts the id of a person.
+///
 /// # Errors
-/// Refused for the id of a chat: whoever writes in the name of a chat is no member.
+/// A refusal for the id of a chat: a user who writes in the name of a chat is no member.
 pub fn user_id(user: UserId) -> Result<wire::UserId, TelegramError> {
     u64::try_from(user.0).map(wire::UserId).map_err(|_| TelegramError::unsendable("user id is that of a chat"))
 }
@@ -160,18 +161,18 @@ fn thread_id(thread: ThreadId) -> Result<wire::ThreadId, TelegramError> {
     narrow(thread.0, "thread id").map(|id| wire::ThreadId(wire::MessageId(id)))
 }
 
-/// Ids of messages and updates are 32 bits wide on the wire.
+/// Narrows the id of a message or update, which has 32 bits on the wire.
 fn narrow(id: i64, what: &str) -> Result<i32, TelegramError> {
     i32::try_from(id).map_err(|_| TelegramError::unsendable(format!("{what} out of range")))
 }
 
-/// Entities that cannot be sent are left out; their text stays.
+/// Converts an entity. Those that cannot be sent are dropped, and their text stays.
 fn entity(entity: &Entity) -> Option<wire::MessageEntity> {
     use wire::MessageEntityKind as Wire;
     let kind = match &entity.kind {
         EntityKind::Mention => Wire::Mention,
         EntityKind::TextMention { user } => Wire::TextMention {
-            // Only the id counts for the server.
+            // The server uses only the id.
             user: wire::User {
                 id: user_id(user.id).ok()?,
                 is_bot: false,
@@ -211,7 +212,7 @@ mod tests {
     use chime_testkit::updates::{BotApi, validate_request};
     use expect_test::{Expect, expect};
 
-    /// Shows what goes on the wire, once the Bot API's own description has found nothing wrong with it.
+    /// Checks the request against the Bot API's description and shows it.
     #[track_caller]
     fn check<P: Payload + Serialize>(request: Result<P, TelegramError>, expected: Expect) {
         let shown = match request {

@@ -1,41 +1,41 @@
-//! Takes the teeth out of a text that a model wrote: no hidden address, nobody pinged, nothing to run.
+//! Defuses text written by a model: no hidden addresses, mentions or commands.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::clip::clip;
 use chime_core::{Entity, EntityKind, FormattedText, is_removed, utf16_len, utf16_slice};
 
-/// Invisible, and the end of any name or command that Telegram would see.
+/// Invisible character that ends a name or command for Telegram.
 const WORD_JOINER: &str = "\u{2060}";
 
-/// The schemes that Telegram makes links of besides the web's. They open chats, join groups, start bots.
+/// Link schemes of Telegram apps, which open chats, join groups and start bots.
 const APP_SCHEMES: [&str; 3] = ["tg", "ton", "tonsite"];
 
-/// Telegram's own bounds for the length of a command.
+/// Telegram's limits on the length of a command.
 const COMMAND_LENGTH: RangeInclusive<usize> = 1..=64;
 
-/// The shortest name that Telegram makes a mention of.
+/// Shortest name that Telegram treats as a mention.
 const MIN_NAME: usize = 2;
 
-/// What an answer may hold because the answer's sources do.
+/// Addresses and names that an answer may contain because its sources do.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Allowed<'a> {
-    /// Addresses that may stand behind other words.
+    /// Addresses that may be hidden behind other text.
     pub urls: &'a [&'a str],
-    /// Names that may be mentioned, without the `@`, in any case.
+    /// Names that may be mentioned, without `@`, case-insensitive.
     pub names: &'a [&'a str],
 }
 
-/// Makes `text` harmless.
+/// Removes everything harmful from `text`.
 ///
-/// - A link to an address that is not allowed becomes its words with the address in brackets; only `http` and `https`
-///   can be links at all, of others the words remain.
-/// - `@names` that are not allowed, `/commands`, and addresses of Telegram's own schemes are broken up by an invisible
-///   character, except inside code, which Telegram leaves alone.
-/// - Entities that ping someone or run something are dropped.
+/// - A link to an address that is not allowed becomes its text followed by the address in brackets. Only `http` and
+///   `https` links qualify; of others only the text remains.
+/// - An invisible character breaks up `@names` that are not allowed, `/commands` and app links, except inside code,
+///   which Telegram does not scan for them.
+/// - Entities that mention a member or run something are dropped.
 pub fn defuse(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     let shown = reveal_addresses(text, allowed);
-    // Second, because a revealed address may be a word's new neighbour.
+    // After the first step, because a revealed address may follow a word directly.
     let harmless = join_words(shown, allowed);
     let end = harmless.text.len();
     clip(&harmless, 0..end)
@@ -60,7 +60,7 @@ fn reveal_addresses(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText
 enum Verdict {
     Keep,
     Drop,
-    /// The entity goes; this is written after its words.
+    /// Drops the entity and writes this text after its words.
     Reveal(String),
 }
 
@@ -98,7 +98,7 @@ fn is_web(url: &str) -> bool {
     without_scheme(url).is_some_and(|rest| !rest.is_empty())
 }
 
-/// What is left of a web address without its scheme, in any case.
+/// Returns a web address without its scheme, in any case.
 fn without_scheme(url: &str) -> Option<&str> {
     ["https://", "http://"].into_iter().find_map(|scheme| {
         let (start, rest) = url.split_at_checked(scheme.len())?;
@@ -106,13 +106,13 @@ fn without_scheme(url: &str) -> Option<&str> {
     })
 }
 
-/// An address as people write it, to tell whether words already show it.
+/// Returns an address in its usual written form, to compare it with visible text.
 fn address_of(text: &str) -> &str {
     let text = text.trim();
     without_scheme(text).unwrap_or(text).trim_end_matches('/')
 }
 
-/// Text that comes before the UTF-16 unit `at`.
+/// Text to insert before the UTF-16 unit `at`.
 struct Insertion {
     at: usize,
     text: String,
@@ -131,7 +131,7 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     for at in teeth(&text.text, allowed.names) {
         units += utf16_len(&text.text[counted..at]);
         counted = at;
-        // What counts is the character before: an `@` inside code is harmless, whatever follows.
+        // Only the character before counts: an `@` inside code is harmless, whatever follows.
         if !code.iter().any(|range| range.start < units && units <= range.end) {
             insertions.push(Insertion { at: units, text: WORD_JOINER.to_owned() });
         }
@@ -139,9 +139,9 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     insert(text, &insertions)
 }
 
-/// The places in `text`, in bytes, where a word joiner keeps Telegram from seeing a mention, a command or an app link.
+/// Returns the byte positions in `text` where a word joiner prevents a mention, a command or an app link.
 ///
-/// When in doubt it is a tooth: an invisible character too many harms nobody.
+/// Adds one in case of doubt: an extra invisible character is harmless.
 fn teeth(text: &str, names: &[&str]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut previous = None;
@@ -172,7 +172,7 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The letters, digits and underscores that `text` begins with, and what follows them.
+/// Returns the letters, digits and underscores at the start of `text`, and the character after them.
 fn name(text: &str) -> (&str, Option<char>) {
     let end = text.find(|c| !is_name_char(c)).unwrap_or(text.len());
     (&text[..end], text[end..].chars().next())
@@ -183,7 +183,7 @@ fn is_ping(after: &str, names: &[&str]) -> bool {
     name.len() >= MIN_NAME && !names.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
-/// `/usr/bin` is none: Telegram wants the end of a word after a command.
+/// Returns whether a slash starts a command. In `/usr/bin` it does not: a command must be a whole word.
 fn is_command(after: &str) -> bool {
     let (name, next) = name(after);
     COMMAND_LENGTH.contains(&name.len()) && next != Some('/')
@@ -197,7 +197,7 @@ fn is_app_scheme(before: &str) -> bool {
     APP_SCHEMES.into_iter().any(ends_with)
 }
 
-/// How many bytes of a web address `text` begins with; 0 if Telegram might see it otherwise.
+/// Returns the length in bytes of a web address at the start of `text`; 0 if Telegram might delimit it differently.
 fn web_address_len(text: &str) -> usize {
     let Some(rest) = without_scheme(text) else { return 0 };
     let host_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-')).unwrap_or(rest.len());
@@ -212,7 +212,7 @@ fn web_address_len(text: &str) -> usize {
     text.len() - path.trim_start_matches(is_path).len()
 }
 
-/// `text` with `insertions` (sorted) in it.
+/// Inserts `insertions`, which must be sorted.
 fn insert(text: FormattedText, insertions: &[Insertion]) -> FormattedText {
     let mut out = String::with_capacity(text.text.len());
     let mut pending = insertions.iter().peekable();
@@ -232,9 +232,9 @@ fn insert(text: FormattedText, insertions: &[Insertion]) -> FormattedText {
     FormattedText { text: out, entities }
 }
 
-/// Moves `entity` to where its words are after `insertions`.
+/// Adjusts the range of `entity` to `insertions`.
 ///
-/// Text at an edge stays outside, except at the end of a quote, which is a block: what follows its last word is in it.
+/// Text inserted at an edge stays outside, except at the end of a quote, which is a block.
 fn shift(entity: &mut Entity, insertions: &[Insertion]) {
     let is_quote = matches!(entity.kind, EntityKind::Blockquote | EntityKind::ExpandableBlockquote);
     let old_end = entity.offset.saturating_add(entity.length);

@@ -1,24 +1,24 @@
-//! Cuts a long text into messages that Telegram takes.
+//! Splits a long text into messages that Telegram accepts.
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use super::clip::{clip, visible_part};
 use chime_core::{FormattedText, is_blank, utf16_len};
 
-/// The longest message, in UTF-16 units. Its 32 KiB limit is then met as well: a unit takes at most three bytes.
+/// Longest message in UTF-16 units. This also satisfies the limit of 32 KiB: a unit has at most three bytes.
 pub const MAX_UNITS: usize = 4096;
 
-/// An answer longer than this many messages would flood the chat.
+/// Most messages for one answer: more would flood the chat.
 pub const MAX_PARTS: usize = 5;
 
-/// The last line of an answer that did not fit into [`MAX_PARTS`].
+/// Last line of an answer that exceeds [`MAX_PARTS`].
 pub const CUT_NOTICE: &str = "… (cut: the answer was too long)";
 
-/// Cuts `text` into parts of at most [`MAX_UNITS`], each with its share of the entities.
+/// Splits `text` into parts of at most [`MAX_UNITS`], each with its entities.
 ///
-/// Cuts fall after a paragraph, else a line, a sentence, a word, a grapheme; inside a grapheme only if that alone is too
-/// long. White space at a cut is dropped. What does not fit into [`MAX_PARTS`] gives way to [`CUT_NOTICE`]. Text
-/// without anything visible gives no part.
+/// Cuts after a paragraph, else after a line, a sentence, a word or a grapheme; inside a grapheme only if it is too
+/// long by itself. Drops white space at a cut, and replaces the text beyond [`MAX_PARTS`] by [`CUT_NOTICE`]. Text
+/// without anything visible gives no parts.
 pub fn split(text: &FormattedText) -> Vec<FormattedText> {
     let visible = visible_part(text);
     let source = &text.text[..visible.end];
@@ -49,9 +49,9 @@ fn last_part(text: &FormattedText, start: usize) -> FormattedText {
     FormattedText { text: part.text + &ending, entities: part.entities }
 }
 
-/// Where the part that begins at `start` ends and the next one begins, in bytes. Always beyond `start`.
+/// Returns the byte position at which the part that starts at `start` ends. Always greater than `start`.
 fn cut_after(text: &str, start: usize, max_units: usize) -> usize {
-    // White space before the part is dropped anyway: it takes no room. The line that it stands in may matter to code.
+    // Leading white space is dropped later and does not count, except indentation on the same line, which code needs.
     let leading = &text[start..text.len() - text[start..].trim_start().len()];
     let first = start + leading.rfind('\n').map_or(0, |newline| newline + 1);
     let full = first + prefix(&text[first..], max_units).len();
@@ -69,7 +69,7 @@ fn cut_after(text: &str, start: usize, max_units: usize) -> usize {
         .unwrap_or_else(|| window.grapheme(first))
 }
 
-/// The longest prefix of at most `units` UTF-16 units.
+/// Returns the longest prefix of at most `units` UTF-16 units.
 fn prefix(text: &str, units: usize) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -79,14 +79,14 @@ fn prefix(text: &str, units: usize) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// Where a cut may fall, in bytes.
+/// Range of possible cuts, in bytes.
 struct Window<'a> {
     text: &'a str,
-    /// What lies before takes all the room there is.
+    /// Position at which the part reaches its maximum length.
     full: usize,
-    /// As far as `full`, and over the white space there, which takes no room.
+    /// `full` plus the white space after it, which does not count.
     reach: usize,
-    /// Half of that: a nicer place before here would waste too much of the part.
+    /// Position at half the maximum length: an earlier cut would waste too much of the part.
     least: usize,
 }
 
@@ -113,7 +113,7 @@ impl Window<'_> {
         }
         match cursor.prev_boundary(self.text, 0) {
             Ok(Some(at)) if at > first => at,
-            // One grapheme longer than a message: hundreds of marks on one letter.
+            // A single grapheme longer than a message: hundreds of combining marks on one letter.
             _ => self.full,
         }
     }
@@ -123,7 +123,7 @@ impl Window<'_> {
     }
 }
 
-/// White space that a line may break at.
+/// Returns whether a line may break at this white space.
 fn is_word_gap(c: char) -> bool {
     c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}')
 }
@@ -137,7 +137,7 @@ mod tests {
         split(&FormattedText::plain(text)).iter().map(|part| utf16_len(&part.text)).collect()
     }
 
-    /// The last characters of the first part and the first ones of the second.
+    /// Returns the last characters of the first part and the first characters of the second.
     fn seam(text: &str) -> (String, String) {
         let parts = split(&FormattedText::plain(text));
         let [left, right] = &parts[..] else { panic!("{} parts", parts.len()) };

@@ -1,4 +1,4 @@
-//! Updates as they come: cut apart, so that a bad one spoils nobody else's.
+//! Raw updates, parsed one by one so that a bad one does not affect others.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::error::fault;
 use chime_core::UpdateId;
 use chime_core::repair;
 
-/// Every kind that [`extract`](crate::extract) reads, and so all that is asked for. Sent with each poll: the
-/// server remembers an older list otherwise, and leaves reactions out of its own.
+/// Kinds of updates that [`extract`](crate::extract) reads. Sent with each poll: otherwise the server uses an earlier
+/// list, and its default has no reactions.
 pub const ALLOWED_UPDATES: &[&str] = &[
     "message",
     "edited_message",
@@ -21,7 +21,7 @@ pub const ALLOWED_UPDATES: &[&str] = &[
     "my_chat_member",
 ];
 
-/// Kinds that exist and that we do not use. A guest message comes from a chat that the bot is no member of.
+/// Known kinds that the bot does not use. A guest message comes from a chat without the bot.
 const UNUSED_UPDATES: &[&str] = &[
     "business_connection",
     "business_message",
@@ -44,23 +44,23 @@ const UNUSED_UPDATES: &[&str] = &[
     "subscription",
 ];
 
-/// Longest kind that is kept; Telegram's own are shorter.
+/// Longest stored name of a kind; Telegram's own are shorter.
 const KIND_LENGTH: usize = 64;
 
-/// One update, not yet understood.
+/// An update before [`extract`](crate::extract).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawUpdate {
-    /// `None` when it is missing or no number that Telegram could have given.
+    /// `None` if missing or outside of Telegram's range.
     pub id: Option<UpdateId>,
-    /// The name of the field that holds the update's content; empty when there is none.
+    /// Name of the field with the update's content; empty if there is none.
     pub kind: String,
     /// The whole update as received.
     pub json: String,
 }
 
 impl RawUpdate {
-    /// Finds out id and kind. Never fails: what is not an update has neither, and [`extract`](crate::extract)
-    /// will say so.
+    /// Extracts id and kind. Never fails: anything else than an update has neither, and [`extract`](crate::extract)
+    /// reports it.
     pub fn parse(json: &str) -> Self {
         let text = repair(json);
         let fields: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap_or_default();
@@ -68,21 +68,21 @@ impl RawUpdate {
     }
 }
 
-/// Whether `kind` is one that Telegram is known to have and that carries nothing for us.
+/// Returns whether `kind` is a known kind without content for the bot.
 pub fn is_unused(kind: &str) -> bool {
     UNUSED_UPDATES.contains(&kind)
 }
 
-/// Takes the result of `getUpdates` apart.
+/// Splits the result of `getUpdates`.
 ///
 /// # Errors
-/// What is wrong with `result`, in words without its content, when it is no JSON array at all.
+/// A description of the fault, without content, if `result` is not a JSON array.
 pub fn parse_batch(result: &str) -> Result<Vec<RawUpdate>, String> {
     let updates: Vec<&RawValue> = serde_json::from_str(result).map_err(|error| fault(&error))?;
     Ok(updates.into_iter().map(|update| RawUpdate::parse(update.get())).collect())
 }
 
-/// The id, if the server can be asked for the one after it: offsets are positive 32-bit numbers on the wire.
+/// Returns the id if an offset can confirm it: offsets are positive 32-bit numbers on the wire.
 fn update_id(raw: &RawValue) -> Option<UpdateId> {
     let id = i64::deserialize(raw).ok()?;
     (0..i64::from(i32::MAX)).contains(&id).then_some(UpdateId(id))
@@ -92,7 +92,7 @@ fn kind(fields: &BTreeMap<String, &RawValue>) -> String {
     let names = || fields.keys().map(String::as_str).filter(|name| *name != "update_id");
     let known = names().find(|name| ALLOWED_UPDATES.contains(name) || is_unused(name));
     let name = known.or_else(|| names().next()).unwrap_or_default();
-    // Kinds are logged and counted, so that nothing but an identifier may pass for one.
+    // Kinds are logged and counted, so only identifier characters are kept.
     name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(KIND_LENGTH).collect()
 }
 

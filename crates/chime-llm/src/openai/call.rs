@@ -1,4 +1,4 @@
-//! One call of a model: a stream that may not be silent for too long, or a whole answer from a server that refuses to stream.
+//! One model call: a stream with limited silence, or a whole answer from a server that refuses to stream.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,26 +12,25 @@ use crate::wire::{self, Answer};
 use crate::{LlmError, Prompt};
 use chime_runtime::resilience::within;
 
-/// An answer, and how it came.
 pub(super) struct TimedAnswer {
     pub answer: Answer,
-    /// From the call to the first word of the answer.
+    /// Time from the call to the first word of the answer.
     pub first_word: Option<Duration>,
-    /// From the call to the first token, which may be a thought.
+    /// Time from the call to the first token, which may belong to the reasoning.
     pub first_token: Option<Duration>,
     pub reading: ReadingTime,
 }
 
-/// Why there is no answer.
+/// Reason for a call without an answer.
 enum CallFailure {
     TooSilent,
-    /// The server refused, or the connection broke.
+    /// Refusal by the server, or a broken connection.
     Refused(Failure),
     Unusable(LlmError),
 }
 
 impl CallFailure {
-    /// The error for the caller; `model` takes in what a refusal tells.
+    /// Converts the failure to an error. Stores the context size in `model` if a refusal names it.
     fn diagnosed(self, model: &Model, prompt: &Prompt) -> LlmError {
         match self {
             Self::TooSilent => LlmError::TimedOut,
@@ -64,7 +63,7 @@ impl From<LlmError> for CallFailure {
 }
 
 impl OpenAi {
-    /// Has the answer streamed, or sent whole by a server that refuses to stream.
+    /// Requests a stream, or a whole answer if the server refuses to stream.
     pub(super) async fn call(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, LlmError> {
         let refused = match model.refuses_streams() {
             true => None,
@@ -81,14 +80,14 @@ impl OpenAi {
         Ok(answered)
     }
 
-    /// Asks for a stream, and hands the words on as they come.
+    /// Requests a stream and forwards the text to `progress` as it arrives.
     async fn stream(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, CallFailure> {
         let Question { prompt, progress, clock } = question;
         let watch = clock.stopwatch();
         let patience = self.first_word(model, prompt);
         let first_until = clock.now().plus(patience);
         let write = |text: &str| progress.inspect(|progress| progress.write(text)).is_some();
-        // What an earlier attempt began with is no part of this one.
+        // Clears the text of an earlier attempt.
         write("");
         let opening = self.open(model, prompt, clock.now());
         let mut incoming = within(clock, patience, opening).await.ok_or(CallFailure::TooSilent)??;
@@ -115,7 +114,7 @@ impl OpenAi {
         Ok(TimedAnswer { answer: assembly.conclude(prompt)?, first_word, first_token, reading })
     }
 
-    /// Asks for the whole answer at once: silence is all that there is before it.
+    /// Requests the whole answer at once. The server stays silent until it is complete, so the time limit is doubled.
     async fn whole(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, CallFailure> {
         let Question { prompt, clock, .. } = question;
         let patience = self.first_word(model, prompt).saturating_mul(2);
@@ -125,13 +124,12 @@ impl OpenAi {
         Ok(TimedAnswer { answer: wire::read(body, prompt)?, first_word: None, first_token: None, reading })
     }
 
-    /// Returns how long the first word may take.
     fn first_word(&self, model: &Model, prompt: &Prompt) -> Duration {
         timeouts::first_word(self.timeout, prompt.estimated_tokens(), model.facts().reads_per_second)
     }
 }
 
-/// Returns whether a refusal may be about streaming. Whether it is shows when the server answers without.
+/// Returns whether a refusal may be about streaming; only a call without streaming can confirm it.
 pub(super) fn refuses_streams(failure: &Failure) -> bool {
     let Failure::Refusal(Refusal { status: 400.., body, .. }) = failure else { return false };
     body.to_lowercase().replace("stream_options", "").contains("stream")

@@ -1,4 +1,4 @@
-//! Asks a server about itself. What it does not tell stays unknown.
+//! Queries a server for facts about itself and its models.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use crate::facts::ServerFacts;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// For one of these questions.
+/// Time limit of one query.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl OpenAi {
-    /// Finds the context size, the slots and the number of parameters of each model. Returns whether the server answered at all.
+    /// Finds the context size, slots and parameter count of each model. Returns whether the server answered at all.
     pub async fn discover(&self, clock: &Clock) -> bool {
         let models = self.told(clock, "/models").await;
         let owner = models.as_ref().and_then(|body| body.pointer("/data/0/owned_by")?.as_str());
         let is_ollama = owner == Some("library");
-        // Strangers have no such address.
+        // Other providers have no such address.
         let is_llama = owner == Some("llamacpp") || self.server.is_own() && !is_ollama;
         let props = if is_llama { self.told(clock, "/props").await } else { None };
         let loaded = if is_ollama { self.told(clock, "/api/ps").await } else { None };
@@ -39,7 +39,7 @@ impl OpenAi {
                 "what the model server tells of itself",
             );
             let mut known = lock(&model.facts);
-            // A smaller size that a refusal named holds until the server says otherwise.
+            // A smaller size named in a refusal holds until the server reports another.
             *known = facts.or(*known);
         }
         models.is_some() || props.is_some()

@@ -1,4 +1,4 @@
-//! Tiny questions that show what a server can do: for operators, before members find out.
+//! Small test calls that show an operator whether a server supports chat, tools and streaming.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Enough for a model that thinks before it speaks to reach its first word.
+/// Token limit that lets a reasoning model reach its first word.
 const ROOM: u32 = 256;
 
 impl OpenAi {
-    /// Asks each model for a word, once: its name, and how long it took.
+    /// Asks each model for one word. Returns the name of each and the duration of its answer.
     pub async fn probe_chat(&self, clock: &Clock) -> Vec<(&str, Result<Duration, LlmError>)> {
         let mut probed = Vec::new();
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
@@ -29,18 +29,18 @@ impl OpenAi {
         probed
     }
 
-    /// Asks the first model a question, once.
+    /// Sends a prompt to the primary model, without retries.
     ///
     /// # Errors
-    /// When it cannot answer, or not before the time that the prompt sets.
+    /// Any error of the call, including the end of the prompt's time limit.
     pub async fn probe_answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
         self.ask(&self.primary, Question { prompt, progress: None, clock }).await
     }
 
-    /// Whether the model calls a tool that it is given and asked to call.
+    /// Returns whether the model calls a tool when told to.
     ///
     /// # Errors
-    /// When the server refuses the request, which most do that cannot.
+    /// The refusal of the server: the usual response of a server without tool support.
     pub async fn probe_tools(&self, clock: &Clock) -> Result<bool, LlmError> {
         let mut request = self.request("Call the tool `ping` now.", clock);
         request["tools"] = json!([{
@@ -55,10 +55,10 @@ impl OpenAi {
         Ok(body.pointer("/choices/0/message/tool_calls/0").is_some())
     }
 
-    /// Whether the server sends an answer as it is written.
+    /// Returns whether the server streams answers.
     ///
     /// # Errors
-    /// When the server refuses the request.
+    /// The refusal of the server.
     pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
         let mut request = self.request("Answer with the one word: ready", clock);
         request["stream"] = json!(true);

@@ -1,15 +1,15 @@
-//! How long a server may stay silent before a call is given up: pure.
+//! Time limits for a silent server. Pure.
 
 use std::time::Duration;
 
-/// While it reads the prompt, a server may be silent this many times longer than later, as long as its speed is not known.
+/// Factor on the allowed silence while the server processes the prompt, if its speed is unknown.
 const READING: u32 = 5;
-/// A prompt may take this many times longer to be read than the learned speed says.
+/// Factor on the processing time expected from the measured speed.
 const SLACK: f64 = 3.0;
-/// The longest that reading is waited for, as a multiple of the silence that is allowed later.
+/// Upper limit of the wait for the first word, as a multiple of the allowed silence.
 const LONGEST: u32 = 15;
 
-/// Returns how long the first word of an answer may take. `silence` is allowed between later ones.
+/// Returns the time limit for the first word of an answer. `silence` is the limit between later words.
 pub fn first_word(silence: Duration, prompt_tokens: usize, reads_per_second: Option<f64>) -> Duration {
     let Some(speed) = reads_per_second.filter(|speed| *speed > 0.0) else { return silence.saturating_mul(READING) };
     let longest = silence.saturating_mul(LONGEST);

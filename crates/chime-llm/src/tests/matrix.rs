@@ -1,6 +1,6 @@
-//! What servers answer, in all the shapes that were seen: a file each, and a line of `outcomes.txt` about what it comes to.
+//! Recorded answers of servers, one file each; `outcomes.txt` lists the result of each.
 //!
-//! Every body is asked for whole and as a stream, since some servers stream whatever they are asked for, and others never.
+//! Every body is requested whole and as a stream: some servers always stream, others never do.
 
 use std::fmt::Write;
 use std::fs;
@@ -16,7 +16,7 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::RetryPolicy;
 use chime_testkit::{ModelServer, Reply};
 
-/// Bytes that come at once.
+/// Bytes sent at once.
 const PIECE: usize = 11;
 
 #[derive(Deserialize)]
@@ -66,7 +66,7 @@ fn told(outcome: &Result<Completion, LlmError>) -> String {
     }
 }
 
-/// Two clients, so that nothing that one has learnt about the model helps the other.
+/// Two clients, so that one does not profit from the other's knowledge about the model.
 fn clients(server: &ModelServer) -> [OpenAi; 2] {
     let once = RetryPolicy { max_retries: 0, ..super::quick() };
     [(); 2].map(|()| {
@@ -76,10 +76,10 @@ fn clients(server: &ModelServer) -> [OpenAi; 2] {
     })
 }
 
-/// Asks for `content` whole and as a stream: what both come to, and what was last shown of the stream.
+/// Requests `content` whole and as a stream; returns both results and the last text shown of the stream.
 async fn asked(server: &ModelServer, clients: &[OpenAi; 2], reply: Reply) -> ([String; 2], String) {
     let ([first, second], clock, progress) = (clients, Clock::system(), Progress::default());
-    // Some are asked for again in another form.
+    // Some are requested again in another dialect.
     server.always(reply);
     let whole = first.complete(&prompt(), &clock).await;
     let streamed = second.complete_streaming(&prompt(), &progress, &clock).await;
@@ -101,7 +101,7 @@ async fn every_shape_of_answer_comes_to_the_same_whole_and_streamed() {
             let ([whole, streamed], shown) = asked(&server, &clients, reply(kind, &content)).await;
             assert_eq!(whole, streamed, "{kind}/{name}: whole and streamed");
             writeln!(outcomes, "{kind}/{name}: {whole}").unwrap();
-            // A thought that begins without a sign cannot be told from an answer until it ends.
+            // Reasoning without an opening tag looks like an answer until it ends.
             assert!(!shown.contains("PRIVATE") || name == "r1_without_opening_tag.json", "{name} shows {shown:?}");
             assert!(whole.contains(&shown.replace('"', "\\\"")) || !whole.starts_with('"'), "{name} shows {shown:?}");
         }

@@ -1,4 +1,4 @@
-//! Servers that have to be asked in another way, and answers that are to be read in another way, over more than one call.
+//! Servers that need another dialect, and answers that need special treatment, over several calls.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn large() -> Prompt {
     Prompt { messages: vec![PromptMessage { role: PromptRole::User, content }], ..prompt() }
 }
 
-/// Asks twice, plays `script`, and tells the outcomes; nothing of the script may be left.
+/// Plays `script` for two calls and returns their outcomes; the whole script must be used.
 async fn asked_twice(model: &OpenAi, server: &ModelServer, prompt: &Prompt, script: Vec<Reply>) -> [String; 2] {
     server.script(script);
     let first = model.complete(prompt, &Clock::system()).await;
@@ -88,7 +88,7 @@ async fn a_refusal_in_unknown_words_is_tried_without_what_is_optional_and_the_cu
     let model = client(options(&server));
     let no = || refusal(400, "I do not like this.");
     let prompt = Prompt { tools: with_tools().tools, ..with_form() };
-    // Refused as it is, then taken without anything optional; without the temperature alone refused again; without the form.
+    // Refused as it is, accepted without optional parameters, refused without temperature, accepted without the format.
     let script = vec![no(), Reply::text("{}"), no(), Reply::text("{}")];
     assert_eq!(asked_twice(&model, &server, &prompt, script).await, ["test-model: {}", "test-model: {}"]);
     assert_eq!(
@@ -127,7 +127,7 @@ async fn a_server_that_fails_at_a_form_is_asked_without_one() {
     assert!(
         server.requests()[1].get("response_format").is_none() && server.requests()[2].get("response_format").is_none()
     );
-    // One that has kept to a form before is only out of order.
+    // A server that has followed a format before is only out of order.
     let server = started().await;
     let script = vec![Reply::text("{}"), broken(), Reply::text("{}")];
     asked_twice(&client(options(&server)), &server, &with_form(), script).await;
@@ -172,7 +172,7 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
 #[tokio::test]
 async fn a_stream_that_loops_is_not_read_to_its_end() {
     let server = started().await;
-    // The rest comes when somebody releases it, which nobody does.
+    // Nobody releases the rest of the stream.
     let pieces = [format!("On Friday. {}", "the moment: ".repeat(60)), "and so on".to_owned()];
     server.script([Reply::Stream(pieces.to_vec())]);
     let (model, progress) = (client(options(&server)), Progress::default());

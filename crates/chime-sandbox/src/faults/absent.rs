@@ -1,4 +1,4 @@
-//! Nothing goes wrong.
+//! The variant without faults.
 
 use axum::extract::connect_info::Connected;
 use axum::response::Response;

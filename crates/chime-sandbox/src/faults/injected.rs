@@ -22,82 +22,83 @@ use crate::server::json_response;
 use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 
-/// For a fault that does not pass by itself.
+/// Number of calls for a permanent fault.
 pub const FOREVER: usize = usize::MAX;
 
-/// What goes wrong with a call.
+/// A fault of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing is done; the answer is this status with this body.
+    /// The call is not executed; the response has this status and body.
     Status(u16, String),
-    /// Nothing is done; 429, to be tried again after this many seconds.
+    /// The call is not executed; the response is 429 with this `retry_after` in seconds.
     Throttle(u64),
-    /// Nothing is done; a proxy's page says 502.
+    /// The call is not executed; the response is a proxy's 502 page.
     Html502,
-    /// Nothing is done; the connection is closed.
+    /// The call is not executed; the connection closes.
     DropBefore,
-    /// The call is served; the connection is closed without an answer.
+    /// The call is executed; the connection closes without a response.
     DropAfter,
-    /// Nothing is done; the connection is held until `Sandbox::release`, then closed.
+    /// The call is not executed; the connection stays open until `Sandbox::release`, then closes.
     Hang,
-    /// The call is served; the answer is held until `Sandbox::release`.
+    /// The call is executed; the response waits for `Sandbox::release`.
     HangAfter,
-    /// The call is served; the answer is a 200 that is no JSON.
+    /// The call is executed; the response is a 200 without JSON.
     Garbage,
-    /// The call is served; half of the answer comes, then the connection is closed.
+    /// The call is executed; half of the response arrives, then the connection closes.
     Truncated,
-    /// The call is served after this span of the sandbox's clock.
+    /// The call is executed after this time on the sandbox's clock.
     Delay(Duration),
 }
 
-/// A call as it came in, whatever became of it.
+/// A received call, with or without a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// As the client spells it.
+    /// Method name as the client spells it.
     pub method: String,
     pub params: Value,
     pub at: Timestamp,
 }
 
 impl Call {
-    /// Whether this is a call of `method`, without regard to case.
+    /// Returns whether this is a call of `method`, ignoring case.
     pub fn is(&self, method: &str) -> bool {
         self.method.eq_ignore_ascii_case(method)
     }
 }
 
 impl Sandbox {
-    /// Lets the next `times` calls of `method` (`*` is any) go wrong. Faults of one method come in the order given.
+    /// Injects `fault` into the next `times` calls of `method` (`*` is any). Faults of one method occur in the order of
+    /// their injection.
     pub fn fault(&self, method: &str, fault: Fault, times: usize) {
         self.world.faults.lock().rules.push_back(Rule { method: method.to_owned(), fault, times });
     }
 
-    /// From now on takes no more than `most` messages and edits a minute in a group, as Telegram does.
+    /// Limits messages and edits to `most` per minute in each group, as Telegram does.
     pub fn limit_floods(&self, most: usize) {
         self.world.faults.lock().flood = Some(Flood { most, ..Flood::default() });
     }
 
-    /// How many calls came in although a 429 had asked to wait.
+    /// Returns the number of calls that arrived during the delay of an earlier 429.
     pub fn ignored_waits(&self) -> usize {
         self.world.faults.lock().flood.as_ref().map_or(0, |flood| flood.ignored)
     }
 
-    /// Takes back the faults that have not happened yet. What hangs goes on hanging.
+    /// Removes faults that have not occurred yet. Calls that hang now stay so.
     pub fn clear_faults(&self) {
         self.world.faults.lock().rules.clear();
     }
 
-    /// Ends every hang of this moment.
+    /// Ends all current hangs.
     pub fn release(&self) {
         self.world.faults.released.send_replace(());
     }
 
-    /// Every call so far, oldest first.
+    /// Returns all calls so far, oldest first.
     pub fn calls(&self) -> Vec<Call> {
         self.world.faults.lock().calls.clone()
     }
 
-    /// Waits until `method` has been called `times` times since the start; faults count.
+    /// Waits until `method` has been called `times` times since the start, including calls with faults.
     pub async fn called(&self, method: &str, times: usize) {
         let faults = &self.world.faults;
         let mut recorded = faults.recorded.subscribe();
@@ -107,7 +108,7 @@ impl Sandbox {
     }
 }
 
-/// The connection that a call came on.
+/// The connection of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     cut: CancellationToken,
@@ -120,7 +121,7 @@ impl Connected<IncomingStream<'_, Exchange>> for Caller {
 }
 
 impl Caller {
-    /// Closes the connection: whatever is answered never leaves.
+    /// Closes the connection before any response is sent.
     fn hang_up(&self) -> Response {
         self.cut.cancel();
         Response::new(Body::empty())
@@ -134,25 +135,25 @@ pub(crate) struct Faults {
     recorded: watch::Sender<()>,
 }
 
-/// Limits on what a group is sent.
+/// Flood limits for groups.
 #[derive(Debug, Default)]
 struct Flood {
     most: usize,
-    /// By chat: what was taken within the last minute, and until when the bot was asked to wait.
+    /// State by chat id.
     taken: HashMap<i64, Lane>,
     ignored: usize,
 }
 
-/// One chat.
+/// Flood state of one chat.
 #[derive(Debug, Default)]
 struct Lane {
     taken: VecDeque<Timestamp>,
-    /// When the bot was asked to wait, and until when.
+    /// Time of the last 429, and the end of its delay.
     told: Option<(Timestamp, Timestamp)>,
 }
 
 impl Flood {
-    /// How many seconds the caller has to wait; none where the call is taken.
+    /// Returns the seconds that the caller has to wait, or `None` if the call is allowed.
     fn wait(&mut self, call: &Call) -> Option<u64> {
         const MINUTE: Duration = Duration::from_secs(60);
         const ON_ITS_WAY: Duration = Duration::from_secs(1);
@@ -161,7 +162,7 @@ impl Flood {
             return None;
         }
         let lane = self.taken.entry(chat).or_default();
-        // What was on its way cannot have known of it.
+        // A call that was sent before the 429 arrived does not count as ignoring it.
         let knew = |(at, until): (Timestamp, Timestamp)| call.at.since(at) > ON_ITS_WAY && call.at < until;
         self.ignored += usize::from(lane.told.is_some_and(knew));
         while lane.taken.front().is_some_and(|at| call.at.since(*at) >= MINUTE) {
@@ -193,7 +194,7 @@ struct Rule {
 }
 
 impl Faults {
-    /// Serves a call, or lets it go wrong. `serving` does nothing before it is awaited.
+    /// Executes a call or injects a fault. `serving` has no effect before it is awaited.
     pub(crate) async fn around(
         &self,
         clock: &Clock,
@@ -234,7 +235,7 @@ impl Faults {
         }
     }
 
-    /// Records the call and finds out what goes wrong with it.
+    /// Records the call and returns its fault.
     fn meet(&self, call: Call) -> Option<Fault> {
         let mut book = self.lock();
         let wait = book.flood.as_mut().and_then(|flood| flood.wait(&call));
@@ -282,14 +283,14 @@ fn html_502() -> Response {
     response
 }
 
-/// The first half of `whole` under the length of all of it.
+/// Builds a response with the first half of the body of `whole` and the length of all of it.
 async fn truncated(whole: Response) -> Response {
     let (mut head, body) = whole.into_parts();
     let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
     let half = bytes.slice(..bytes.len() / 2);
     head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let end = stream::once(async {
-        // One more turn of the loop, in which the half goes out before the line breaks.
+        // Yields once, so that the half is sent before the connection breaks.
         tokio::task::yield_now().await;
         Err::<Bytes, io::Error>(io::ErrorKind::ConnectionReset.into())
     });

@@ -1,4 +1,4 @@
-//! What a bot asks about chats, and how it leaves one.
+//! Methods for chats: queries, and leaving one.
 
 use crate::message::BotAction;
 use crate::methods::place::chat_to_see;

@@ -1,4 +1,4 @@
-//! What a bot does to messages that are there: edit, delete, react, answer a press.
+//! Methods for existing messages: edit, delete, react, answer a button press.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::state::{BOT, State};
 use crate::wire;
 use chime_core::{FormattedText, Timestamp, UserId};
 
-/// Every emoji that is a reaction, by Bot API 10.1.
+/// Every emoji that Bot API 10.1 allows as a reaction.
 const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 \
                          🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 \
                          😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡";

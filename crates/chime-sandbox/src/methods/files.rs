@@ -1,4 +1,4 @@
-//! Files that members sent.
+//! Files sent by members.
 
 use serde_json::json;
 
@@ -8,10 +8,9 @@ use crate::params::{ApiError, Params};
 use crate::state::State;
 use chime_core::{ChatId, MessageId, Timestamp};
 
-/// Before the name of a file in its path.
 const FOLDER: &str = "documents/";
 
-/// What every photo is called, every voice message and every video note.
+/// File names of all photos, voice messages and video notes.
 const PHOTO: &str = "photo.jpg";
 const VOICE: &str = "voice.oga";
 const VIDEO_NOTE: &str = "video_note.mp4";
@@ -25,7 +24,7 @@ pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> A
     Ok(json!({"file_id": id, "file_unique_id": id, "file_size": bytes.len(), "file_path": format!("{FOLDER}{name}")}))
 }
 
-/// What stands in the file at `path`.
+/// Returns the content of the file at `path`.
 pub(crate) fn content(state: &State, path: &str) -> Option<Vec<u8>> {
     state.files.get(path.strip_prefix(FOLDER)?).cloned()
 }

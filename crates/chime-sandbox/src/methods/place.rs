@@ -1,4 +1,4 @@
-//! Where a message may go.
+//! Checks the target of a message.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::params::{ApiError, Params};
 use crate::state::{BOT, Chat, State};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId};
 
-/// A place that the bot may write to.
+/// A valid target of a message.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) chat: ChatId,
@@ -16,7 +16,7 @@ pub(super) struct Place {
     pub(super) quote: Option<String>,
 }
 
-/// `ReplyParameters`, as far as a correct bot here sends them.
+/// The fields of `ReplyParameters` that a correct bot sends here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reply {
@@ -48,7 +48,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Makes this a reply, if the message is still there and in the same topic.
+    /// Makes this a reply if the message exists in the same topic.
     fn attach(&mut self, state: &mut State, reply: Reply) -> Result<(), ApiError> {
         if reply.chat_id.is_some_and(|chat| chat != self.chat) {
             state.note_unexpected("a reply to another chat");
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-/// The chat that `chat_id` names, if the bot is in it.
+/// Returns the chat of `chat_id` if the bot is in it.
 pub(super) fn chat_to_see(state: &State, params: &Params) -> Result<ChatId, ApiError> {
     let chat = named(state, params)?;
     if let Some(to) = chat.migrated_to {
@@ -102,7 +102,7 @@ pub(super) fn chat_to_see(state: &State, params: &Params) -> Result<ChatId, ApiE
     }
 }
 
-/// The chat that `chat_id` names, if the bot may write in it.
+/// Returns the chat of `chat_id` if the bot may write there.
 pub(super) fn chat_to_write(state: &State, params: &Params) -> Result<ChatId, ApiError> {
     let id = chat_to_see(state, params)?;
     let standing = state.chats.get(&id).map(|chat| chat.standing(BOT));
@@ -112,7 +112,7 @@ pub(super) fn chat_to_write(state: &State, params: &Params) -> Result<ChatId, Ap
     }
 }
 
-/// The topic that `message_thread_id` names. General is no topic, and neither is a thread of replies.
+/// Returns the forum topic of `message_thread_id`. Neither General nor a reply thread counts as one.
 pub(super) fn topic(state: &mut State, chat: ChatId, params: &Params) -> Result<Option<ThreadId>, ApiError> {
     let Some(asked) = params.integer("message_thread_id").map(ThreadId) else { return Ok(None) };
     let (is_forum, is_known) = match state.chats.get(&chat) {
@@ -123,14 +123,13 @@ pub(super) fn topic(state: &mut State, chat: ChatId, params: &Params) -> Result<
         (true, true) => Ok(Some(asked)),
         (true, false) => Err(ApiError::bad_request("message thread not found")),
         (false, _) => {
-            // The real server ignores it; a bot that sends it has taken a thread of replies for a topic.
+            // The real server ignores it. The bot has mistaken a reply thread for a forum topic.
             state.note_unexpected("message_thread_id in a chat without topics");
             Ok(None)
         }
     }
 }
 
-/// The message that `message_id` names in `chat`.
 pub(super) fn message_id(params: &Params) -> Result<MessageId, ApiError> {
     let unnamed = || ApiError::bad_request("message identifier is not specified");
     params.integer("message_id").map(MessageId).ok_or_else(unnamed)

@@ -1,4 +1,4 @@
-//! `getUpdates`, as far as it does not wait.
+//! The part of `getUpdates` that does not wait.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use crate::methods::table::note_foreign_params;
 use crate::params::{ApiError, Params};
 use crate::state::State;
 
-/// The server ends a poll after this, whatever the bot asks for.
+/// Longest poll, in seconds: the server ends it regardless of the requested timeout.
 const LONGEST_POLL_SECONDS: i64 = 50;
-/// The most updates in one answer, and the default.
+/// Maximum and default number of updates per response.
 const LARGEST_BATCH: i64 = 100;
 
 const PARAMS: [&str; 4] = ["offset", "limit", "timeout", "allowed_updates"];
 
-/// Every kind of update up to Bot API 10.1.
+/// All kinds of updates up to Bot API 10.1.
 const UPDATE_KINDS: [&str; 25] = [
     "message",
     "edited_message",
@@ -42,7 +42,6 @@ const UPDATE_KINDS: [&str; 25] = [
     "managed_bot",
 ];
 
-/// What a poll asks for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PollRequest {
     pub(crate) offset: i64,
@@ -51,7 +50,7 @@ pub(crate) struct PollRequest {
 }
 
 impl PollRequest {
-    /// Reads the parameters. The kinds of updates are remembered until another poll names others.
+    /// Reads the parameters. `allowed_updates` stays in effect until another poll changes it.
     pub(crate) fn read(state: &mut State, params: &Params) -> Result<Self, ApiError> {
         note_foreign_params(state, "getUpdates", &PARAMS, params);
         if let Some(kinds) = params.parsed::<Vec<String>>("allowed_updates")? {

@@ -1,4 +1,4 @@
-//! The bot itself: who it is, which commands it has, how its updates come.
+//! Methods for the bot itself: account, commands, description, webhook.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::wire;
 use chime_core::Timestamp;
 
-/// The most commands in one scope.
+/// Most commands per scope.
 const MOST_COMMANDS: usize = 100;
 
 #[derive(Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub(super) fn get_webhook_info(state: &mut State, _params: &Params, _now: Timest
     Ok(json!({ "url": "", "has_custom_certificate": false, "pending_update_count": state.queue.len() }))
 }
 
-/// There never is a webhook here; deleting it twice is fine with the real server too.
+/// Succeeds although there is never a webhook: the real server accepts repeated deletion too.
 pub(super) fn delete_webhook(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
     if params.flag("drop_pending_updates") {
         state.queue.clear();

@@ -1,4 +1,4 @@
-//! Sending: messages, and the signs that one is on its way.
+//! Methods that send messages, drafts and typing status.
 
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ use crate::state::{BOT, State};
 use crate::{Content, Post, wire};
 use chime_core::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_len};
 
-/// UTF-16 units in one message.
+/// Longest message in UTF-16 units.
 const LONGEST_TEXT: usize = 4096;
-/// Marks beyond these are dropped by the real server.
+/// Most entities per message: the real server drops the rest.
 const MOST_ENTITIES: usize = 100;
-/// Bytes that a button can carry.
+/// Longest button data in bytes.
 const LONGEST_BUTTON_DATA: usize = 64;
 
 const ACTIONS: [&str; 11] = [
@@ -74,7 +74,7 @@ pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) 
     Ok(answer)
 }
 
-/// A preview that is no message and goes away by itself.
+/// Shows a draft, which is no message and disappears by itself.
 pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
     let chat = chat_to_write(state, params)?;
     if state.chats.get(&chat).is_some_and(|chat| chat.kind != ChatKind::Private) {
@@ -99,7 +99,7 @@ pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timesta
     Ok(true.into())
 }
 
-/// The text of a message with its marks, as it will be shown.
+/// Returns the text with its entities as it will be shown.
 pub(super) fn text(state: &mut State, params: &Params) -> Result<FormattedText, ApiError> {
     if params.has("parse_mode") {
         state.note_unexpected("parse_mode: only entities are understood here");
@@ -124,7 +124,7 @@ pub(super) fn text(state: &mut State, params: &Params) -> Result<FormattedText, 
     Ok(FormattedText { text: shown.text, entities })
 }
 
-/// `reply_markup`: inline buttons, or nothing.
+/// Parses `reply_markup`, which may contain only inline buttons.
 pub(super) fn buttons(state: &mut State, params: &Params) -> Result<Option<Value>, ApiError> {
     let Some(markup) = params.parsed::<Value>("reply_markup")? else { return Ok(None) };
     let Some(rows) = markup.get("inline_keyboard").and_then(Value::as_array) else {
@@ -143,7 +143,7 @@ pub(super) fn buttons(state: &mut State, params: &Params) -> Result<Option<Value
     Ok(if rows.is_empty() { None } else { Some(markup) })
 }
 
-/// Refuses marks that point to nowhere.
+/// Refuses entities with an invalid target.
 fn check_target(state: &State, kind: &EntityKind) -> Result<(), ApiError> {
     match kind {
         EntityKind::Other => Err(ApiError::bad_request("can't parse MessageEntity: Unsupported type specified")),

@@ -1,4 +1,4 @@
-//! Which methods there are.
+//! The table of methods.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::params::{ApiError, Params};
 use crate::state::State;
 use chime_core::Timestamp;
 
-/// What a method answers with: `result`, or a refusal.
+/// The `result` of a method, or a refusal.
 pub(super) type Answer = Result<Value, ApiError>;
 
 type Run = fn(&mut State, &Params, Timestamp) -> Answer;
@@ -74,12 +74,12 @@ const METHODS: [Method; 18] = [
     Method { name: "leaveChat", params: &["chat_id"], run: chats::leave_chat },
 ];
 
-/// Whether `name` is the one method that waits, which the server drives. Names are compared without regard to case.
+/// Returns whether `name` is the only method that waits, which the server drives. Ignores case.
 pub(crate) fn is_polling(name: &str) -> bool {
     name.eq_ignore_ascii_case("getUpdates")
 }
 
-/// Calls a method that does not wait, and notes whatever no correct bot does.
+/// Calls a method that does not wait, and notes mistakes of the bot.
 pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestamp) -> Answer {
     let Some(method) = METHODS.iter().find(|method| method.name.eq_ignore_ascii_case(name)) else {
         state.note_unexpected(format!("method {name}"));
@@ -89,7 +89,7 @@ pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestam
     (method.run)(state, params, now)
 }
 
-/// The real server ignores parameters that it does not know. A correct bot sends none.
+/// Notes unknown parameters. The real server ignores them, but a correct bot sends none.
 pub(super) fn note_foreign_params(state: &mut State, method: &str, known: &[&str], params: &Params) {
     for name in params.names().filter(|name| !known.contains(name)) {
         state.note_unexpected(format!("parameter {name} of {method}"));

@@ -9,7 +9,7 @@ async fn messages(desk: &Desk) -> Vec<Value> {
     desk.poll(json!({})).await.into_iter().map(|mut update| update["message"].take()).collect()
 }
 
-/// Puts a bot into a fresh forum with one topic: `(desk, chat, ann, topic)`.
+/// Adds a forum with one topic and the bot: `(desk, chat, ann, topic)`.
 macro_rules! forum {
     ($desk:ident, $chat:ident, $ann:ident, $topic:ident) => {
         let $desk = Desk::open().await;

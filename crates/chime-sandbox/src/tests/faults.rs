@@ -6,7 +6,8 @@ use tokio::net::TcpStream;
 use crate::faults::{FOREVER, Fault};
 use crate::tests::Desk;
 
-/// Sends `hi` while `fault` is set for one call: whether an answer came that can be read, and how often it was sent.
+/// Sends `hi` with `fault` for one call. Returns whether a readable response arrived, and how often the message was
+/// sent.
 async fn sending_under(fault: Fault) -> (bool, usize) {
     let desk = Desk::open().await;
     let chat = desk.group_saying(&[]);

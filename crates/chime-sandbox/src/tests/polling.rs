@@ -5,7 +5,7 @@ use crate::tests::{Desk, NOON};
 use crate::{NewChat, NewMember, Post, Setup, Standing};
 use chime_core::UpdateId;
 
-/// Six messages wait; what do polls with these offsets, one after the other, come to?
+/// Polls successively with these offsets while six messages are pending.
 async fn polls_of_six(offsets: &[i64], expected: Expect) {
     let desk = Desk::open().await;
     desk.group_saying(&["1", "2", "3", "4", "5", "6"]);

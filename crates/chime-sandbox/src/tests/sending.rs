@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use crate::tests::{Desk, NOON};
 use crate::{BotAction, Cursor, NewChat, Post, Standing};
 
-/// What the real server says to `sendMessage` with these parameters, in a group where message 1 is `hello 🎉`.
+/// Checks the response to `sendMessage` with these parameters, in a group where message 1 is `hello 🎉`.
 async fn sending(params: Value, expected: Expect) {
     let desk = Desk::open().await;
     let chat = desk.group_saying(&["hello 🎉"]);

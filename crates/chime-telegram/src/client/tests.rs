@@ -12,17 +12,15 @@ use chime_testkit::updates::{BotApi, validate_request};
 
 const TOKEN: &str = "123:VERY-SECRET";
 
-/// What the server does with the next request.
+/// Behaviour of the server for one request.
 enum Reply {
-    /// Status and body.
     Say(u16, &'static str),
-    /// The same, and the connection stays open.
+    /// Like `Say`, but keeps the connection open.
     Stay(u16, &'static str),
-    /// Closes the connection once it has read the request.
+    /// Closes the connection after reading the request.
     HangUp,
-    /// Never answers.
     Hang,
-    /// Announces more than it sends.
+    /// Announces a longer body than it sends.
     CutShort,
 }
 
@@ -36,8 +34,8 @@ fn client(address: &str, send_timeout: Duration) -> Telegram {
     .unwrap()
 }
 
-/// Runs `test` against a server that gives `replies` in turn, a connection each. Returns what the test returned, and
-/// every request as method and parameters, all of which the Bot API would understand.
+/// Runs `test` against a server that plays `replies`, one per connection. Returns the result and all requests as method
+/// and parameters, checked against the Bot API.
 async fn against<T, F: Future<Output = T>>(
     replies: Vec<Reply>,
     send_timeout: Duration,
@@ -111,7 +109,7 @@ fn outgoing() -> Outgoing {
     }
 }
 
-/// The error and its sources, as a log would show them.
+/// Formats the error and its sources as a log would.
 fn told(error: &TelegramError) -> String {
     let mut told = format!("{error} {error:?}");
     let mut source = error.source();
@@ -122,7 +120,7 @@ fn told(error: &TelegramError) -> String {
     told
 }
 
-/// Sends one message and shows the kind of outcome.
+/// Sends one message and checks the outcome.
 async fn check_send(reply: Reply, timeout: Duration, expected: Expect) {
     let (outcome, seen) = against(vec![reply], timeout, |t| async move { t.send(&outgoing()).await }).await;
     assert_eq!(seen.len(), 1);
@@ -136,7 +134,6 @@ async fn check_send(reply: Reply, timeout: Duration, expected: Expect) {
     expected.assert_eq(&shown);
 }
 
-/// Long enough that no test waits for it.
 const PATIENT: Duration = Duration::from_secs(30);
 
 #[tokio::test]
@@ -241,7 +238,7 @@ async fn a_hung_poll_holds_up_no_reply() {
 
 #[tokio::test]
 async fn after_a_failed_poll_its_connection_is_not_used_again() {
-    // Both connections stay open, and the server reads one request from each: a second one on the first would hang.
+    // Both connections stay open and serve one request each: a second request on the first would hang.
     let replies = vec![Reply::Stay(502, "<html>"), Reply::Stay(200, r#"{"ok":true,"result":[]}"#)];
     let ((), seen) = against(replies, PATIENT, |telegram| async move {
         telegram.get_updates(None).await.unwrap_err();
@@ -322,7 +319,6 @@ async fn every_other_method_is_as_the_bot_api_has_it() {
     .assert_eq(&shown.join("\n"));
 }
 
-/// What sits between us and Telegram may send without end.
 #[tokio::test]
 async fn an_answer_without_end_is_not_kept_in_memory() {
     let endless: &'static str = Box::leak("x".repeat(MOST_BYTES + 1).into_boxed_str());

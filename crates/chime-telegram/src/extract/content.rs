@@ -1,4 +1,4 @@
-//! What a message says or shows.
+//! The content of a message: text and media.
 
 use serde_json::Value;
 
@@ -6,7 +6,6 @@ use crate::dto::{self, Items, filled, full_name};
 use crate::extract::{rich, service};
 use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
 
-/// Kind, detail, and text with its entities.
 pub struct Content {
     pub kind: Kind,
     pub detail: Option<String>,
@@ -27,7 +26,7 @@ pub fn content(wire: &dto::Message) -> Content {
     Content { kind, detail, text, entities }
 }
 
-/// A parent from elsewhere as one line: a label, a caption, or both.
+/// Formats an external parent message as one line: a label, a text, or both.
 pub fn in_one_line(wire: &dto::Content) -> String {
     let label = shown(wire).map(|(kind, detail)| match (kind, detail) {
         (Kind::Other, Some(detail)) => format!("[{detail}]"),
@@ -37,7 +36,7 @@ pub fn in_one_line(wire: &dto::Content) -> String {
     label.into_iter().chain(text).collect::<Vec<_>>().join(" ")
 }
 
-/// Text, or caption, or the plain text of a rich message.
+/// Returns the text, the caption, or the plain text of a rich message.
 fn formatted(wire: &dto::Content) -> FormattedText {
     let rich = || wire.rich_message.as_ref().map(rich::plain).unwrap_or_default();
     match (&wire.text, &wire.caption) {
@@ -55,7 +54,7 @@ fn with_entities(text: &str, wire: Option<&Items<dto::Entity>>) -> FormattedText
     FormattedText { text: text.to_owned(), entities }
 }
 
-/// `None` where offset or length make no sense. Kinds that we do not know keep their place.
+/// Converts an entity; `None` if its offset or length is invalid. Unknown kinds become [`EntityKind::Other`].
 fn entity(wire: &dto::Entity) -> Option<Entity> {
     let offset = usize::try_from(wire.offset?).ok()?;
     let length = usize::try_from(wire.length?).ok().filter(|length| *length > 0)?;
@@ -71,8 +70,8 @@ fn entity(wire: &dto::Entity) -> Option<Entity> {
     Some(Entity { offset, length, kind })
 }
 
-/// What is to be seen or heard beside the text, and its detail. Animations also come as documents and venues as
-/// locations, so the narrower kind is asked for first.
+/// Returns the kind of media with its detail. Animations also have a `document` and venues a `location`, so the
+/// narrower kind is checked first.
 fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
     let other = |what: String| Some((Kind::Other, Some(what)));
     if let Some(animation) = &wire.animation {
@@ -124,12 +123,12 @@ fn length(file: &dto::File) -> Option<String> {
     file.duration.and_then(minutes)
 }
 
-/// Seconds as `m:ss`.
+/// Formats seconds as `m:ss`.
 pub fn minutes(seconds: i64) -> Option<String> {
     (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
 
-/// `title: a / b / c`.
+/// Formats a title and items as `title: a / b / c`.
 fn listed(title: Option<&str>, items: Option<&Items<dto::Text>>) -> Option<String> {
     let items: Vec<&str> = Items::of(items).iter().filter_map(|item| item.text.as_deref()).collect();
     let items = filled(Some(&items.join(" / ")));

@@ -1,4 +1,4 @@
-//! A message, its sender, and what it replies to.
+//! Converts a message with its sender and the message that it replies to.
 
 use crate::dto::{self, filled};
 use crate::extract::content::{content, in_one_line};
@@ -21,7 +21,7 @@ pub fn edited(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
     Ok(arrival(wire, bot)?.map(|arrival| Event::Edit(Box::new(arrival))).into_iter().collect())
 }
 
-/// What a message replies to, as far as this chat knows it.
+/// The replied-to message, as far as the update contains it.
 #[derive(Default)]
 struct Reply {
     to: Option<MessageId>,
@@ -37,7 +37,7 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     if is_confidential(wire) || is_to_channel || wire.head.guest_query_id.is_some() {
         return Ok(None);
     }
-    // The server sends 0 for a message that it has only scheduled: unusable, and no fault.
+    // A scheduled message has id 0, which is valid and unusable.
     if wire.head.message_id == Some(0) {
         return Ok(None);
     }
@@ -53,7 +53,7 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     Ok(Some(Arrival { chat, message, parent: reply.parent, named, joined_bots, topic, language }))
 }
 
-/// A message by itself, without what it replies to.
+/// Converts a message without the message that it replies to.
 fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Result<Message, String> {
     let head = &wire.head;
     let content = content(wire);
@@ -61,11 +61,11 @@ fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Re
     let role = match content.kind {
         Kind::Service => Role::System,
         _ if sender.id == bot => Role::Assistant,
-        // Said to a machine and not to people: kept, and no part of the talk.
+        // Commands address a bot and not people: stored, but not part of the conversation.
         _ if is_command(&content.text, &content.entities) => Role::System,
         _ => Role::User,
     };
-    // What a linked channel posts is forwarded by Telegram itself, in the channel's name.
+    // Posts of a linked channel are forwarded by Telegram itself, in the channel's name.
     let forwarded = head.forward_origin.as_ref().filter(|_| head.is_automatic_forward != Some(true));
     Ok(Message {
         chat,
@@ -90,8 +90,8 @@ fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Re
     })
 }
 
-/// Whether a text is a command, for whichever bot, perhaps behind its name. What stands behind `/ask` is a question like any
-/// other.
+/// Returns whether a text is a command for any bot, possibly after a mention of it. The text after `/ask` is an
+/// ordinary question.
 fn is_command(text: &str, entities: &[Entity]) -> bool {
     let is_first = |entity: &&Entity| {
         let before = utf16_slice(text, 0, entity.offset).trim();
@@ -105,13 +105,13 @@ fn is_command(text: &str, entities: &[Entity]) -> bool {
     })
 }
 
-/// Ephemeral messages are shown to one member only.
+/// Returns whether only one member can see the message (an ephemeral message).
 fn is_confidential(wire: &dto::Message) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
 }
 
-/// The chat in whose name somebody writes comes first: `from` is a stand-in then, and a bot by its flag. A channel's post
-/// may name nobody.
+/// Returns the sender. `sender_chat` comes first: `from` is then only a placeholder, marked as a bot. A channel post
+/// may have neither.
 fn sender(head: &dto::Head, chat: ChatId) -> Sender {
     let in_the_name_of = |author: Option<&dto::Chat>| Sender {
         id: UserId(author.and_then(|author| author.id).unwrap_or(chat.0)),
@@ -134,7 +134,8 @@ fn sender(head: &dto::Head, chat: ChatId) -> Sender {
     }
 }
 
-/// Plain reply threads carry a thread id too, and so do replies in General: only the flag makes a topic.
+/// Returns the forum topic. Reply threads, also in General, have a `message_thread_id` too: only the flag indicates a
+/// topic.
 fn thread(head: &dto::Head) -> Option<ThreadId> {
     head.message_thread_id.filter(|_| head.is_topic_message == Some(true)).map(ThreadId)
 }
@@ -165,8 +166,8 @@ fn reply(wire: &dto::Message, chat: ChatId, bot: UserId) -> Reply {
     }
 }
 
-/// What the topic that a message stands in is called, where the message tells: it names the topic, or it encloses the one
-/// that did. A rename that came in between is not enclosed, so that only the making of the topic is read there.
+/// Returns the name of the message's forum topic if the message sets it or encloses the message that created the topic.
+/// An enclosed message never contains a later rename.
 fn topic_name(wire: &dto::Message, chat: ChatId, bot: UserId) -> Option<TopicName> {
     let named = |topic: &Option<dto::Named>| topic.as_ref().and_then(|topic| filled(topic.name.as_deref()));
     let said = named(&wire.service.forum_topic_created).or_else(|| named(&wire.service.forum_topic_edited));
@@ -182,21 +183,21 @@ fn topic_name(wire: &dto::Message, chat: ChatId, bot: UserId) -> Option<TopicNam
     }
 }
 
-/// In a topic every message that replies to nothing "replies" to the message that created the topic.
+/// Returns whether `parent` is the message that created the forum topic: messages in a topic without another reply
+/// "reply" to it.
 fn is_topic_root(parent: &dto::Message, head: &dto::Head) -> bool {
     let root = thread(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
     root || parent.service.forum_topic_created.is_some()
 }
 
-/// One line about a parent that has no row here: who or where it is from, and what the member marked or what it was.
+/// Describes a parent without a stored message in one line: its author or chat, and the quoted part or the content.
 fn snapshot(place: Option<String>, parent: &dto::Content, quote: Option<&str>) -> String {
     let what = quote.map_or_else(|| in_one_line(parent), str::to_owned);
     let place = place.unwrap_or_else(|| "elsewhere".to_owned());
     if what.is_empty() { place } else { format!("{place}: {what}") }
 }
 
-/// Where the words stood first that a message forwards, or that it replies to in another chat. Hidden accounts are names
-/// only.
+/// Returns the original source of a forwarded message or of a reply to another chat. Hidden accounts have only a name.
 fn borrowed(head: &dto::Head, chat: ChatId) -> Option<Borrowed> {
     match (&head.forward_origin, &head.external_reply, &head.reply_to_message) {
         (Some(origin), _, _) => Some(origin_of(origin)),
@@ -231,7 +232,7 @@ fn origin_of(origin: &dto::MessageOrigin) -> Borrowed {
     }
 }
 
-/// Where a forwarded message comes from, as Telegram shows it.
+/// Returns the origin of a forwarded message as Telegram displays it.
 fn origin_name(origin: &dto::MessageOrigin) -> Option<String> {
     let user = origin.sender_user.as_ref().and_then(dto::User::display_name);
     let chat = || origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(dto::Chat::display_name);

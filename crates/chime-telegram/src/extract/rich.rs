@@ -1,10 +1,10 @@
-//! Rich messages: a tree of blocks and styled text, of which the words and the mentions are kept.
+//! Rich messages: extracts words and mentions from a tree of blocks and styled text.
 
 use serde_json::{Map, Value};
 
 use chime_core::{Entity, EntityKind, FormattedText, UserId, UserRef, utf16_len};
 
-/// The words of a rich message, a line for each block, with the entities that matter to a reader of plain text.
+/// Returns the text of a rich message, one line per block, with the entities that matter in plain text.
 pub fn plain(message: &Value) -> FormattedText {
     let mut text = Text::default();
     text.blocks(message.get("blocks"));
@@ -27,7 +27,7 @@ impl Text {
         }
     }
 
-    /// Blocks differ in the names of their fields more than in what those hold, so any block is read by its fields.
+    /// Reads any block by the names of its fields: blocks differ more in these names than in their content.
     fn block(&mut self, block: &Map<String, Value>) {
         for name in ["summary", "expression", "text"] {
             self.styled(block.get(name));
@@ -46,7 +46,7 @@ impl Text {
         }
     }
 
-    /// The first block of an item stands beside its label.
+    /// Writes an item; its first block continues the line of its label.
     fn item(&mut self, item: &Value) {
         self.new_line();
         self.styled(item.get("label"));
@@ -71,7 +71,7 @@ impl Text {
         }
     }
 
-    /// A string, a list of styled texts, or one of them in an object.
+    /// Writes a string, a list of styled texts, or an object that contains one.
     fn styled(&mut self, text: Option<&Value>) {
         match text {
             Some(Value::String(text)) => self.push(text),

@@ -1,16 +1,16 @@
-//! What happened to a chat, in a few words of English.
+//! Describes service messages in short English phrases.
 
 use crate::dto::{self, Items, filled};
 use crate::extract::content::minutes;
 use chime_core::{TOPIC_CLOSED, UserId};
 
-/// The event as the predicate of a sentence whose subject is the sender, except where members come or go: those are
-/// named. `None` for a message that tells of nothing.
+/// Returns the event as the predicate of a sentence about the sender, or as a whole sentence with names if members join
+/// or leave. `None` if the message describes no event.
 pub fn describe(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> {
     members(service, actor).or_else(|| with_a_name(service)).or_else(|| plain(service).map(str::to_owned))
 }
 
-/// The users that the event names beside its sender.
+/// Returns the users that the event names besides its sender.
 pub fn named(service: &dto::Service) -> Vec<UserId> {
     let invited = service.video_chat_participants_invited.as_ref().and_then(|invited| invited.users.as_ref());
     let owner = service.chat_owner_changed.as_ref().and_then(|change| change.new_owner.as_ref());

@@ -7,7 +7,7 @@ use chime_testkit::updates::{BotApi, Dice, generate, mutilate};
 
 const BOT: UserId = UserId(99);
 
-/// A message of Ana's in the supergroup Band, with `fields` added or, where null, taken away.
+/// A message of Ana in the supergroup Band, with `fields` added or, if null, removed.
 fn message(fields: Value) -> Value {
     let mut message = json!({
         "message_id": 42, "date": 1_790_000_000, "chat": {"id": -1001, "type": "supergroup", "title": "Band"},
@@ -24,7 +24,7 @@ fn update(kind: &str, content: Value) -> RawUpdate {
     RawUpdate::parse(&json!({"update_id": 1, kind: content}).to_string())
 }
 
-/// A line for each event, and one for an enclosed parent.
+/// Formats events one per line, each followed by its enclosed parent.
 fn show(update: &RawUpdate) -> String {
     match extract(update, BOT) {
         Ok(events) if events.is_empty() => "nothing".to_owned(),
@@ -510,7 +510,7 @@ fn known_kinds_without_use_give_nothing_and_unknown_ones_are_named() {
     check("telepathy", json!({}), expect!["unknown kind of update `telepathy`"]);
 }
 
-/// Kinds that must be readable whenever they are valid.
+/// Returns whether valid updates of this kind must be readable.
 fn is_read(kind: &str) -> bool {
     crate::ALLOWED_UPDATES.contains(&kind)
 }
@@ -527,7 +527,6 @@ fn every_valid_update_is_read() {
             Err(error) => panic!("{error} in {json}"),
         }
     }
-    // Seven of 25 kinds are read, and few of those updates carry nothing.
     assert!(seen[0] > 6_000 && seen[1] > 2_000, "{seen:?}");
 }
 

@@ -1,15 +1,15 @@
-//! What is taken out of, or protected in, Markdown before and after it is parsed.
+//! Removes or escapes parts of Markdown before and after parsing.
 
 use unicode_normalization::char::compose;
 
 use chime_core::{Fences, is_removed};
 
-/// Tags that are formatting or nothing, and never shown.
+/// HTML tags that are converted to formatting or dropped, and never shown.
 const TAGS: &[&str] =
     &["b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "kbd", "tt", "sup", "sub", "br"];
 
-/// `text` without what Telegram removes anyway: control characters but newline and tab, marks that turn the direction of
-/// all that follows, lines above and below letters. Line ends of other systems become newlines.
+/// Returns `text` without characters that Telegram removes anyway: control characters except newline and tab, direction
+/// overrides, and three combining marks (ring, double line above or below). Converts other line ends to newlines.
 pub(super) fn clean(text: &str) -> String {
     let newlines = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n");
     let mut kept = String::with_capacity(newlines.len());
@@ -17,7 +17,7 @@ pub(super) fn clean(text: &str) -> String {
         if !is_removed(c) {
             kept.push(c);
         } else if let Some(letter) = kept.chars().next_back().and_then(|before| compose(before, c)) {
-            // An `å` that is written as two characters stays one.
+            // Keeps an `å` that is written as two characters.
             kept.pop();
             kept.push(letter);
         }
@@ -25,10 +25,10 @@ pub(super) fn clean(text: &str) -> String {
     kept
 }
 
-/// Keeps as text what begins a line and is taken for something else: lines like `[Ana]: hello`, which are the address behind
-/// `[Ana]` and show nothing, and HTML, in which no link and no emphasis would be read up to the next empty line.
+/// Escapes line starts that Markdown would misread: `[Ana]: hello` is a link definition that shows nothing, and HTML
+/// disables links and emphasis up to the next empty line.
 ///
-/// Works line by line, since the parser does not tell of a second definition of the same words.
+/// Works line by line, since the parser does not report a second definition of the same label.
 pub(super) fn protect_line_starts(markdown: &str) -> String {
     let mut fences = Fences::default();
     let mut out = String::with_capacity(markdown.len());
@@ -51,13 +51,13 @@ fn is_false_definition(line: &str) -> bool {
     address.is_some_and(|address| !address.contains("://"))
 }
 
-/// The name of the tag that `html` is, and whether it is a closing one; none for tags that are shown as text.
+/// Returns the name of a formatting tag and whether it is a closing tag; `None` for tags that are shown as text.
 pub(super) fn formatting_tag(html: &str) -> Option<(&'static str, bool)> {
     let inside = html.strip_prefix('<')?.strip_suffix('>')?;
     tag_name(inside).map(|name| (name, inside.starts_with('/')))
 }
 
-/// Returns whether text behind a `<` is a tag that is formatting or nothing.
+/// Returns whether the text after a `<` is a tag from [`TAGS`].
 pub(super) fn is_formatting_tag(behind: &str) -> bool {
     behind.split_once('>').is_some_and(|(inside, _)| tag_name(inside).is_some())
 }
@@ -67,7 +67,7 @@ fn tag_name(inside: &str) -> Option<&'static str> {
     TAGS.iter().find(|tag| tag.eq_ignore_ascii_case(name)).copied()
 }
 
-/// Whether a line begins with a tag or a comment; addresses in angle brackets are none.
+/// Returns whether a line starts with an HTML tag or comment, as opposed to an address in angle brackets.
 fn begins_html(line: &str) -> bool {
     let Some(rest) = line.strip_prefix('<') else { return false };
     let word = rest.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What stands inside a line: emphasis, links, code, spoilers.
+//! Inline formatting: emphasis, links, code, spoilers.
 
 use std::ops::Range;
 
@@ -6,54 +6,54 @@ use super::clean::clean;
 use super::writer::{Place, Writer};
 use chime_core::EntityKind;
 
-/// What hides the text between two of it.
+/// Delimiter of a spoiler.
 const BARS: &str = "||";
 
-/// The marks around the current place.
+/// The open formatting marks at the current position.
 #[derive(Default)]
 pub(super) struct Marks {
     /// Outermost first.
     open: Vec<Mark>,
-    /// Opening bars that wait for their partner.
+    /// An opening spoiler delimiter without its partner yet.
     spoiler: Option<Spoiler>,
-    /// Opening tags of HTML that wait for their partner, outermost first.
+    /// Opening HTML tags without their partners yet, outermost first.
     tags: Vec<OpenTag>,
 }
 
 struct OpenTag {
     kind: EntityKind,
-    /// Where its words began, and began again behind code.
+    /// Start of its text, or of the part after the last code span.
     start: Place,
-    /// The words before code.
+    /// Ranges of its text before code spans.
     earlier: Vec<Range<Place>>,
-    /// How many marks were open: a pair of tags belongs inside the same one.
+    /// Number of open marks at its start: both tags of a pair must be inside the same mark.
     depth: usize,
 }
 
 struct Mark {
     start: Place,
-    /// `None` where the mark changes nothing: inside its like, or around an address that shows itself.
+    /// `None` if the mark changes nothing: nested in one of the same kind, or around a bare address.
     kind: Option<EntityKind>,
-    /// Shown if there are no words between the marks.
+    /// Text to show if nothing is between the marks.
     instead: String,
-    /// Shown after the words.
+    /// Text to show after the marked text.
     ending: &'static str,
 }
 
 struct Spoiler {
     place: Place,
-    /// How many marks were open: a pair of bars belongs inside the same one.
+    /// Number of open marks at its start: both delimiters must be inside the same mark.
     depth: usize,
 }
 
 impl Marks {
-    /// Bars have no partner in another block.
+    /// Resets spoilers and tags, which never extend over several blocks.
     pub(super) fn start_block(&mut self) {
         self.spoiler = None;
         self.tags.clear();
     }
 
-    /// A tag of HTML: formatting where it has its partner, and nothing else.
+    /// Handles an HTML tag, which has an effect only with its partner.
     pub(super) fn tag(&mut self, (name, is_closing): (&str, bool), writer: &mut Writer) {
         let kind = match name {
             "b" | "strong" => EntityKind::Bold,
@@ -73,7 +73,7 @@ impl Marks {
             return;
         }
         let Some(at) = self.tags.iter().rposition(|tag| tag.kind == kind && tag.depth == depth) else { return };
-        // What was opened inside and not closed is nothing.
+        // Drops the unclosed tags inside.
         self.tags.truncate(at + 1);
         let Some(OpenTag { kind, start, earlier, .. }) = self.tags.pop() else { return };
         writer.add(start, kind.clone());
@@ -91,12 +91,12 @@ impl Marks {
         self.push(is_link.then(|| EntityKind::TextLink { url: url.clone() }), url, writer);
     }
 
-    /// An address that is its own words: Telegram makes the link.
+    /// Opens a bare address, which Telegram links by itself.
     pub(super) fn open_address(&mut self, writer: &Writer) {
         self.push(None, String::new(), writer);
     }
 
-    /// Marks that mean nothing, and are shown as they stand.
+    /// Opens marks that have no meaning in a chat and are shown as text.
     pub(super) fn open_as_text(&mut self, marks: &'static str, writer: &mut Writer) {
         writer.push(marks);
         self.push(None, String::new(), writer);
@@ -120,12 +120,12 @@ impl Marks {
     }
 
     pub(super) fn code(&mut self, code: &str, writer: &mut Writer) {
-        // Telegram hides no code: bars on both sides of it are just bars.
+        // Telegram does not hide code: delimiters on both sides of it are text.
         self.spoiler = None;
         if self.in_link() {
             return writer.push(code);
         }
-        // Nor can code be in any other entity: those around it end here and begin again behind it.
+        // Code cannot be inside any other entity: the surrounding ones end here and start again after it.
         for mark in &self.open {
             if let Some(kind) = &mark.kind {
                 writer.add(mark.start, kind.clone());
@@ -159,7 +159,7 @@ impl Marks {
         writer.push(rest);
     }
 
-    /// The beginning or the end of a spoiler, or just bars, as in `a || b`.
+    /// Starts or ends a spoiler, or writes the bars as text, as in `a || b`.
     fn bars(&mut self, next: Option<char>, writer: &mut Writer) {
         let previous = writer.last_char();
         let touches = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
@@ -169,7 +169,7 @@ impl Marks {
             open.depth == depth && writer.since(open.place) != BARS && touches(previous) && is_apart(next)
         };
         if let Some(open) = self.spoiler.take_if(closes) {
-            // Their places move.
+            // Removing the bars shifts their positions.
             self.tags.clear();
             writer.take_out(open.place, BARS);
             return writer.add(open.place, EntityKind::Spoiler);

@@ -1,11 +1,11 @@
-//! The commonest LaTeX, as signs.
+//! Converts common LaTeX to Unicode characters.
 
-/// Deeper braces are shown as they stand.
+/// Deepest nesting of braces; deeper ones are shown as text.
 const MAX_DEPTH: usize = 12;
-/// Letters in a row that may be variables; more of them are words.
+/// Longest run of letters that may be variables; longer ones are words.
 const MAX_VARIABLE: usize = 2;
 
-/// Commands without arguments, each before its sign.
+/// Commands without arguments, each followed by its character.
 const SIGNS: &str = "\
     alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν \
     xi ξ pi π rho ρ sigma σ tau τ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Pi Π Sigma Σ \
@@ -14,9 +14,9 @@ const SIGNS: &str = "\
     Leftrightarrow ⇔ iff ⇔ mapsto ↦ uparrow ↑ downarrow ↓ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ in ∈ notin ∉ \
     subset ⊂ subseteq ⊆ cup ∪ cap ∩ emptyset ∅ forall ∀ exists ∃ neg ¬ land ∧ lor ∨ wedge ∧ vee ∨ therefore ∴ \
     because ∵ angle ∠ degree ° circ ∘ perp ⊥ parallel ∥ ldots … cdots … dots … checkmark ✓ star ⋆";
-/// Commands that only size or place what follows.
+/// Commands that only change the size or position of what follows.
 const NOTHING: &[&str] = &["left", "right", "big", "Big", "bigg", "Bigg", "displaystyle", "limits", "hline"];
-/// Commands that are their argument.
+/// Commands that are replaced by their argument.
 const WRAPPERS: &[&str] = &[
     "text",
     "textbf",
@@ -32,13 +32,13 @@ const WRAPPERS: &[&str] = &[
     "boxed",
     "mbox",
 ];
-/// Commands whose argument is a name, and nothing to show.
+/// Commands whose argument is a name that is not shown.
 const NAMED: &[&str] = &["begin", "end", "label", "tag"];
 
 const RAISED: (&str, &str) = ("0123456789+-=()nixyabcdefghjklmoprstuvwz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷᶻ");
 const LOWERED: (&str, &str) = ("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ");
 
-/// Turns LaTeX in a text without code into signs, as Markdown. What is no LaTeX stays as it is.
+/// Converts LaTeX in a text without code to Markdown with Unicode characters. Everything else stays unchanged.
 pub(super) fn with_signs(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -53,7 +53,7 @@ pub(super) fn with_signs(text: &str) -> String {
             out.push_str(&escaped(&shown));
             rest = behind;
         } else {
-            // The character behind a backslash is escaped by it.
+            // The character after a backslash is escaped.
             let taken: usize = from.chars().take(1 + usize::from(from.starts_with('\\'))).map(char::len_utf8).sum();
             out.push_str(&from[..taken]);
             rest = &from[taken..];
@@ -63,12 +63,12 @@ pub(super) fn with_signs(text: &str) -> String {
     out
 }
 
-/// The characters of `text` raised, if all can be.
+/// Returns `text` as superscript if every character has a superscript form.
 pub(super) fn raised(text: &str) -> Option<String> {
     mapped(text, RAISED)
 }
 
-/// The characters of `text` lowered, if all can be.
+/// Returns `text` as subscript if every character has a subscript form.
 pub(super) fn lowered(text: &str) -> Option<String> {
     mapped(text, LOWERED)
 }
@@ -77,7 +77,7 @@ fn mapped(text: &str, (from, to): (&str, &str)) -> Option<String> {
     text.chars().map(|c| from.chars().zip(to.chars()).find(|(plain, _)| *plain == c).map(|(_, sign)| sign)).collect()
 }
 
-/// The formula between delimiters that `text` begins with, and what follows.
+/// Returns the formula between delimiters at the start of `text`, and the text after it.
 fn formula(text: &str) -> Option<(&str, &str)> {
     for (opening, closing) in [("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$")] {
         let Some((math, behind)) = text.strip_prefix(opening).and_then(|inside| inside.split_once(closing)) else {
@@ -97,19 +97,18 @@ fn formula(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns whether a command, an exponent or an index is in it, among variables and not among words.
+/// Returns whether a text contains a command, or an exponent or index among variables rather than words.
 fn is_formula(math: &str) -> bool {
     let has_command =
         math.split('\\').skip(1).any(|behind| is_known(word(behind)) || behind.starts_with(['{', ',', ';']));
     has_command || math.contains(['^', '_']) && is_short(math)
 }
 
-/// Returns whether an exponent or an index in braces is in it.
 fn has_index(math: &str) -> bool {
     math.contains("^{") || math.contains("_{")
 }
 
-/// Returns whether it is made of numbers, variables and signs.
+/// Returns whether a text consists only of numbers, variables and operators.
 fn is_short(math: &str) -> bool {
     let is_of_math = |c: char| c.is_alphanumeric() || " +-*/=<>()^_{},.|!':\n".contains(c);
     let words = math.split(|c: char| !c.is_alphabetic());
@@ -125,7 +124,6 @@ fn is_known(command: &str) -> bool {
         )
 }
 
-/// The sign that a command stands for.
 fn sign(command: &str) -> Option<&'static str> {
     let mut words = SIGNS.split_whitespace();
     while let (Some(name), Some(sign)) = (words.next(), words.next()) {
@@ -136,12 +134,12 @@ fn sign(command: &str) -> Option<&'static str> {
     None
 }
 
-/// The letters that `text` begins with.
+/// Returns the letters at the start of `text`.
 fn word(text: &str) -> &str {
     &text[..text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len()]
 }
 
-/// A known command outside of a formula, as models write it in a sentence; not a part of a path.
+/// Converts a known command outside of a formula, as models write it in prose, unless it is part of a path.
 fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
     let behind = text.strip_prefix('\\')?;
     let command = word(behind);
@@ -162,7 +160,6 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
     }
 }
 
-/// A formula as signs.
 fn signs(math: &str) -> String {
     let mut reader = Reader { rest: math, depth: 0 };
     let shown = reader.until_brace();
@@ -180,7 +177,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// All up to a closing brace without partner, or to the end.
+    /// Converts everything up to an unmatched closing brace or the end.
     fn until_brace(&mut self) -> String {
         let mut out = String::new();
         while let Some(c) = self.rest.chars().next() {
@@ -193,7 +190,7 @@ impl Reader<'_> {
                     let argument = self.argument();
                     let shown = if c == '^' { raised(&argument) } else { lowered(&argument) };
                     out.push_str(&shown.unwrap_or_else(|| match argument.as_str() {
-                        // Degrees.
+                        // A degree sign.
                         "∘" if c == '^' => "°".to_owned(),
                         "'" | "′" => argument.clone(),
                         _ if argument.chars().count() > 1 => format!("{c}({argument})"),
@@ -209,7 +206,7 @@ impl Reader<'_> {
         out
     }
 
-    /// Returns what stands between the braces of which the first is read.
+    /// Converts a group whose opening brace is already consumed.
     fn group(&mut self) -> String {
         self.depth += 1;
         let inside = self.until_brace();
@@ -217,7 +214,7 @@ impl Reader<'_> {
         inside
     }
 
-    /// Returns what a command or an exponent takes: a group, a command, or one character.
+    /// Converts the argument of a command or exponent: a group, a command, or one character.
     fn argument(&mut self) -> String {
         let text = self.rest.trim_start_matches(' ');
         let Some(c) = text.chars().next() else { return String::new() };
@@ -232,7 +229,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A command of which the backslash is read.
+    /// Converts a command whose backslash is already consumed.
     fn command(&mut self) -> String {
         let name = word(self.rest);
         self.rest = &self.rest[name.len()..];
@@ -251,7 +248,7 @@ impl Reader<'_> {
             }
             "frac" | "dfrac" | "tfrac" => {
                 let (above, below) = (self.argument(), self.argument());
-                // `1/2b` would be half of b.
+                // `1/2b` would mean half of b.
                 let is_product = below.contains(|c: char| c.is_ascii_digit()) && below.contains(char::is_alphabetic);
                 let below = if is_product { format!("({below})") } else { in_brackets(&below) };
                 format!("{}/{below}", in_brackets(&above))
@@ -269,7 +266,7 @@ impl Reader<'_> {
     }
 }
 
-/// A part of a fraction, in brackets where it is a sum or a product.
+/// Returns a part of a fraction, in brackets if it is a sum or a product.
 fn in_brackets(part: &str) -> String {
     let is_whole = part.chars().all(|c| c.is_alphanumeric() || ".,²³√°%".contains(c))
         || part.starts_with('(') && part.ends_with(')');
@@ -280,7 +277,6 @@ fn in_brackets(part: &str) -> String {
     }
 }
 
-/// Signs as Markdown that shows them as they are.
 fn escaped(shown: &str) -> String {
     let mut out = String::with_capacity(shown.len());
     for c in shown.chars() {
@@ -289,7 +285,7 @@ fn escaped(shown: &str) -> String {
         }
         out.push(c);
     }
-    // A line that begins with a sign is no list.
+    // Otherwise a leading `-` or `+` would start a list.
     let begins = shown.starts_with(['-', '+']) && shown[1..].starts_with(' ');
     if begins { format!("\\{out}") } else { out }
 }

@@ -1,4 +1,4 @@
-//! Walks through parsed Markdown and writes text and entities.
+//! Renders parsed Markdown as text with entities.
 
 use std::ops::Range;
 
@@ -12,19 +12,18 @@ use super::writer::{Place, Writer};
 use crate::clip::clip;
 use chime_core::{EntityKind, FormattedText, is_blank, utf16_len};
 
-/// A quote with more lines than this is folded.
+/// Longest quote that is not collapsed, in lines.
 const MAX_QUOTE_LINES: usize = 6;
 
-/// UTF-16 units that fit into a line of a narrow screen, to count the lines of a quote.
+/// UTF-16 units per line of a narrow screen, to estimate the lines of a quote.
 const LINE_UNITS: usize = 60;
 
 const RULE: &str = "──────────";
 
-/// Turns Markdown into text with Telegram's entities.
+/// Converts Markdown to text with Telegram entities.
 ///
-/// Total: any input gives text that Telegram takes, except that text without anything visible gives empty text. Of more
-/// than 100 entities, the first 100 are kept, as Telegram does. Text longer than a message stays whole: see
-/// [`split`](crate::split).
+/// Total: Telegram accepts the result of any input, except that input without visible text gives empty text. Keeps the
+/// first 100 entities, as Telegram does. Does not limit the length: see [`split`](crate::split).
 pub fn to_entities(markdown: &str) -> FormattedText {
     let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
     let cleaned = clean(markdown);
@@ -35,7 +34,7 @@ pub fn to_entities(markdown: &str) -> FormattedText {
     }
     let mut rendered = renderer.writer.finish();
     if is_blank(&rendered.text) {
-        // Marks around nothing, as in a lone `#`: they were meant as they stand.
+        // Marks around nothing, as in a lone `#`, were meant as text.
         rendered = FormattedText::plain(cleaned.as_str());
     }
     clip(&rendered, 0..rendered.text.len())
@@ -46,13 +45,13 @@ struct Renderer<'a> {
     source: &'a str,
     writer: Writer,
     marks: Marks,
-    /// The quotes and lists around the current place, outermost first.
+    /// Quotes and lists around the current position, outermost first.
     containers: Vec<Container>,
-    /// Where the bullet of the innermost new item ends: the item's first block stands beside it.
+    /// End of the bullet of the innermost new item: the item's first block continues its line.
     bullet: Option<Place>,
-    /// How far the source has been shown, in bytes.
+    /// Bytes of the source rendered so far.
     read_to: usize,
-    /// The same with the white space after it.
+    /// `read_to` plus the white space after it.
     looked_to: usize,
     code_block: Option<CodeBlock>,
     table: Option<Table>,
@@ -62,7 +61,7 @@ enum Container {
     Quote {
         start: Place,
     },
-    /// With the number of the next item, if items are numbered.
+    /// A list; `next` is the number of its next item if it is numbered.
     List {
         next: Option<u64>,
     },
@@ -92,7 +91,7 @@ impl Renderer<'_> {
         if to <= self.looked_to {
             return;
         }
-        // Trailing white space and the `>` of quoted empty lines belong to what follows.
+        // Trailing white space and the `>` of empty quote lines belong to the next block.
         let shown = self.source.get(..to).unwrap_or(self.source);
         self.read_to = shown.trim_end_matches(|c: char| c.is_whitespace() || c == '>').len();
         self.looked_to = to;
@@ -118,7 +117,7 @@ impl Renderer<'_> {
                 Some(tag) => self.marks.tag(tag, &mut self.writer),
                 None => self.writer.push(&html),
             },
-            // Started and ended elsewhere, or not with our options.
+            // Handled elsewhere, or disabled in our options.
             Event::Start(_)
             | Event::End(_)
             | Event::InlineMath(_)
@@ -139,7 +138,7 @@ impl Renderer<'_> {
             Tag::Strikethrough if self.source[range.start..].starts_with("~~") => {
                 self.marks.open(EntityKind::Strikethrough, &self.writer);
             }
-            // A single one strikes nothing out: `5~10 and 20~30` is common in East Asia.
+            // A single tilde is text: `5~10 and 20~30` is a common range in East Asia.
             Tag::Strikethrough => self.marks.open_as_text("~", &mut self.writer),
             Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.marks.open_address(&self.writer),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.marks.open_link(&dest_url, &self.writer),
@@ -162,7 +161,7 @@ impl Renderer<'_> {
                 self.start_block(range.start);
                 self.table = Some(Table::new(alignments));
             }
-            // Read by the table, or not with our options.
+            // Handled by the table, or disabled in our options.
             Tag::TableHead
             | Tag::TableRow
             | Tag::TableCell
@@ -190,7 +189,7 @@ impl Renderer<'_> {
                 self.leave();
             }
             TagEnd::Item => self.bullet = None,
-            // These leave nothing to close, or do not happen here.
+            // These close nothing or do not occur here.
             TagEnd::Paragraph
             | TagEnd::HtmlBlock
             | TagEnd::Table
@@ -218,12 +217,12 @@ impl Renderer<'_> {
         container
     }
 
-    /// Lists around the current place, inside the innermost quote: a quote has its own margin.
+    /// Returns the number of lists around the current position within the innermost quote, which has its own margin.
     fn lists(&self) -> usize {
         self.containers.iter().rev().take_while(|container| matches!(container, Container::List { .. })).count()
     }
 
-    /// Begins a block on a new line, after an empty one where the writer left one.
+    /// Starts a block on a new line, after an empty line if the source has one.
     fn start_block(&mut self, at: usize) {
         self.marks.start_block();
         let is_beside_bullet = self.bullet.is_some_and(|bullet| self.writer.since(bullet).is_empty());
@@ -252,7 +251,7 @@ impl Renderer<'_> {
     fn end_quote(&mut self) {
         let Some(Container::Quote { start }) = self.leave() else { return };
         if self.containers.iter().any(|outer| matches!(outer, Container::Quote { .. })) {
-            // Telegram has no quotes inside quotes.
+            // Telegram has no nested quotes.
             return;
         }
         let lines = self.writer.since(start).trim().lines().map(|line| 1 + utf16_len(line) / LINE_UNITS);
@@ -292,10 +291,11 @@ impl Renderer<'_> {
     }
 }
 
-/// Letters of a name such as `__init__`.
+/// Fewest letters of a name such as `__init__`.
 const SHORTEST_NAME: usize = 3;
 
-/// Whether emphasis is none: `5*3*2`, `2**10` and addresses have its marks inside a word, `__init__.py` around one.
+/// Returns whether emphasis marks are part of a word: inside one as in `5*3*2`, `2**10` and addresses, or around one as
+/// in `__init__.py`.
 fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
     let emphasized = &source[range.clone()];
     let words = emphasized.trim_matches(['*', '_']);
@@ -320,13 +320,12 @@ fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
     }
 }
 
-/// What stands between the number of an item and its text.
 fn delimiter(item: &str) -> char {
     let after = item.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit());
     if after.starts_with(')') { ')' } else { '.' }
 }
 
-/// The first word after a fence: Telegram highlights by it.
+/// Returns the first word after a fence, which Telegram uses for highlighting.
 fn language(kind: &CodeBlockKind<'_>) -> Option<String> {
     let CodeBlockKind::Fenced(info) = kind else { return None };
     let word = info.split([' ', '\t', ',']).next().unwrap_or_default();

@@ -1,15 +1,15 @@
-//! Markdown as models write it, made into Markdown that means the same to the parser.
+//! Rewrites Markdown as models write it so that the parser reads it as intended.
 
 use super::clean::is_formatting_tag;
 use super::latex::{lowered, raised, with_signs};
 use chime_core::{Fence, Fences, behind_bullet, columns};
 
-/// A mark of white space that [`clean`](super::clean::clean) takes out again: emphasis may begin and end beside it.
+/// White space that enables emphasis at its position; [`clean`](super::clean::clean) removes it later.
 pub(super) const EDGE: char = '\u{85}';
-/// Indentation from which on a fence is none.
+/// Indentation from which a fence is code itself.
 const INDENTED: usize = 4;
 
-/// Moves fenced code to where its list item is, so that it begins and ends with its fences and keeps its shape.
+/// Aligns fenced code with its list item, so that the parser recognizes its fences and keeps its indentation.
 pub(super) fn with_fences_in_place(markdown: &str) -> String {
     let lines: Vec<&str> = markdown.split_inclusive('\n').collect();
     let mut out = String::with_capacity(markdown.len());
@@ -36,7 +36,7 @@ pub(super) fn with_fences_in_place(markdown: &str) -> String {
         } else {
             push_moved(&mut out, line, opening.indent(), to)
         }
-        // Code that begins before its fence begins there.
+        // Code that is indented less than its fence sets the margin.
         let begins = code.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
         let from = begins.map_or(opening.indent(), |begins| begins.min(opening.indent()));
         code.iter().for_each(|line| push_moved(&mut out, line, from, to));
@@ -51,7 +51,7 @@ fn indent(line: &str) -> usize {
     columns(&line[..line.len() - line.trim_start_matches([' ', '\t']).len()])
 }
 
-/// Writes a line whose text begins at column `from` so that it begins at `to`.
+/// Writes a line, shifted from column `from` to column `to`.
 fn push_moved(out: &mut String, line: &str, from: usize, to: usize) {
     if from == to || line.trim().is_empty() {
         return out.push_str(line);
@@ -64,13 +64,13 @@ fn push_moved(out: &mut String, line: &str, from: usize, to: usize) {
 /// The list items around a line.
 #[derive(Default)]
 struct Items {
-    /// The columns where the text of each begins, outermost first.
+    /// Text columns of the items, outermost first.
     texts: Vec<usize>,
     after_empty: bool,
 }
 
 impl Items {
-    /// The column where the text of the innermost item begins that a line can belong to.
+    /// Returns the text column of the innermost item that a line can belong to.
     fn margin_of(&mut self, line: &str) -> usize {
         let (begins, content) = (indent(line), line.trim_start_matches([' ', '\t']));
         if content.trim().is_empty() {
@@ -90,8 +90,7 @@ impl Items {
     }
 }
 
-/// Rewrites what stands outside of code: formulas as signs, emphasis beside East Asian punctuation so that it is read, and
-/// HTML of characters.
+/// Rewrites text outside of code: LaTeX, emphasis next to East Asian punctuation, and HTML tags for characters.
 pub(super) fn with_words_read(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut fences = Fences::default();
@@ -111,7 +110,7 @@ pub(super) fn with_words_read(markdown: &str) -> String {
     out
 }
 
-/// Reads a paragraph, code inside of it left out.
+/// Rewrites a paragraph except for its code spans.
 fn push_read(out: &mut String, paragraph: &str) {
     let mut emphasis = Emphasis::default();
     let mut rest = paragraph;
@@ -126,7 +125,7 @@ fn push_read(out: &mut String, paragraph: &str) {
     emphasis.push(out, &with_signs(&with_characters(rest)));
 }
 
-/// The bytes of the code that begins with so many marks; none where nothing ends it.
+/// Returns the length in bytes of a code span that opens with this many backticks; `None` if it is unclosed.
 fn code_length(code: &str, marks: usize) -> Option<usize> {
     let mut at = marks;
     while let Some(next) = code[at..].find('`') {
@@ -140,7 +139,7 @@ fn code_length(code: &str, marks: usize) -> Option<usize> {
     None
 }
 
-/// `<sup>`, `<sub>` and `<code>` around a few characters as what they mean.
+/// Converts `<sup>`, `<sub>` and `<code>` around a few characters.
 fn with_characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -162,7 +161,7 @@ fn with_characters(text: &str) -> String {
                 rest = behind;
             }
             None => {
-                // A tag alone on its line would begin a block in which nothing is read.
+                // A tag at the start of a line would start an HTML block without formatting.
                 let begins = out.trim_end_matches([' ', '>']);
                 if (begins.is_empty() || begins.ends_with('\n')) && is_formatting_tag(from) {
                     out.push(EDGE);
@@ -176,15 +175,15 @@ fn with_characters(text: &str) -> String {
     out
 }
 
-/// The marks of emphasis that are open, by their length.
+/// Open emphasis marks by their length.
 #[derive(Default)]
 struct Emphasis {
     open: Vec<usize>,
 }
 
 impl Emphasis {
-    /// Writes text with an edge where a mark stands between punctuation inside and a letter that is not of ASCII outside:
-    /// CommonMark reads no emphasis there.
+    /// Writes text with an [`EDGE`] next to each mark between inner punctuation and an outer non-ASCII letter:
+    /// CommonMark recognizes no emphasis there.
     fn push(&mut self, out: &mut String, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find('*') {

@@ -1,25 +1,21 @@
-//! Tables as aligned text.
-
 use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
 use super::clean::{clean, formatting_tag};
 
-/// Cells wider than this, in columns of a monospaced font, are not waited for by the others of their column.
+/// Widest cell that determines the width of its column, in monospaced characters.
 const MAX_WIDTH: usize = 40;
 
-/// A table while it is being read.
 pub(super) struct Table {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<String>>,
-    /// The cell that is being read.
     cell: String,
-    /// Address and first byte in the cell, for links that are being read.
+    /// Address and start byte in the cell, for links that are still open.
     open_links: Vec<(String, usize)>,
     links: Vec<Link>,
 }
 
-/// A link that stood in a cell, where Telegram allows none; the same in many cells is one.
+/// A link from a cell, where Telegram allows none. Equal links are stored once.
 pub(super) struct Link {
     pub(super) words: String,
     pub(super) url: String,
@@ -30,7 +26,7 @@ impl Table {
         Self { alignments, rows: Vec::new(), cell: String::new(), open_links: Vec::new(), links: Vec::new() }
     }
 
-    /// Takes what the parser says between the beginning and the end of the table.
+    /// Processes the parser's events between the start and the end of the table.
     pub(super) fn read(&mut self, event: Event<'_>) {
         match event {
             Event::Start(Tag::TableHead | Tag::TableRow) => self.rows.push(Vec::new()),
@@ -48,7 +44,7 @@ impl Table {
                 None => self.cell.push_str(&clean(&html).replace('\n', " ")),
             },
             Event::Text(text) | Event::Code(text) => self.cell.push_str(&clean(&text).replace('\n', " ")),
-            // Other marks have no meaning inside `pre`.
+            // `pre` allows no other formatting.
             _ => {}
         }
     }
@@ -63,7 +59,7 @@ impl Table {
         }
     }
 
-    /// The table as lines of a monospaced text, and the links it held.
+    /// Returns the table as lines of monospaced text, and its links.
     pub(super) fn finish(self) -> (String, Vec<Link>) {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let widths: Vec<usize> = (0..columns).map(|column| self.column_width(column)).collect();
@@ -80,7 +76,7 @@ impl Table {
         cells.map(|line| line.trim().width().min(MAX_WIDTH)).max().unwrap_or_default()
     }
 
-    /// A row: as many lines as its longest cell has.
+    /// Formats a row, with as many lines as its tallest cell.
     fn lines(&self, row: &[String], widths: &[usize]) -> String {
         let height = row.iter().map(|cell| cell.lines().count()).max().unwrap_or_default().max(1);
         let line = |index: usize| {

@@ -1,11 +1,11 @@
-//! What a reader sees of a piece of Markdown.
+//! Renderings of Markdown as a reader sees them.
 
 use expect_test::{Expect, expect};
 
 use super::to_entities;
 use chime_core::{EntityKind, utf16_slice};
 
-/// Shows the text between `|` edges, then each entity with its words.
+/// Shows the text between `|` edges, then each entity with its text.
 #[track_caller]
 fn check(markdown: &str, expected: Expect) {
     let formatted = to_entities(markdown);
@@ -344,7 +344,7 @@ fn the_first_hundred_entities_are_kept() {
     assert_eq!(formatted.entities[99].offset, 99 * 2);
 }
 
-/// Shows a piece of Markdown on a line: `⏎` is a line break, entities stand behind as `Kind(words)`.
+/// Shows the rendering on one line: `⏎` is a line break, entities follow as `Kind(text)`.
 fn shown(markdown: &str) -> String {
     let formatted = to_entities(markdown);
     let mut shown = formatted.text.replace('\n', "⏎");
