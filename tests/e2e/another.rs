@@ -1,10 +1,10 @@
-//! Two matters are open: the answer is about one of them, and a button leads to the other.
+//! Two subjects are open: the bot answers about one of them, and a button leads to the other.
 
 use chime_core::{MessageId, Part, UserId};
 use chime_sandbox::{BotAction, Cursor, NewChat, Post, SandboxMessage};
 use chime_world::World;
 
-/// Two pairs have talked at once, and a bystander tags when both talks rest.
+/// Two pairs have talked at the same time; a bystander mentions the bot after both talks have paused.
 const TWO_TALKS: &str = "
     10:00 ann#1 does anybody have a ladder for saturday?
     10:00:20 cat#2 the invoice of the printer is wrong again
@@ -19,7 +19,7 @@ const TWO_TALKS: &str = "
     10:40 eve#11 @bot
 ";
 
-/// A tag that may mean either talk, with its answer.
+/// Plays the chat and returns the ambiguous trigger with its answer.
 async fn open_answer(w: &mut World) -> (MessageId, SandboxMessage) {
     let tag = w.play(TWO_TALKS).pop().expect("a tag");
     let answer = w.answer_to(tag).await;
@@ -27,7 +27,7 @@ async fn open_answer(w: &mut World) -> (MessageId, SandboxMessage) {
     (tag, answer)
 }
 
-/// The label and the data of the button below a message.
+/// Returns the label and the data of the button below a message.
 fn button(message: &SandboxMessage) -> Option<(String, String)> {
     let button = &message.buttons.as_ref()?["inline_keyboard"][0][0];
     Some((button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned()))
@@ -38,7 +38,7 @@ fn press(w: &World, answer: &SandboxMessage, by: UserId) -> String {
     w.telegram.press(w.chat, answer.id, by, &data)
 }
 
-/// What is told to whoever pressed; none where the mark of waiting only goes away.
+/// Returns the text shown to the user who pressed; `None` if the press is only confirmed.
 async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
     let mut cursor = from;
     loop {

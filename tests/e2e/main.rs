@@ -1,16 +1,14 @@
-//! The whole daemon, told as stories: one test binary, a file for each kind of story.
+//! End-to-end tests of the whole daemon: one binary, with one file for each area.
 //!
-//! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
-//! `faults` breaks what is around it, `kills` ends it at the worst moments, as a process of its own, and `images` in the
-//! middle of every kind of background work; `resilience` has the model fail while it is watched, `server` has it slow and small. `dialogue` goes on
-//! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come
-//! in, `privacy`, `consent` and `provenance` who wants to be forgotten, `trust` looks at what is posted of what a model wrote,
-//! `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its vectors, `follow_up` goes on with
-//! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
-//! the clock, `size` weighs the file, `languages` listens, `voice` hears what is spoken, `photos` looks at what is shown, `grounding` asks for sources, `streaming` watches
-//! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory`, `sessions` and
-//! `topics` remember what was said long before, `busy_group` lives through five weeks (the longest test, which begins early
-//! since tests start in the order of their names), and `criteria` holds the promises of the chat workflow.
+//! - Questions: `answering`, `another`, `dialogue`, `matter`, `follow_up`, `follow_up_table`, `grounding`, `streaming`,
+//!   `tools`, `photos`, `voice`, `languages`, `time_zone`
+//! - Memory: `memory`, `sessions`, `topics`, `recall`, `recap`, `concepts`, `notes`, `embedding`
+//! - Access and privacy: `access`, `consent`, `privacy`, `provenance`, `export`, `limits`, `budgets`, `trust`,
+//!   `injection`
+//! - Faults: `faults`, `kills` and `images` (kills in the middle of background work), `resilience`, `server`, `updates`
+//! - Operation: `operator`, `showcase` (the demo), `size`, `costs`, `busy_group` (the longest test; it starts early,
+//!   since tests start in the order of their names)
+//! - `criteria`: the promises of the chat workflow
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 

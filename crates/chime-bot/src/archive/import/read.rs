@@ -17,7 +17,7 @@ use chime_core::{Chat, Message, UserId};
 /// Messages per transaction.
 const BATCH: usize = 500;
 
-/// Export that [`look_through`] has scanned.
+/// Export that has been scanned for its chats.
 #[derive(Debug)]
 pub struct ExportFile {
     pub(super) path: PathBuf,
