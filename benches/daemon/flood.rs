@@ -36,7 +36,7 @@ pub async fn flood(scene: &Scene, daemon: &Daemon) -> Outcome<Flood> {
     Ok(Flood { peak_mb: daemon.process.memory_mb("VmHWM:")?, resident_mb: daemon.process.resident_mb()? })
 }
 
-/// Words that hardly occur in two messages.
+/// Returns a text whose words hardly occur in other messages.
 fn long_text(number: usize) -> String {
     let mut state = number as u64 + 1;
     let mut text = String::with_capacity(CHARS + 12);

@@ -25,7 +25,7 @@ pub struct Answered {
     pub sync: Spread,
 }
 
-/// Makes 8 KiB durable in a file next to the database, as a commit does.
+/// File next to the database into which 8 KiB are made durable, as a commit does.
 struct Disk {
     file: File,
     round: u64,

@@ -53,7 +53,7 @@ impl Kind {
         matches!(self, Self::English | Self::Others | Self::Long | Self::Rows)
     }
 
-    /// Group of kinds that are left out together.
+    /// Returns the number of the group of kinds that are left out together.
     pub fn family(self) -> usize {
         match self {
             Self::English => 0,

@@ -55,7 +55,6 @@ impl Examples {
         }
     }
 
-    /// Returns the number of choices.
     pub fn len(&self) -> usize {
         self.choices.len()
     }
@@ -257,7 +256,7 @@ fn cost(examples: &Examples, weights: &[f64], ridge: f64, slope: &mut [f64]) -> 
     cost
 }
 
-/// Dot product in lanes, so that the compiler can use SIMD.
+/// Returns the dot product, computed in lanes so that the compiler can use SIMD.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut lanes = [0.0; 8];

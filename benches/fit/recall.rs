@@ -84,7 +84,7 @@ fn fitted(examples: &Examples, left_out: Option<usize>) -> Outcome<Features> {
     Ok(serde_json::from_value(serde_json::to_value(rounded)?)?)
 }
 
-/// Returns the number of right messages found.
+/// Sums over the right messages found.
 #[derive(Debug, Default)]
 struct Tally {
     questions: f64,

@@ -45,7 +45,7 @@ impl Dropped {
 
 const FAMILIES: [&str; 5] = ["links", "segment", "focus", "pair", "novelty"];
 
-/// Parts that share features.
+/// Returns the family of a part; parts of one family share features.
 fn family(part: Part) -> &'static str {
     match part {
         Part::Links => "links",

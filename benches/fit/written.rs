@@ -87,7 +87,6 @@ impl Written {
         Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
     }
 
-    /// Returns the number of link features.
     pub fn link_count(&self) -> usize {
         self.links.features.len()
     }

@@ -19,7 +19,7 @@ const TALK: [&str; 4] = [
 pub const QUESTION: &str = "@bot what did we decide about the canoe for the regatta?";
 pub const DECISION: &str = TALK[2];
 
-/// Position of the decision, far from both ends.
+/// Returns the id of the message with the decision, far from both ends.
 pub fn decision(export: &Export) -> i64 {
     begin(export) + 2
 }

@@ -96,7 +96,8 @@ impl Lived {
     }
 }
 
-/// `before` is the number of sessions whose summaries were checked before and have not changed.
+/// Checks all sessions and returns their figures. `before` is the number of sessions whose summaries were checked
+/// earlier and have not changed.
 fn looked(conn: &Reader, chat: chime_core::ChatId, now: Timestamp, before: usize) -> chime_store::Result<Lived> {
     let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
     let from = (Timestamp::default(), MessageId(i64::MIN));

@@ -314,7 +314,7 @@ impl Load {
         }
     }
 
-    /// A reply to an answer of the bot.
+    /// Replies to an answer of the bot.
     fn answer_back(&mut self, scene: &mut Scene<'_>, place: &Place, act: Act) {
         let known: Vec<Answer> =
             self.answers.iter().filter(|answer| is_settled(answer, place, scene)).copied().collect();

@@ -118,7 +118,6 @@ impl Mischief {
         Ok(())
     }
 
-    /// Stops all faults.
     pub fn end(&mut self, stage: &Stage) -> Outcome<()> {
         stage.telegram.clear_faults();
         stage.telegram.release();

@@ -27,7 +27,6 @@ pub struct Report {
     pub processor_percent: f64,
     /// Log lines at the level error.
     pub errors_logged: usize,
-    /// Failed expectations.
     pub wrong: Vec<String>,
 }
 

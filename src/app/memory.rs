@@ -15,7 +15,6 @@ use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, pieces, strand_su
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_STRAND_TOKENS, StrandLimits};
 
-/// Builds the handler of memory jobs.
 pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
     let memory = &parts.config.memory;
     let model =
@@ -34,7 +33,6 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
     })
 }
 
-/// Builds the handler of recap jobs.
 pub(super) fn recaps(parts: &Parts, wake: &Wake, memory: &Arc<Memory>) -> Recaps {
     Recaps {
         store: parts.store.clone(),

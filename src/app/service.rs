@@ -13,12 +13,10 @@ pub fn waiting() {
     tell(&[NotifyState::Ready, NotifyState::Watchdog, NotifyState::Status("waiting for Telegram")]);
 }
 
-/// Sends the watchdog signal.
 pub fn alive() {
     tell(&[NotifyState::Watchdog]);
 }
 
-/// Reports that the daemon is stopping.
 pub fn stopping() {
     tell(&[NotifyState::Stopping]);
 }

@@ -10,7 +10,6 @@ pub enum Verdict {
     Ok,
     /// Works now, but may fail later or in some chats.
     Warn,
-    /// It does not work.
     Fail,
 }
 

@@ -24,7 +24,7 @@ fn server_error() -> Fault {
     Fault::Status(500, r#"{"ok":false,"error_code":500,"description":"Internal Server Error: restart"}"#.to_owned())
 }
 
-/// Error page of a proxy.
+/// Returns the error page of a proxy.
 fn gateway(status: u16) -> Fault {
     Fault::Status(status, "<html><body>Sorry</body></html>".to_owned())
 }
@@ -333,7 +333,7 @@ async fn ends_in(reply: Reply, expected: &str) {
     .await;
 }
 
-/// Failures of the model.
+/// Returns the failures of the model.
 pub fn failures() -> Vec<Reply> {
     vec![
         Reply::Hang,

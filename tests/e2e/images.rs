@@ -235,7 +235,7 @@ impl Cell<'_> {
     }
 }
 
-/// ULIDs contain a time and random bits.
+/// Replaces ULIDs, which contain a time and random bits.
 fn without_drawn(text: &str) -> String {
     const LENGTH: usize = 26;
     let is_of_one = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit();
@@ -318,7 +318,7 @@ async fn killed_while_history_is_folded() {
     .await;
 }
 
-/// A talk that is summarized, and questions about one subject in it.
+/// Plays a talk that gets summarized, and asks questions about one subject in it.
 async fn talk_and_ask(w: &mut World, questions: &[&str]) {
     talk(w);
     w.settled().await;

@@ -6,7 +6,7 @@ use chime_world::World;
 use crate::grounding::{data_of, outcome};
 use crate::memory::NO_MODEL;
 
-/// Enough German text to detect the language.
+/// Posts enough German text to detect the language.
 async fn talk_in_german(w: &World) {
     for number in 0..40 {
         w.say(

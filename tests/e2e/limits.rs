@@ -11,7 +11,7 @@ use chime_world::World;
 const THREE_A_MINUTE: &[(&str, &str)] = &[("RATE_LIMIT", "3/1m")];
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Asks and returns the answer.
+/// Asks and reads the answer.
 async fn ask(w: &mut World, name: &str) {
     w.model.script(["Sure."]);
     let trigger = w.say(name, "@bot thoughts?");

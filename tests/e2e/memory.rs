@@ -15,7 +15,7 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 pub const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
 
-/// Plays a talk with a decision.
+/// Talk with a decision.
 pub const TALK: [(&str, &str); 4] = [
     ("ann", "shall we take the red tent or the green tent to the lake?"),
     ("bob", "the green tent has a hole near the door since the storm in May"),

@@ -16,7 +16,6 @@ use crate::process::Process;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns the latest prompt.
 fn last_prompt(w: &World) -> String {
     w.model.requests().last().map(ToString::to_string).unwrap_or_default()
 }
@@ -755,7 +754,7 @@ async fn a_month_after_the_bot_was_removed_nothing_of_the_chat_is_left() {
     .await;
 }
 
-/// Checks the notice on joining.
+/// Waits for the notice on joining and checks it.
 async fn notice(w: &mut World, chat: ChatId) {
     let told = w.next_sent().await;
     assert!(told.chat == chat && told.text.starts_with("For everybody here"), "{}", told.text);

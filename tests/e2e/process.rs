@@ -95,7 +95,6 @@ impl Process {
         self.child.wait().expect("the daemon is dead");
     }
 
-    /// Sends SIGTERM.
     pub fn terminate(&self) {
         let sent = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status().expect("run kill");
         assert!(sent.success(), "the signal was not sent");

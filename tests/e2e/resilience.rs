@@ -89,7 +89,7 @@ async fn whatever_the_model_does_after_both_a_question_ends_in_one_visible_reply
     join_all(all.map(|reply| ends_in_one_apology(Manner::StreamingAfterATool, reply))).await;
 }
 
-/// The first model fails; the fallback calls a tool and then answers.
+/// Fails for the first model; the fallback calls a tool and then answers.
 fn first_is_gone(request: &Value) -> Reply {
     let has_looked = request["messages"].as_array().into_iter().flatten().any(|message| {
         let told = message["content"].as_str().is_some_and(|text| text.starts_with("What you looked up"));
@@ -102,7 +102,7 @@ fn first_is_gone(request: &Value) -> Reply {
     }
 }
 
-/// An error without retries, so that a failure is one call.
+/// Returns an error that is not retried, so that a failure is one call.
 fn gone(_: &Value) -> Reply {
     Reply::Status(404, r#"{"error":{"message":"no such model","code":"model_not_found"}}"#.to_owned())
 }
@@ -142,7 +142,7 @@ async fn the_other_model_answers_with_tools_and_streaming_and_the_breaker_minds_
     .await;
 }
 
-/// The daemon dies after the first words of an answer.
+/// Kills the daemon after the first words of an answer.
 async fn killed_while_it_writes(w: &mut World, is_noted: bool) -> Vec<String> {
     w.set(STREAMING.0, STREAMING.1);
     w.model.script([Reply::Stream(vec![BEGINNING.to_owned(), " and".to_owned()])]);

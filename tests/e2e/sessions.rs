@@ -211,7 +211,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
     .await;
 }
 
-/// Thirteen messages, each a reply to the previous one, so that all are one thread: the first and the last.
+/// Posts a thread of thirteen messages, each a reply to the previous one. Returns the first and the last.
 async fn long_strand(w: &World) -> (MessageId, MessageId) {
     let first = w.say("ann", "shall we hire the big boat for 410 euros?");
     let mut last = first;

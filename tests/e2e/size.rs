@@ -43,7 +43,6 @@ async fn ten_thousand_messages_take_a_few_megabytes() {
     .await;
 }
 
-/// Frequent words.
 const WORDS: [&str; 64] = [
     "the", "and", "you", "that", "was", "for", "are", "with", "his", "they", "this", "have", "from", "one", "had",
     "word", "but", "not", "what", "all", "were", "when", "your", "can", "said", "there", "use", "each", "which", "she",

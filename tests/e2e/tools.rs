@@ -23,7 +23,7 @@ fn results(request: &Value) -> String {
     of_tools.filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// A fact from days ago without the words of the questions below, and other talk since.
+/// Posts a fact without the words of the questions below, then lets days pass with other talk.
 async fn long_ago(w: &World) -> (chime_core::MessageId, String) {
     let fact = w.say("ann", "I parked the trailer behind grandma's barn, the padlock opens with 7193");
     w.settled().await;

@@ -16,5 +16,4 @@ mod files;
 mod gold;
 mod learning;
 
-/// Same type as in the benchmark.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -14,7 +14,6 @@ use crate::labelled;
 /// Pack as read from its folder.
 #[derive(Debug, Clone)]
 pub struct Pack {
-    /// The folder's name.
     pub name: String,
     /// Messages of each chat, oldest first.
     pub chats: HashMap<String, Vec<PackMessage>>,

@@ -86,7 +86,6 @@ pub async fn measure(sessions: u32, chats: u32, clock: &Clock) -> Result<RecallF
     })
 }
 
-/// Formats the figures as a table.
 pub fn table(all: &[RecallFigures]) -> String {
     let mut lines = vec![
         "sessions  chats  recall p50 / p95 ms  vectors: vec0 / scan p95 ms  found by vec0  words p95 ms  rss MB  db MB"

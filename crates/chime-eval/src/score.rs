@@ -82,7 +82,6 @@ pub fn headings(query: &PackQuery) -> Vec<String> {
     headings
 }
 
-/// Means over queries.
 pub fn mean(rows: &[Figures]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (name, value) in rows.iter().flatten() {

@@ -168,7 +168,6 @@ impl World {
         Ok(())
     }
 
-    /// Stops the daemon gracefully.
     pub async fn stop(&mut self) {
         let daemon = self.daemon.take().expect("the daemon runs");
         daemon.stop.cancel();

@@ -13,9 +13,7 @@ pub enum Obstacle {
     NoFolder,
     /// The parent folder is not writable.
     LockedFolder,
-    /// The path is a folder.
     IsFolder,
-    /// The file is not readable.
     Unreadable,
 }
 

@@ -21,7 +21,7 @@ async fn machine() -> Machine {
     machine
 }
 
-/// Beginning of an export, up to its messages.
+/// Returns the beginning of an export, up to its messages.
 fn head(id: impl Into<Value>) -> String {
     format!(r#"{{"name":"Friday table","type":"private_supergroup","id":{},"messages":"#, id.into())
 }
@@ -266,7 +266,7 @@ async fn an_old_message_that_many_reply_to_is_no_topic_of_a_plain_group() {
     assert_eq!(all.iter().filter(|one| one.reply_to == Some(MessageId(40))).count(), 5);
 }
 
-/// A dry run reports the same as the real run.
+/// Runs the import dry and for real, and checks that both report the same.
 async fn same_twice(machine: &Machine, path: &str) -> String {
     let (code, would) = run(machine, &["import", path, "--dry-run"]).await;
     let (also, did) = run(machine, &["import", path]).await;

@@ -81,7 +81,6 @@ pub enum ImportError {
     Panicked { path: PathBuf },
 }
 
-/// Progress of an import, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub bytes: u64,

@@ -8,7 +8,6 @@ use chime_core::ChatId;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatTally {
     pub title: Option<String>,
-    /// Messages that were not known before.
     pub added: u64,
     /// Messages that the bot knew already, from an earlier import or because it was present.
     pub known: u64,
@@ -16,7 +15,6 @@ pub struct ChatTally {
     pub stubs: u64,
     /// Messages past the retention.
     pub expired: u64,
-    /// Messages that could not be read.
     pub unreadable: u64,
 }
 

@@ -29,7 +29,6 @@ pub struct TopicHints {
 }
 
 impl TopicHints {
-    /// Counts the next message.
     pub fn count(&mut self, message: &Value) {
         let Some(id) = message["id"].as_i64().filter(|id| *id > 0) else { return };
         let first = *self.first.get_or_insert(id);

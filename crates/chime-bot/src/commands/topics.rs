@@ -14,7 +14,6 @@ pub enum Request {
 }
 
 impl Request {
-    /// Parses the arguments of `/topics`.
     pub fn parse(args: &str) -> Self {
         let lower = args.to_lowercase();
         match lower.split_whitespace().collect::<Vec<_>>().as_slice() {
@@ -26,7 +25,6 @@ impl Request {
     }
 }
 
-/// Topic in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub slug: String,

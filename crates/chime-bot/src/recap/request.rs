@@ -23,7 +23,6 @@ const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
 pub enum Request {
     /// The last part of this length.
     Span(Duration),
-    /// Since midnight.
     Today,
     /// Since midnight of the day before.
     Yesterday,

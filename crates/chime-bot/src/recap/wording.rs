@@ -27,7 +27,6 @@ pub struct Recap {
     pub places: BTreeMap<Seq, Place>,
     /// Title of the chat, if the recap is sent elsewhere.
     pub title: Option<String>,
-    /// Texts in the chat's language.
     pub texts: &'static Texts,
 }
 

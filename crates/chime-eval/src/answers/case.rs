@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name in case files.
+    /// Returns the name in case files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare",
