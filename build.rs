@@ -1,4 +1,4 @@
-//! Names the commit that `chime --version` shows: of `CHIME_COMMIT` where that is set, else of the repository around.
+//! Sets the commit that `chime --version` shows: `CHIME_COMMIT` if set, else the commit of the surrounding repository.
 
 use std::process::Command;
 
@@ -6,14 +6,14 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CHIME_COMMIT");
     let given = std::env::var("CHIME_COMMIT").ok().filter(|commit| !commit.is_empty());
-    // Not where one works on it: each commit would have everything compiled again.
+    // Release builds only: in development each commit would cause a full rebuild.
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = given.or_else(|| is_release.then(commit_of_repository).flatten());
     let suffix = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
     println!("cargo::rustc-env=CHIME_COMMIT_SUFFIX={suffix}");
 }
 
-/// The short name of the present commit, with a `+` where files differ from it. None outside a repository.
+/// Returns the short hash of the current commit, with a `+` if files differ from it. `None` outside a repository.
 fn commit_of_repository() -> Option<String> {
     println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
     let commit = git(&["rev-parse", "--short=9", "HEAD"])?;

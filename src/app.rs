@@ -1,8 +1,7 @@
-//! The whole program: the only place that knows every room.
+//! Wiring: builds every component from the configuration, starts the tasks, and stops them.
 //!
-//! *Owns*: what is built from the configuration, which tasks run, which job goes to which room, how it all ends.
-//! *Never*: decides anything that a room could.
-//! *Entry*: [`App::start`], then [`App::finished`].
+//! This is the only module that knows all components; it makes no decision that a component could make. Start at
+//! [`App::start`], then [`App::finished`].
 
 mod jobs;
 mod memory;
@@ -45,16 +44,16 @@ use chime_runtime::clock::Clock;
 use chime_store::{Store, StoreError};
 use chime_telegram::Telegram;
 
-/// A running Chime.
+/// Running daemon.
 pub struct App {
     pub store: Store,
     pub bot: BotIdentity,
-    /// Where nobody owns the bot yet: who sends it this code in private does.
+    /// Code with which a user becomes the owner, in a private message; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
     tasks: Tasks,
 }
 
-/// Why a start or a run ended in failure. Each has its exit code in `cli`.
+/// Reason for a failed start or run. Each has an exit code in `cli`.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     #[error(transparent)]
@@ -78,7 +77,7 @@ pub enum AppError {
 }
 
 impl App {
-    /// Opens the store, meets Telegram, and starts polling and working. `stop` ends it all.
+    /// Opens the store, connects to Telegram, and starts polling and the workers, until `stop`.
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
         for gap in prompts.gaps() {
@@ -90,13 +89,13 @@ impl App {
         let gateway = models::gateway(&config, &store, &clock)?;
         let health = PollHealth::new(&clock);
         let mut tasks = Tasks::new(stop.clone());
-        // Whoever watches learns why nothing comes in, also while Telegram was never reached.
+        // Started first, so that monitoring can report why no updates arrive, even if Telegram was never reached.
         if let Some(server) = start::health_server(&config, &store, &clock, (&health, &gateway)).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
         }
-        // A model that cannot be read ends the start at once, however long Telegram is away.
+        // A model that cannot be loaded ends the start at once, even while Telegram cannot be reached.
         let (bot, embedder) = tokio::try_join!(
             start::introduce(&telegram, &clock, &health, &stop),
             start::load_embedder(config.embedding.clone())
@@ -133,7 +132,7 @@ impl App {
         Ok(app)
     }
 
-    /// Waits until a stop was asked for or a task failed, then closes the store.
+    /// Waits until a stop is requested or a task fails, then closes the store.
     pub async fn finished(self) -> Result<(), AppError> {
         let outcome = self.tasks.finished().await;
         self.store.close().await;
@@ -141,7 +140,7 @@ impl App {
     }
 }
 
-/// Everything that the tasks are made of.
+/// Components from which the tasks are built.
 struct Parts {
     config: Config,
     clock: Clock,
@@ -325,7 +324,7 @@ impl Parts {
     }
 }
 
-/// The picker's settings, from the operator's.
+/// Converts the operator's settings into parameters of context selection.
 pub fn context_params(config: &ContextConfig) -> Params {
     Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },

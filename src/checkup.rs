@@ -1,8 +1,6 @@
-//! Whether everything that Chime needs is there, and what to do about what is not: `chime check`.
+//! `chime check`: checks everything that Chime needs and suggests remedies. Nothing is repaired or started.
 //!
-//! *Owns*: what is looked at, how grave each finding is, and its remedy.
-//! *Never*: mends anything; starts a daemon; polls.
-//! *Entry*: [`probes::Checkup`] looks, `judge.rs` makes a [`Finding`] of what was seen.
+//! [`probes::Checkup`] runs the checks, and `judge.rs` turns their results into [`Finding`]s.
 
 mod finding;
 mod judge;

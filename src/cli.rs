@@ -1,8 +1,4 @@
-//! The operator's commands, a file each.
-//!
-//! *Owns*: arguments, what is printed, exit codes.
-//! *Never*: logic of its own.
-//! *Entry*: [`main`].
+//! Operator commands, one file each: arguments, output and exit codes. Start at [`main`].
 
 mod arguments;
 mod chats;
@@ -41,12 +37,12 @@ pub fn main() -> Exit {
     })
 }
 
-/// Parses the arguments of a program and runs it to its end on a runtime of its own.
+/// Parses the arguments of a program and runs it on a new runtime.
 pub fn start<A: Parser, F: Future<Output = Exit>>(run: impl FnOnce(A) -> F) -> Exit {
     let arguments = match A::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are no errors; clap knows which stream each belongs on.
+            // Help and version arrive as errors; clap knows which stream each belongs on.
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             let _ = error.print();
             return exit;
@@ -57,10 +53,10 @@ pub fn start<A: Parser, F: Future<Output = Exit>>(run: impl FnOnce(A) -> F) -> E
         Err(error) => return exit::report(&error, Exit::Failed),
     };
     let exit = runtime.block_on(run(arguments));
-    // A blocking read of standard input may still be waiting: do not wait for it.
+    // A blocking read of standard input may still be running; this does not wait for it.
     runtime.shutdown_background();
     exit
 }
 
-/// Everything waits on the network or the disk; more threads would only cost memory.
+/// Tasks wait for the network or the disk; more threads would only cost memory.
 const WORKERS: usize = 2;

@@ -1,8 +1,7 @@
-//! What other programs may ask the daemon: whether it is well, and how much it has done.
+//! Health and metrics of the daemon for other programs: `/healthz` and `/metrics`. Both are read-only and show no
+//! members' text.
 //!
-//! *Owns*: `/healthz`, `/metrics`, when red is red.
-//! *Never*: changes anything; shows what members wrote.
-//! *Entry*: [`server::HealthServer`] answers, `report.rs` says with what.
+//! [`server::HealthServer`] serves the requests, and `report.rs` builds the responses.
 
 mod report;
 pub mod server;

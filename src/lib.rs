@@ -1,43 +1,19 @@
-//! Chime, the member of a Telegram group who has read everything, says nothing until tagged, and then answers about
-//! the conversation at hand, with links to the messages it rests on.
+//! Chime: a Telegram bot that reads along in a group and, when tagged, answers about the conversation at hand with
+//! links to its sources.
 //!
-//! One message walks through the rooms in this order:
+//! A message takes this way through the crates:
 //!
-//! ```text
-//!  Telegram ──> telegram ──> ingest ──────────┐          ┌───────── scheduler
-//!  (updates)    wire->domain  normalise, commit │          │  jobs table, due work, retries
-//!                                               v          v
-//!                                store   <── one writer, many readers ──> migrations/
-//!                                               │
-//!                           trigger ── are we addressed? (pure)
-//!                                               │
-//!               context ── what is being talked about (pure; run.rs fetches)
-//!               answer  ── prompt, citations, outbox policy (pure; run.rs drives)
-//!                                               │
-//!                                gateway ── may a model be asked, which, what did it cost
-//!                                llm ── ask, under resilience
-//!                                               │
-//!  Telegram <── telegram <── reply checked, sent, recorded in store
-//! ```
+//! 1. `chime-telegram` parses the update. `chime-access` decides whether the chat is served, and `chime-privacy` which
+//!    parts of the message may be stored.
+//! 2. `chime-bot` stores the message and its job in one transaction of `chime-store`; only then is the update
+//!    confirmed.
+//! 3. `chime-jobs` runs the job. `chime-bot` handles commands, and `chime-answer` handles questions.
+//! 4. For a question, `chime-memory` loads messages and `chime-relevance` chooses among them. The gateway in
+//!    `chime-access` checks the budget and calls the model through `chime-llm`.
+//! 5. `chime-answer` checks the reply, stores it in the outbox, and sends it.
 //!
-//! `access` and `privacy` stand at the door of it: who is let in, and what may be kept of whom. `voice` transcribes what is
-//! spoken.
-//!
-//! Three rules hold everywhere. *Deciding is pure, doing is thin*: IO lives in the `run.rs` of a room. *Memory enriches
-//! and is never a dependency.* *What was accepted is durable before it is acknowledged.*
-//! `tests/house_plan.rs` checks the walls between the rooms.
-//!
-//! The rooms are in five crates, each of which uses only those below it; `src/<crate>.rs` names the rooms of one:
-//!
-//! | crate | what its rooms do |
-//! |---|---|
-//! | `chime` | the program: its commands, and how the rooms are put together |
-//! | `chime-assistant` | act in a chat; measure how well |
-//! | `chime-engine` | choose messages, recall, remember |
-//! | `chime-connectors` | speak with Telegram and with models |
-//! | `chime-foundation` | what things are, what is configured, stored and said |
-//!
-//! Each crate passes on the rooms below it, so a room is `crate::<room>` everywhere, whichever crate it is in.
+//! This crate has the commands and puts the parts together: start at [`app::App`]. Decisions are pure functions, and
+//! their callers do the IO. Memory improves answers, but answering works without it.
 
 #![recursion_limit = "256"]
 

@@ -2,14 +2,14 @@
 
 use chime::cli::{self, Exit};
 
-/// Memory that one thread allocates and another frees, as everything that an answer is made from is, costs less than with
-/// glibc. `.cargo/config.toml` says how many heaps there are.
+/// jemalloc, since answers are allocated on one thread and freed on another, which costs more with glibc.
+/// `.cargo/config.toml` sets the number of arenas.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> Exit {
-    // reqwest needs to be told which cryptography to use; a second call, by a test, changes nothing.
+    // reqwest needs a default cryptography provider. Tests may have installed one; then this changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     cli::main()
 }

@@ -1,6 +1,6 @@
-//! Logging: for people on a terminal, JSON otherwise. Ids, counts and durations; never text, names or secrets.
+//! Logging: text on a terminal, JSON otherwise. Logs contain ids, counts and durations, but no text, names or secrets.
 //!
-//! What is logged is also counted (`counters`), so that one event is a line and a number.
+//! Logged events are also counted for metrics (`counters`).
 
 mod counters;
 
@@ -22,16 +22,16 @@ pub fn start(config: &LogConfig) {
     start_with(config.format, config.level);
 }
 
-/// The same, for commands that talk to people themselves: beside them, only what went wrong.
+/// Starts logging of errors only, for commands with output of their own.
 pub fn start_quietly(format: LogFormat) {
     start_with(format, LevelFilter::ERROR);
 }
 
-/// Ours at the level asked for. Of foreign crates only trouble, whatever the level: at finer ones they write down
-/// addresses with the token in them, and bodies.
+/// Logs our crates at the requested level and others at warnings at most: at finer levels they log URLs with the token,
+/// and bodies.
 fn filter(level: LevelFilter) -> Targets {
     let foreign = level.min(LevelFilter::WARN);
-    // It logs whole bodies that it cannot read, as errors.
+    // async_openai logs whole bodies that it cannot parse, as errors.
     Targets::new().with_default(foreign).with_target("async_openai", LevelFilter::OFF).with_target("chime", level)
 }
 
@@ -45,12 +45,12 @@ fn start_with(format: LogFormat, level: LevelFilter) {
         .with_writer(BoxMakeWriter::new(std::io::stderr))
         .with_ansi(std::io::stderr().is_terminal());
     let lines = if json { lines.json().flatten_event(true).boxed() } else { lines.boxed() };
-    // Phases and jobs are counted also where nobody reads of them.
+    // Phases and jobs are counted even if their lines are not logged.
     let counting = counters::Counting.with_filter(Targets::new().with_target("chime", LevelFilter::DEBUG));
-    // The error says that logging was started before, by a test.
+    // Fails if a test has started logging before.
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).with(counting).try_init();
     std::panic::set_hook(Box::new(|panic| {
-        // The place, and not the message: it may quote what a member wrote.
+        // Logs the location without the message, which may quote a member.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(panic.place = %place, "panic at {place}");
     }));

@@ -1,7 +1,7 @@
-//! The front door of the configuration: what an operator writes, what they get, and what they are told.
+//! Tests of the configuration: settings, errors and generated documents.
 //!
-//! `.env.example` and the table in `docs/configuration.md` are written from the list of keys: `UPDATE_EXPECT=1 cargo test --test config`
-//! writes them anew after a key has changed.
+//! `.env.example` and the table in `docs/configuration.md` are generated from the list of keys. After changing a key
+//! run `UPDATE_EXPECT=1 cargo test --test config`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const TOKEN: &str = "TELEGRAM_BOT_TOKEN=123456:AAE-secret_part";
 
-/// Settings written as in `.env`, one a line.
+/// Parses settings written as in `.env`, one per line.
 fn variables(lines: &str) -> BTreeMap<String, String> {
     lines
         .lines()
@@ -344,7 +344,7 @@ fn the_list_of_keys_is_what_the_code_reads() {
     };
     Config::load(&Settings::new(lookup)).expect("a valid configuration");
     let mistaken: Vec<&str> = KEYS.iter().flat_map(|key| key.mistaken).copied().collect();
-    // The system's own name for the time zone.
+    // The system sets the time zone under its own name.
     let is_ours = |name: &String| !mistaken.contains(&name.as_str()) && name != "TZ";
     let mut read: Vec<String> = asked.take().into_iter().filter(is_ours).collect();
     let mut listed: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Every migration meets a database that holds something, and ends where a fresh one starts.
+//! Every migration is run on a database with data, and must result in the schema of a new one.
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is the test failing")]
 
@@ -86,7 +86,7 @@ const MIGRATIONS: [&str; 37] = [
     include_str!("../migrations/0037_referenced_concepts.sql"),
 ];
 
-/// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
+/// Creates a database as an older Chime left it: migrated up to `version`, with sample data after each step.
 fn database_of(path: &Path, version: usize) {
     let conn = Connection::open(path).unwrap();
     conn.pragma_update(None, "application_id", 0x4348_494d).unwrap();
@@ -142,7 +142,7 @@ fn an_older_database_with_data_becomes_what_a_fresh_one_is() {
     }
 }
 
-/// A service manager that waits for nothing starts it twice in a second.
+/// An impatient service manager starts it twice in a second.
 #[test]
 fn a_start_after_one_that_was_killed_before_it_migrated_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn what_was_suggested_to_who_had_opted_out_goes_and_that_of_others_stays() {
     let path = folder.path().join("v30.db");
     database_of(&path, 30);
     let conn = Connection::open(&path).unwrap();
-    // The answer of the sample data was asked for by 12, who opted out everywhere; 14 never did.
+    // User 12, who opted out everywhere, asked for the answer in the sample data; 14 never did.
     conn.execute_batch(
         "CREATE TEMP TABLE other AS SELECT * FROM answer LIMIT 1;
          UPDATE other SET id = '01HF7YAT00000000000000000F', trigger_seq = 77, asked_by = 14;

@@ -1,4 +1,4 @@
-//! Rules of the source that neither the compiler nor clippy checks.
+//! Rules for the source code that neither the compiler nor clippy checks.
 
 #![expect(clippy::expect_used, reason = "a source that cannot be read fails the test that reads it")]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const MAX_FUNCTION_LINES: usize = 80;
-/// Crates of pure functions, and what their manifests must not name.
+/// Crates of pure functions, with the dependencies that their manifests must not have.
 const PURE_CRATES: [&str; 2] = ["chime-core", "chime-relevance"];
 const IMPURE: [&str; 5] = ["tokio", "rusqlite", "reqwest", "teloxide", "async-openai"];
 
@@ -68,9 +68,9 @@ fn lints_are_expected_with_a_reason() {
 }
 
 struct Source {
-    /// Relative to the repository.
+    /// Path relative to the repository.
     path: String,
-    /// Without comments and without the tests at the end.
+    /// Code without comments and without the tests at the end.
     code: String,
 }
 
@@ -82,7 +82,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("read a source file")
 }
 
-/// The program and the crates that ship with it.
+/// Paths of the program and of the crates that ship with it.
 fn production_sources() -> Vec<Source> {
     let mut found = Vec::new();
     let mut pending = vec![root().join("src"), root().join("crates")];
@@ -115,7 +115,7 @@ fn source(path: &Path) -> Source {
     Source { path: path.strip_prefix(root()).expect("inside the repository").to_string_lossy().into_owned(), code }
 }
 
-/// Functions by indentation, as rustfmt leaves them, with their length in lines.
+/// Returns the functions with their lengths in lines, found by rustfmt's indentation.
 fn functions(code: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Something to hold the latency against: a loop that polls, asks the model and sends, and stores nothing.
+//! Baseline for the latency: a loop that polls, asks the model and sends, without storing anything.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::figures::Spread;
 use crate::scene::Scene;
 use crate::{Outcome, measure};
 
-/// The daemon's measurement, with the bare loop in its place.
+/// Runs the daemon's measurement with the bare loop instead of the daemon.
 pub async fn replies(mentions: usize) -> Outcome<Spread> {
     let scene = Scene::set(&std::env::temp_dir()).await?;
     let echo = echo(&scene);

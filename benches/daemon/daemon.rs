@@ -9,13 +9,13 @@ use crate::measure::milliseconds;
 use crate::process::{Process, Surroundings};
 use crate::scene::Scene;
 
-/// A start that takes longer has failed.
+/// Longest time for a start.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A running daemon.
+/// Running daemon.
 pub struct Daemon {
     pub process: Process,
-    /// From the start of the process to its first poll.
+    /// Time from the start of the process to its first poll.
     pub start_ms: f64,
 }
 

@@ -1,15 +1,15 @@
-//! The figures, as a table and as JSON.
+//! Figures, as a table and as JSON.
 
 use serde::Serialize;
 
 #[derive(Debug, Default, Serialize)]
 pub struct Figures {
     pub reply: Spread,
-    /// 8 KiB written and synced between the mentions: what a commit cannot do without.
+    /// 8 KiB written and synced between the mentions: the least that a commit costs.
     pub sync: Spread,
-    /// Of the daemon, for each mention with the line of talk before it.
+    /// The daemon's time for each mention, including the message before it.
     pub processor_ms: f64,
-    /// The same with a loop that stores nothing.
+    /// The same for a loop that stores nothing.
     pub bare: Spread,
     pub updates_per_s: f64,
     pub start_ms: f64,
@@ -27,7 +27,7 @@ pub struct Flood {
     pub resident_mb: f64,
 }
 
-/// What a past of many messages changes.
+/// Figures with many messages in the database.
 #[derive(Debug, Serialize)]
 pub struct Filled {
     pub messages: usize,
@@ -38,7 +38,7 @@ pub struct Filled {
     pub database_mb: f64,
 }
 
-/// Milliseconds.
+/// Percentiles in milliseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Spread {
     pub p50: f64,

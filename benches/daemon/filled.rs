@@ -1,4 +1,4 @@
-//! A database with a past: fifty chats, the first of them, in which the mentions come, holding a fifth of everything.
+//! Database with older messages: fifty chats, of which the first, where the mentions come, has a fifth of all messages.
 
 use chime_eval::synthetic;
 use chime_store::{Priority, Store, chats, messages};

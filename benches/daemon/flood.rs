@@ -1,4 +1,4 @@
-//! Many long messages in many topics at once: whoever writes the most must not decide how much memory the daemon takes.
+//! Sends many long messages in many topics at once: the daemon's memory must not depend on who writes the most.
 
 use chime_core::{ThreadId, UserId};
 use chime_sandbox::{NewChat, Post};
@@ -10,10 +10,10 @@ use crate::scene::Scene;
 
 const TOPICS: usize = 20;
 const MESSAGES: usize = 260;
-/// Near the longest message that Telegram takes.
+/// Near Telegram's limit for a message.
 const CHARS: usize = 4_000;
 
-/// What the daemon takes while the messages come in and each topic asks once, and what it keeps of that.
+/// Measures the daemon's memory while the messages arrive and each topic asks once, and afterwards.
 pub async fn flood(scene: &Scene, daemon: &Daemon) -> Outcome<Flood> {
     let forum = scene.telegram.add_chat(NewChat::forum("Long talks"));
     let people: Vec<UserId> = ["Gil", "Hana", "Ivo"].map(|name| scene.telegram.add_member(forum, name)).to_vec();
@@ -36,7 +36,7 @@ pub async fn flood(scene: &Scene, daemon: &Daemon) -> Outcome<Flood> {
     Ok(Flood { peak_mb: daemon.process.memory_mb("VmHWM:")?, resident_mb: daemon.process.resident_mb()? })
 }
 
-/// Words that hardly two messages share.
+/// Returns a text whose words hardly occur in other messages.
 fn long_text(number: usize) -> String {
     let mut state = number as u64 + 1;
     let mut text = String::with_capacity(CHARS + 12);

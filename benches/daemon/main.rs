@@ -1,7 +1,7 @@
-//! How fast and how large the daemon is, measured from outside.
+//! Measures the speed and the memory of the daemon from outside.
 //!
-//! The real binary runs as a process of its own, with a database on a real disk, between an embedded Telegram and a
-//! model that answers at once. Nothing here passes or fails: it prints figures, and what to hold them against.
+//! The real binary runs as a separate process with a database on a real disk, between an embedded Telegram and a model
+//! that answers at once. Nothing passes or fails: the benchmark prints figures with their baselines.
 //!
 //! `cargo bench --bench daemon -- --help`
 
@@ -32,22 +32,22 @@ struct Arguments {
     /// Measure also with this many messages in the database: 200k, 1m
     #[arg(long, value_name = "N", value_parser = count)]
     messages: Option<usize>,
-    /// Mentions to answer, one after the other
+    /// Number of mentions to answer, one after the other
     #[arg(long, default_value_t = 300)]
     mentions: usize,
-    /// Messages to take in for the throughput
+    /// Number of messages to store for the throughput
     #[arg(long, value_name = "N", value_parser = count, default_value = "50k")]
     updates: usize,
-    /// Measure only the memory that a flood of long messages takes
+    /// Measure only the memory in a flood of long messages
     #[arg(long)]
     flood: bool,
-    /// Print one JSON line and no table
+    /// Print one JSON line instead of the table
     #[arg(long)]
     json: bool,
-    /// Where the databases go: a folder on the disk to be measured
+    /// Folder for the databases, on the disk to measure
     #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
     folder: PathBuf,
-    /// The program to measure
+    /// Program to measure
     #[arg(long, default_value = env!("CARGO_BIN_EXE_chime"))]
     program: PathBuf,
     /// Passed by cargo
@@ -55,7 +55,7 @@ struct Arguments {
     bench: bool,
 }
 
-/// What a benchmark can stumble over: it ends, with the reason.
+/// Reason for ending the benchmark early.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 #[tokio::main(worker_threads = 2)]
@@ -84,7 +84,7 @@ async fn measure_all(arguments: &Arguments) -> Outcome<Figures> {
     Ok(figures)
 }
 
-/// A new database: start, memory at rest, and mentions one after the other.
+/// Measures a new database: start, memory when idle, and mentions one after the other.
 async fn answering(arguments: &Arguments) -> Outcome<Figures> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
@@ -101,7 +101,7 @@ async fn answering(arguments: &Arguments) -> Outcome<Figures> {
     })
 }
 
-/// A new database: many messages at once, as after downtime.
+/// Measures many messages at once in a new database, as after downtime.
 async fn taking_in(arguments: &Arguments) -> Outcome<(f64, f64)> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
@@ -110,14 +110,14 @@ async fn taking_in(arguments: &Arguments) -> Outcome<(f64, f64)> {
     Ok((measure::updates_per_s(&scene, arguments.updates).await, after_10k_mb))
 }
 
-/// A new database and a flood of long messages.
+/// Measures a flood of long messages in a new database.
 async fn flooded(arguments: &Arguments) -> Outcome<Flood> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
     flood::flood(&scene, &daemon).await
 }
 
-/// A database with a past.
+/// Measures a database with older messages.
 async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled> {
     let scene = Scene::set(&arguments.folder).await?;
     filled::fill(&scene, messages).await?;
@@ -133,7 +133,7 @@ async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled>
     })
 }
 
-/// `10k`, `1m`, or plain digits.
+/// Parses `10k`, `1m` or plain digits.
 fn count(written: &str) -> Result<usize, String> {
     let (digits, unit) = match written.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),

@@ -1,4 +1,4 @@
-//! The measurements themselves.
+//! The single measurements.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,21 +11,21 @@ use crate::Outcome;
 use crate::figures::Spread;
 use crate::scene::Scene;
 
-/// Talk before the first mention.
+/// Messages before the first mention.
 const PAST: usize = 200;
-/// Mentions before the clock runs: connections are opened, pages and statements cached.
+/// Mentions before measuring, which open connections and fill caches.
 const WARM_UP: usize = 10;
-/// Between two mentions. Real ones come further apart; this leaves the daemon time to be at rest.
+/// Pause between two mentions. It is shorter than in reality, but long enough for the daemon to become idle.
 const BREATH: Duration = Duration::from_millis(10);
 
-/// What a run of mentions came to.
+/// Result of a run of mentions.
 pub struct Answered {
     pub reply: Spread,
-    /// The disk beside it.
+    /// Disk latency during the run.
     pub sync: Spread,
 }
 
-/// Makes 8 KiB durable, as a commit does, in a file beside the database.
+/// File next to the database into which 8 KiB are made durable, as a commit does.
 struct Disk {
     file: File,
     round: u64,
@@ -40,7 +40,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Places in the file that are written in turn: like the log, it does not grow.
+    /// Blocks of the file that are overwritten in turn, so that it does not grow, like the write-ahead log.
     const PLACES: u64 = 64;
 
     fn sync(&mut self) -> Outcome<()> {
@@ -51,8 +51,8 @@ impl Disk {
     }
 }
 
-/// From a mention in Telegram's queue to the reply at Telegram's door, one at a time, with talk in between. The disk is
-/// measured between the mentions: it may be as busy with others as the processors are.
+/// Measures from a mention in Telegram's queue to the reply at Telegram, one at a time, with messages in between. The
+/// disk is measured between the mentions, since other programs may use it too.
 pub async fn replies(scene: &Scene, mentions: usize) -> Outcome<Answered> {
     let mut disk = Disk::beside(scene.folder())?;
     let (mut reply, mut sync) = (Vec::new(), Vec::new());
@@ -76,7 +76,7 @@ pub async fn replies(scene: &Scene, mentions: usize) -> Outcome<Answered> {
     Ok(Answered { reply: Spread::of(reply), sync: Spread::of(sync) })
 }
 
-/// Plain messages that wait all at once, until the last of them is stored and confirmed.
+/// Measures plain messages that all wait at once, until the last one is stored and confirmed.
 pub async fn updates_per_s(scene: &Scene, updates: usize) -> f64 {
     scene.talk(updates);
     let watch = scene.clock.stopwatch();

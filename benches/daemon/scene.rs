@@ -1,4 +1,4 @@
-//! What is around the daemon: a Telegram, a model, a group that talks, a folder for the database.
+//! Surroundings of the daemon: a Telegram, a model, a group with messages, and a folder for the database.
 
 use std::path::{Path, PathBuf};
 
@@ -52,18 +52,18 @@ impl Scene {
         self.folder.path().join("chime.db")
     }
 
-    /// A plain line of the group; the same `number` is the same line.
+    /// Returns a plain message of the group; the same `number` gives the same message.
     pub fn line(&self, number: usize) -> Post {
         let from = self.people[number % self.people.len()];
         Post::new(from, format!("{} ({number})", CHATTER[number % CHATTER.len()]), self.clock.now())
     }
 
-    /// Somebody tags the bot.
+    /// Mentions the bot.
     pub fn mention(&self, number: usize) -> Post {
         Post::new(self.people[number % self.people.len()], "@bot what did we settle on?", self.clock.now())
     }
 
-    /// Some talk, so that there is a past to pick from.
+    /// Posts messages, so that there is a history to choose from.
     pub fn talk(&self, lines: usize) -> Vec<MessageId> {
         self.telegram.say_many(self.chat, (0..lines).map(|number| self.line(number)))
     }

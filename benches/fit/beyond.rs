@@ -1,5 +1,5 @@
-//! What is further back: every group's older part is hidden among other groups of its kind, as far back as chance has it,
-//! and the tags that may be about it look for it there.
+//! Fits the choice of messages from before the window. The older part of each group is scattered among other groups of
+//! its kind, at random distances, and triggers search there for messages on their subject.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -18,41 +18,43 @@ use crate::chats::Chat;
 use crate::learn::{Examples, Restraint, Weighed, fit};
 use crate::{Outcome, written};
 
-/// Messages before a tag that stay where they are.
+/// Messages before a trigger that stay in place.
 const POOL: usize = 30;
-/// Fewer older ones are not worth hiding.
+/// Least number of older messages that are worth scattering.
 const OLDER: usize = 15;
 /// Messages of the older part that stay together.
 const TOGETHER: usize = 25;
-/// Messages that are looked at of those that hold a word, as in the daemon.
+/// Most messages examined for each word, as in the daemon.
 const OF_A_WORD: usize = 200;
 
-/// A tag that looked further back.
+/// Trigger with its search further back.
 struct Looked {
-    /// The place of its chat.
+    /// Index of its chat.
     chat: usize,
     starts_new: bool,
-    /// How many messages it is about, and of those that were picked of the pool how many, and how many right.
+    /// Number of messages on the trigger's subject, number of messages selected from the pool, and number of right ones
+    /// among these.
     gold: usize,
     picked: usize,
     hits: usize,
     found: Vec<Spotted>,
-    /// The same had just the right ones been picked: what is fitted on, since what was picked wrongly leads to what is wrong.
+    /// Messages found when exactly the right ones are selected from the pool. The fit uses these, since wrong
+    /// selections lead to wrong messages.
     lessons: Vec<Spotted>,
 }
 
-/// A message that was found.
+/// Message that was found.
 struct Spotted {
     features: [f64; BEYOND_FEATURES],
     is_right: bool,
 }
 
-/// What is less likely to be about the same is not taken: set by the figures that are printed.
+/// Least probability for taking a message; chosen from the printed figures.
 const THRESHOLD: f64 = 0.25;
-/// What a message counts: they come by the hundred.
+/// Weight of a message; low, since there are hundreds for each trigger.
 const WEIGHT: f32 = 0.1;
 
-/// Fits what is taken from further back, prints how it does on chats that it did not see, and gives the file.
+/// Fits the weights, prints their results on unseen chats, and returns the content of the file.
 pub fn weights(chats: &[Chat], folds: usize) -> Outcome<String> {
     let words: Vec<Vec<HashSet<String>>> = chats.iter().map(words_of).collect();
     let looked: Vec<Looked> = (0..chats.len()).flat_map(|chat| looked(chats, &words, chat)).collect();
@@ -117,10 +119,10 @@ fn look(chats: &[Chat], words: &[Vec<HashSet<String>>], number: usize, query: &P
     })
 }
 
-/// All that is older than the pool: the older part of the group, and other groups around it.
+/// All messages older than the pool: the older part of the group, scattered among other groups.
 struct Archive {
     messages: Vec<StoredMessage>,
-    /// The id in its own chat, of what is of this chat.
+    /// Original id of each message of this chat; `None` for messages of other chats.
     own: Vec<Option<i64>>,
     said: HashMap<String, Vec<u32>>,
     language: Language,
@@ -136,7 +138,7 @@ impl Archive {
         });
         let mut blocks: Vec<(usize, usize, usize)> =
             others.into_iter().map(|other| (other, 0, chats[other].prepared.messages.len())).collect();
-        // The older part, newest piece first: each as far back as chance has it, near ones as likely as far ones.
+        // Places the older part, newest piece first, at random distances on a logarithmic scale.
         let mut back = 0;
         for end in (1..=oldest).rev().step_by(TOGETHER) {
             let room = (blocks.len() - back) as f64;
@@ -177,7 +179,7 @@ impl Archive {
         shift: i64,
         people: Option<&Vec<UserId>>,
     ) {
-        /// Ids of one chat are not those of another.
+        /// Offset that keeps ids of different chats apart.
         const APART: i64 = 1_000_000;
         let mut stored = chat.prepared.messages[at].clone();
         self.own.push(people.is_none().then_some(stored.message.id.0));
@@ -187,7 +189,7 @@ impl Archive {
         stored.message.id = MessageId(stored.message.id.0 + APART * number as i64);
         stored.message.reply_to = stored.message.reply_to.map(|id| MessageId(id.0 + APART * number as i64));
         if let Some(people) = people {
-            // It is said by the people here.
+            // Attributes the message to a member of this chat.
             let which = stored.message.sender.id.0.unsigned_abs() as usize % people.len();
             stored.message.sender.id = people[which];
         }
@@ -195,7 +197,7 @@ impl Archive {
         self.messages.push(stored);
     }
 
-    /// What is found with these messages picked, each with its share.
+    /// Returns the messages found when these messages, with their probabilities, are selected.
     fn found(&self, history: &History, picked: &HashMap<i64, f64>, gold: &HashSet<i64>) -> Vec<Spotted> {
         let candidate = |stored| -> Candidate<'_> {
             let StoredMessage { message, .. }: &StoredMessage = stored;
@@ -245,8 +247,8 @@ impl Older for Archive {
     }
 }
 
-/// F1 without and with what is further back, in English and others; of tags that are about nothing older; messages spent on
-/// tags that start something new.
+/// Formats F1 without and with messages from further back, for English, other languages and triggers without an older
+/// subject, and the number of messages spent on triggers that start a new subject.
 fn report(chats: &[Chat], looked: &[Looked], of_folds: &[BeyondWeights], threshold: f64) -> String {
     let f1 = |hits: usize, size: usize, gold: usize| 2.0 * hits as f64 / (size + gold).max(1) as f64;
     let mut sums: HashMap<&str, (f64, f64, f64)> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The chats of the packs, made ready by the code that the daemon runs, with what they are really about.
+//! Chats of the packs, prepared by the daemon's own code, with their true subjects.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -15,23 +15,23 @@ use chime_relevance::context::{MessageFeatures, Scorers};
 use crate::Outcome;
 use crate::truth::{self, Truth};
 
-/// Messages before one that are looked at.
+/// Most messages before a message that are examined.
 pub const WINDOW: usize = 200;
 
-/// The kinds of chats that are told apart: a fit that knows one may fail on another.
+/// Kinds of chats. A fit for one kind may fail on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Hand-written groups with tags.
+    /// Hand-written groups with triggers.
     English,
     Others,
     /// The same, longer than the window.
     Long,
-    /// Groups in which several members tag in a row, each about something else.
+    /// Groups in which several members ask in a row, each about another subject.
     Rows,
     /// IRC, a busy channel and smaller ones.
     Dense,
     Calm,
-    /// Chats with topics that rest for hours and days.
+    /// Chats with topics that pause for hours and days.
     Slow,
 }
 
@@ -48,12 +48,12 @@ impl Kind {
         }
     }
 
-    /// Whether its members tag a bot.
+    /// Returns `true` if members of such chats mention a bot.
     pub fn has_tags(self) -> bool {
         matches!(self, Self::English | Self::Others | Self::Long | Self::Rows)
     }
 
-    /// Kinds that are left out together.
+    /// Returns the number of the group of kinds that are left out together.
     pub fn family(self) -> usize {
         match self {
             Self::English => 0,
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// A pack as it is named on the command line: `KIND=FOLDER`.
+/// Pack argument of the command line: `KIND=FOLDER`.
 #[derive(Debug, Clone)]
 pub struct PackName {
     pub kind: Kind,
@@ -83,12 +83,12 @@ impl FromStr for PackName {
     }
 }
 
-/// A chat with everything that is fitted on it.
+/// Chat with all data for fitting.
 pub struct Chat {
     pub kind: Kind,
-    /// It is scored with the weights that did not see this fold.
+    /// Fold of the chat; it is scored with weights that did not see this fold.
     pub fold: usize,
-    /// It is in no training.
+    /// `true` if the chat is not used for fitting.
     pub is_test: bool,
     pub id: String,
     pub prepared: Prepared,
@@ -105,12 +105,12 @@ impl Chat {
         self.prepared.messages.partition_point(|stored| stored.message.id.0 < id)
     }
 
-    /// The messages that the one at `place` may be about.
+    /// Returns the messages that the message at `place` may be about.
     pub fn before(&self, place: usize) -> Vec<&StoredMessage> {
         self.prepared.messages[place.saturating_sub(WINDOW)..place].iter().collect()
     }
 
-    /// The message at `place` as if it tagged the bot with these words.
+    /// Returns the message at `place` as if it mentioned the bot with these words.
     pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> Asking<'a> {
         Asking { message: &self.prepared.messages[place], text, is_tag: true, seed: SeedRule::default(), sources: None }
     }
@@ -121,7 +121,7 @@ impl Chat {
         self
     }
 
-    /// A number that belongs to a message, the same in every run.
+    /// Returns a random number for a message, the same in every run.
     pub fn chance(&self, place: usize, what: u64) -> f64 {
         let bytes = self.id.bytes().map(u64::from).chain([place as u64, what]);
         let mixed = bytes.fold(0x9e37_79b9_7f4a_7c15_u64, |state, byte| {
@@ -132,7 +132,7 @@ impl Chat {
     }
 }
 
-/// Reads labelled chats as text, in the order of their names, and deals them to `folds` folds.
+/// Reads labelled chats in the order of their names and assigns them to `folds` folds.
 pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> Outcome<Vec<Chat>> {
     let chat = |(number, chat): (usize, LabelledChat)| Chat {
         kind: match (chat.messages.len() > WINDOW, chat.is_english) {
@@ -151,7 +151,7 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
     Ok(labelled::read(folder)?.into_iter().enumerate().map(chat).collect())
 }
 
-/// Reads a pack; its chats, in the order of their names, are dealt to `folds` folds.
+/// Reads a pack and assigns its chats, in the order of their names, to `folds` folds.
 pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
     let pack = Pack::read(&name.folder)?;
     let has_matters = name.kind.has_tags() || name.kind == Kind::Slow;

@@ -1,32 +1,32 @@
-//! Learning a linear score from choices.
+//! Fits a linear score to choices.
 //!
-//! Every part of the selector is a choice: which of these rows is it, or none of them? One row against none is a yes or
-//! no. The chance of a row is the softmax of the scores; what is made large is the chance of the rows that are right.
+//! Every part of the selector is a choice: one of these rows, or none of them. A choice with one row is a yes or no.
+//! The probability of a row is the softmax of the scores; the fit maximises the probability of the right rows.
 
-/// Choices with their rows of features.
+/// Choices with their feature rows.
 #[derive(Debug, Clone, Default)]
 pub struct Examples {
     width: usize,
     values: Vec<f32>,
-    /// How right each row is, 0 to 1.
+    /// Target of each row, from 0 (wrong) to 1 (right).
     targets: Vec<f32>,
-    /// What is added to the score of each row: the logarithm of how many unseen rows it stands for.
+    /// Addend to the score of each row: the logarithm of the number of left-out rows that it represents.
     offsets: Vec<f32>,
     choices: Vec<Choice>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Choice {
-    /// Where its rows end; they begin where those of the choice before it end.
+    /// End of its rows; they start at the end of the previous choice.
     end: usize,
-    /// How right it is to choose none; nothing where one of them must be chosen.
+    /// Target of choosing none; `None` if one of the rows must be chosen.
     none: Option<f32>,
     weight: f32,
-    /// Fits that leave this fold out do not see it.
+    /// Fold of the choice; fits that leave it out do not see the choice.
     fold: usize,
 }
 
-/// A choice to be added.
+/// Properties of a choice to add.
 #[derive(Debug, Clone, Copy)]
 pub struct Weighed {
     pub none: Option<f32>,
@@ -39,7 +39,7 @@ impl Examples {
         Self { width, ..Self::default() }
     }
 
-    /// Adds a row to the choice that [`Self::close`] ends.
+    /// Adds a row to the choice that the next [`Self::close`] ends.
     pub fn row(&mut self, values: impl IntoIterator<Item = f32>, target: f32, offset: f32) {
         self.values.extend(values);
         self.targets.push(target);
@@ -47,7 +47,7 @@ impl Examples {
         assert_eq!(self.values.len(), self.width * self.targets.len(), "a row is as wide as the others");
     }
 
-    /// Ends a choice of the rows since the last.
+    /// Ends a choice of the rows added since the last call.
     pub fn close(&mut self, Weighed { none, weight, fold }: Weighed) {
         let begin = self.choices.last().map_or(0, |choice| choice.end);
         if self.targets.len() > begin {
@@ -55,12 +55,11 @@ impl Examples {
         }
     }
 
-    /// How many choices there are.
     pub fn len(&self) -> usize {
         self.choices.len()
     }
 
-    /// The choices of all folds but one.
+    /// Returns the choices of all folds but one.
     fn without(&self, fold: Option<usize>) -> Self {
         let mut kept = Self::new(self.width);
         let mut begin = 0;
@@ -77,17 +76,17 @@ impl Examples {
     }
 }
 
-/// How a fit is kept from believing too much.
+/// Regularisation of a fit.
 #[derive(Debug, Clone, Copy)]
 pub struct Restraint {
-    /// What the square of a weight costs, the feature being of unit variance.
+    /// Cost of a squared weight, for a feature of unit variance.
     pub ridge: f64,
-    /// Whether features are clamped to the range of all but a thousandth of the rows at either end.
+    /// `true` if features are clamped to the range without the outermost thousandth of the rows at each end.
     pub is_clamped: bool,
     pub iterations: usize,
 }
 
-/// A fitted score: a bias, and each feature clamped and weighed.
+/// Fitted score: a bias and a weight for each clamped feature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     pub bias: f64,
@@ -102,7 +101,7 @@ pub struct Term {
 }
 
 impl Score {
-    /// The same with all weights divided by a number, the bias too.
+    /// Returns the score with all weights and the bias divided by a number.
     pub fn divided_by(&self, by: f64) -> Self {
         let term = |term: &Term| Term { weight: term.weight / by, ..*term };
         Self { bias: self.bias / by, terms: self.terms.iter().map(term).collect() }
@@ -114,29 +113,29 @@ pub fn fit(examples: &Examples, left_out: Option<usize>, restraint: Restraint) -
     Fitted::to(examples, left_out, restraint, &[]).score()
 }
 
-/// A fit, with what it takes to fit again without some of the features.
+/// Fit that can be repeated without some of the features.
 pub struct Fitted {
-    /// Of mean 0 and variance 1.
+    /// Examples standardised to mean 0 and variance 1.
     examples: Examples,
     spans: Vec<Span>,
     restraint: Restraint,
-    /// The weights of the standardised features, and last the bias.
+    /// Weights of the standardised features, followed by the bias.
     found: Vec<f64>,
 }
 
 impl Fitted {
-    /// Fits a score to the choices of all folds but `left_out`. Features that are `dropped` weigh nothing.
+    /// Fits a score to the choices of all folds but `left_out`. Features that are `dropped` get weight 0.
     pub fn to(examples: &Examples, left_out: Option<usize>, restraint: Restraint, dropped: &[bool]) -> Self {
         let mut examples = examples.without(left_out);
         let spans = standardise(&mut examples, restraint.is_clamped);
-        // The bias begins low: most rows are wrong.
+        // Starts with a low bias, since most rows are wrong.
         let mut start = vec![0.0; examples.width + 1];
         start[examples.width] = -2.0;
         let found = found(&examples, start, restraint, dropped);
         Self { examples, spans, restraint, found }
     }
 
-    /// The score without more of the features. It is found from where this one is, in fewer steps.
+    /// Fits again without more of the features, starting from this fit, in fewer iterations.
     pub fn without(&self, dropped: &[bool]) -> Score {
         const ITERATIONS: usize = 40;
         let start = self.found.iter().zip(dropped.iter().chain([&false]));
@@ -149,7 +148,7 @@ impl Fitted {
         score(&self.spans, &self.found)
     }
 
-    /// How much a feature of unit variance moves the score.
+    /// Returns the effect of a feature of unit variance on the score.
     pub fn importance(&self, feature: usize) -> f64 {
         self.found[feature].abs()
     }
@@ -172,7 +171,7 @@ fn score(spans: &[Span], found: &[f64]) -> Score {
     Score { bias: found[spans.len()] - shift, terms }
 }
 
-/// What a column of features was like.
+/// Statistics of a feature column.
 struct Span {
     low: f64,
     high: f64,
@@ -180,7 +179,7 @@ struct Span {
     deviation: f64,
 }
 
-/// Clamps every column, and makes it of mean 0 and variance 1.
+/// Clamps every column and standardises it to mean 0 and variance 1.
 fn standardise(examples: &mut Examples, is_clamped: bool) -> Vec<Span> {
     let (width, count) = (examples.width, examples.targets.len());
     let spans: Vec<Span> = (0..width).map(|column| span(examples, column, is_clamped)).collect();
@@ -194,9 +193,9 @@ fn standardise(examples: &mut Examples, is_clamped: bool) -> Vec<Span> {
 }
 
 fn span(examples: &Examples, column: usize, is_clamped: bool) -> Span {
-    /// Rows that the range is read from, at most; evenly spread.
+    /// Most rows from which the range is computed, evenly spread.
     const READ: usize = 200_000;
-    /// The part of the rows that is cut off at either end.
+    /// Share of the rows cut off at each end.
     const TAIL: f64 = 0.001;
     let all = || examples.values.iter().skip(column).step_by(examples.width).map(|value| f64::from(*value));
     let count = examples.targets.len();
@@ -214,10 +213,10 @@ fn span(examples: &Examples, column: usize, is_clamped: bool) -> Span {
     Span { low, high, mean, deviation: if deviation < 1e-6 { 1.0 } else { deviation } }
 }
 
-/// What the weights (the last is the bias) cost: how unlikely they make what is right, and how large they are. Writes the
-/// slope of it.
+/// Returns the cost of the weights (the last is the bias): the negative log-likelihood plus the ridge penalty. Writes
+/// its gradient.
 fn cost(examples: &Examples, weights: &[f64], ridge: f64, slope: &mut [f64]) -> f64 {
-    /// Nothing is so unlikely that its logarithm counts for everything.
+    /// Least probability, so that no single example dominates the logarithm.
     const LEAST: f64 = 1e-9;
     let width = examples.width;
     let narrow: Vec<f32> = weights[..width].iter().map(|weight| *weight as f32).collect();
@@ -257,7 +256,7 @@ fn cost(examples: &Examples, weights: &[f64], ridge: f64, slope: &mut [f64]) -> 
     cost
 }
 
-/// In lanes, so that the processor multiplies several at once.
+/// Returns the dot product, computed in lanes so that the compiler can use SIMD.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut lanes = [0.0; 8];
@@ -267,12 +266,12 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// Steps that the direction is made from.
+/// Number of past steps from which the direction is computed.
 const REMEMBERED: usize = 10;
-/// A step that makes less than this part of the cost better is the last.
+/// Least relative improvement of the cost; a smaller one ends the search.
 const ENOUGH: f64 = 1e-8;
 
-/// Finds where `cost` is least, which writes its slope: the limited-memory BFGS method, halving steps that do not help.
+/// Minimises `cost`, which writes its gradient, by limited-memory BFGS with step halving.
 pub fn descend(start: Vec<f64>, iterations: usize, mut cost: impl FnMut(&[f64], &mut [f64]) -> f64) -> Vec<f64> {
     let mut here = start;
     let mut slope = vec![0.0; here.len()];
@@ -285,7 +284,7 @@ pub fn descend(start: Vec<f64>, iterations: usize, mut cost: impl FnMut(&[f64], 
             direction = slope.iter().map(|slope| -slope).collect();
         }
         let descent = inner(&direction, &slope);
-        // Nothing is known of the scale before the first step.
+        // Before the first step the scale is unknown.
         let mut length = if past.is_empty() { 1.0 / inner(&slope, &slope).sqrt().max(1.0) } else { 1.0 };
         let (mut next, mut next_slope) = (here.clone(), slope.clone());
         let mut next_height = f64::INFINITY;
@@ -315,7 +314,7 @@ pub fn descend(start: Vec<f64>, iterations: usize, mut cost: impl FnMut(&[f64], 
     here
 }
 
-/// The direction of the next step, from the last steps and how the slope turned in them.
+/// Returns the direction of the next step from the last steps and the changes of the gradient.
 fn downhill(slope: &[f64], past: &[(Vec<f64>, Vec<f64>)]) -> Vec<f64> {
     let mut direction: Vec<f64> = slope.iter().map(|slope| -slope).collect();
     let mut shares = Vec::with_capacity(past.len());

@@ -1,15 +1,14 @@
-//! Fits the weights of the selector on labelled chats, and says how good they are on chats that they have not seen.
+//! Fits the weights of the selector on labelled chats and measures them on unseen chats.
 //!
-//! Chats are dealt to folds. For every fold, and for all of them together, the weights are fitted on the other chats, part
-//! after part: the links first; with these, what takes up a matter; with both, what a tag points at, what belongs to it at first sight and at each further look,
-//! and whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
-//! Every fold's chats are then scored with the weights of the others, written and read back as they would ship.
+//! Chats are assigned to folds. For every fold, and for all of them together, the weights are fitted on the other
+//! chats, one part after the other: first the reply links; then the links between segments of one subject; then the
+//! anchors of a trigger, the messages that belong to them at the first and at each further pass, and the test for a new
+//! subject. A chat is always read with links and bridges that have not seen it, also while fitting. Each fold is then
+//! scored with weights that did not see it, written and read back as they would ship.
 //!
-//! What is taken from further back than the candidates is fitted apart, with the shipped weights of all else: `--beyond`.
-//!
-//! The weights of recall are fitted on the questions of the same chats: `--recall`. So is the least similarity at which a text
-//! counts as being about a question: `--similarity`. Which message supports a sentence of an answer is fitted on
-//! labelled sentences: `--support`.
+//! Separate fits, with all other weights as shipped: `--beyond` for messages from before the window, `--recall` for
+//! recall, `--similarity` for the least similarity between a text and a question about it, and `--support` for the
+//! messages that support a sentence of an answer.
 //!
 //! `cargo bench --bench fit -- --help`
 
@@ -46,62 +45,62 @@ use crate::written::{Part, Written};
 
 /// Fits the weights of the selector on labelled chats.
 ///
-/// A pack is named with the kind of its chats: english=FOLDER, others=FOLDER (groups with tags), dense=FOLDER, calm=FOLDER,
-/// slow=FOLDER.
+/// A pack is named with the kind of its chats: english=FOLDER, others=FOLDER (groups with triggers), dense=FOLDER,
+/// calm=FOLDER, slow=FOLDER.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Packs to learn from beside the labelled chats of the repository
+    /// Packs to fit on, in addition to the labelled chats of the repository
     #[arg(value_name = "KIND=PACK")]
     packs: Vec<PackName>,
-    /// The labelled chats to learn from
+    /// Labelled chats to fit on
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/chats"), value_name = "FOLDER")]
     chats: PathBuf,
-    /// Packs that are in no training, and scored with the weights of all others
+    /// Packs for testing only, scored with the weights of all others
     #[arg(long = "test", value_name = "KIND=PACK")]
     tests: Vec<PackName>,
-    /// How many parts the chats are dealt to; each is scored with weights that have not seen it
+    /// Number of folds; each is scored with weights that have not seen it
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
     /// Leave out a kind of chat at a time (English, other languages, IRC, slow) instead of a fold
     #[arg(long, conflicts_with = "folds", requires = "packs")]
     by_kind: bool,
-    /// Fit the table of links too, which needs the packs of public archives
+    /// Fit the table of links too; needs the packs of public archives
     #[arg(long, requires = "packs")]
     links: bool,
-    /// Score one in so many queries of chats without tags
+    /// Score one of this many queries in chats without triggers
     #[arg(long, default_value_t = 10, value_name = "N")]
     every: usize,
-    /// Write the weights of all chats here: `links.json`, `matters.json`
+    /// Folder for the weights of all chats: `links.json`, `matters.json`
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Fit what is taken from further back than the candidates, and nothing else: `beyond.json`
+    /// Fit only the choice of messages from before the window: `beyond.json`
     #[arg(long, conflicts_with = "by_kind")]
     beyond: bool,
-    /// Fit the weights of recall, and nothing else: `recall.json`
+    /// Fit only the weights of recall: `recall.json`
     #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs"])]
     recall: bool,
-    /// Fit the least similarity of strict chats and notes, and nothing else
+    /// Fit only the least similarity of strict chats and notes
     #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs", "recall"])]
     similarity: bool,
-    /// Fit the weights by which a message supports a sentence of an answer, and nothing else
+    /// Fit only the weights by which a message supports a sentence of an answer
     #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs", "recall", "similarity"])]
     support: bool,
-    /// The static model to fit the similarity for, instead of the one that ships
+    /// Static model to fit the similarity for, instead of the shipped one
     #[arg(long, requires = "similarity", value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Packs with questions that the weights of recall are judged on and not fitted on
+    /// Packs with questions for testing the weights of recall
     #[arg(long = "judge", requires = "recall", value_name = "PACK")]
     judged: Vec<PathBuf>,
-    /// Score other thresholds of the test for new matters, and prices of a token, too
+    /// Also score other thresholds of the test for new subjects, and other prices of a token
     #[arg(long)]
     thresholds: bool,
     /// Features to leave out of the fit: `focus.length`, `pair.reply`, `segment.mention`, `novelty.names_day`
     #[arg(long, value_delimiter = ',', value_name = "FEATURE")]
     without: Vec<String>,
-    /// What the chats that were left out lose without each of these groups of features: `pair.reply,pair.mention`
+    /// Print the loss on left-out chats without each of these groups of features: `pair.reply,pair.mention`
     #[arg(long = "try", value_name = "FEATURES")]
     groups: Vec<String>,
-    /// Take features out for as long as the chats that were left out lose less than this of `cov` and of F1
+    /// Remove features while the loss of `cov` and F1 on left-out chats stays below this
     #[arg(long, value_name = "LOSS")]
     sparse: Option<f64>,
     /// Passed by cargo
@@ -109,7 +108,7 @@ struct Arguments {
     bench: bool,
 }
 
-/// What a fit can stumble over: it ends, with the reason.
+/// Result of a fit or the reason for ending it early.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<()> {
@@ -144,28 +143,28 @@ fn main() -> Outcome<()> {
         std::fs::write(folder.join("links.json"), all.links())?;
         std::fs::write(folder.join("matters.json"), all.matters())?;
     }
-    // What was fitted is written before: these are changed for the figures alone.
+    // The weights are written already; thresholds change only the printed figures.
     if arguments.thresholds {
         training.thresholds();
     }
     Ok(())
 }
 
-/// The chats, and the weights so far.
+/// Chats and the weights so far.
 struct Fitting {
     chats: Vec<Chat>,
     folds: usize,
-    /// By the fold that was left out; last, with nothing left out.
+    /// Weights by left-out fold; the last ones are fitted on all chats.
     written: Vec<Written>,
-    /// What is not fitted.
+    /// Features that are not fitted.
     dropped: Dropped,
-    /// Every part that was fitted, where fits are to be made again.
+    /// Fitted parts, if fits are to be repeated without features.
     elimination: Option<Elimination>,
 }
 
 impl Fitting {
     fn begin(arguments: &Arguments) -> Outcome<Self> {
-        /// Kinds of chats that are left out one at a time.
+        /// Number of groups of kinds that are left out one at a time.
         const FAMILIES: usize = 4;
         let folds = if arguments.by_kind { FAMILIES } else { usize::from(arguments.folds) };
         let embedder = Arc::new(Embedder::shipped()?);
@@ -189,7 +188,7 @@ impl Fitting {
         })
     }
 
-    /// What is further back, with the shipped weights of all else.
+    /// Fits the choice of messages from before the window, with all other weights as shipped.
     fn beyond(mut self, out: Option<&Path>) -> Outcome<()> {
         let shipped = Scorers::shipped();
         self.chats = self.chats.into_iter().filter(|chat| chat.kind.has_tags()).map(|it| it.linked(&shipped)).collect();
@@ -256,7 +255,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Fits a part for every fold, and for all.
+    /// Fits a part for every fold and for all chats.
     fn learn(&mut self, part: Part, examples: &Examples, names: &[&str], restraint: Restraint) {
         println!("{part:?}: {} choices", examples.len());
         let (folds, dropped) = (self.folds, self.dropped.of(part, names));
@@ -273,7 +272,7 @@ impl Fitting {
         }
     }
 
-    /// What features are worth, and which are worth nothing.
+    /// Measures the value of features and removes those without value.
     fn eliminate(&mut self, groups: &[String], loss: Option<f64>) -> Outcome<()> {
         let Some(elimination) = self.elimination.take() else { return Ok(()) };
         let start = (self.written.clone(), self.dropped.clone());
@@ -283,7 +282,7 @@ impl Fitting {
         loss.map_or(Ok(()), |loss| elimination.run(&self.chats, start, loss))
     }
 
-    /// How the labelled chats are read with other thresholds, and prices of a token.
+    /// Measures the labelled chats with other thresholds and prices of a token.
     fn thresholds(&mut self) {
         for (percent, price) in [(35, 0.002), (50, 0.002), (50, 0.004), (70, 0.002), (70, 0.006)] {
             self.written.iter_mut().for_each(|written| written.set_threshold(f64::from(percent) / 100.0, price));

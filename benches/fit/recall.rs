@@ -1,4 +1,4 @@
-//! The weights of recall, from the questions of labelled chats: which message answers, by the features of `src/retrieval`.
+//! Fits the weights of recall on the questions of labelled chats, with the features of `retrieval`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,14 @@ use chime_relevance::retrieval::{Features, Profile, Weights};
 use crate::Outcome;
 use crate::learn::{Examples, Restraint, Weighed, fit};
 
-/// Weights are written in steps of this: the optimum is flat.
+/// Step of the written weights; the optimum is flat.
 const STEP: f64 = 0.05;
-/// Least coverages that are compared.
+/// Least coverages to compare.
 const LEAST: [f64; 9] = [0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6];
-/// Messages that recall gives at most.
+/// Most messages that recall returns.
 const RECALLED: usize = 10;
 
-/// Fits on `chats`, prints what the weights find in chats that they have not seen and in the packs of `judged`, and writes
-/// `recall.json`.
+/// Fits on `chats`, prints the results on unseen chats and on the packs of `judged`, and writes `recall.json`.
 pub fn run(chats: &Path, judged: &[PathBuf], folds: usize, out: Option<&Path>) -> Outcome<()> {
     let embedder = Embedder::shipped()?;
     let questions = rows(&Pack::read(chats)?, &embedder, Place::OwnChat);
@@ -66,14 +65,14 @@ fn names() -> Vec<&'static str> {
     Features::default().values().into_iter().map(|(name, _)| name).collect()
 }
 
-/// The fold of each question: all questions of a chat are in one.
+/// Returns the fold of each question; all questions of a chat are in one fold.
 fn deal(questions: &[QuestionRows], folds: usize) -> Vec<usize> {
     let mut places: BTreeMap<&str, usize> = questions.iter().map(|it| (it.chat.as_str(), 0)).collect();
     (0..).zip(places.values_mut()).for_each(|(place, fold)| *fold = place % folds);
     questions.iter().map(|it| places[it.chat.as_str()]).collect()
 }
 
-/// Weights of all folds but one, wide coverage weighing 1.
+/// Returns the weights fitted on all folds but one, scaled so that wide coverage weighs 1.
 fn fitted(examples: &Examples, left_out: Option<usize>) -> Outcome<Features> {
     let score = fit(examples, left_out, Restraint { ridge: 2.0, is_clamped: false, iterations: 200 });
     let by_name: BTreeMap<&str, f64> = names().into_iter().zip(score.terms.iter().map(|term| term.weight)).collect();
@@ -85,7 +84,7 @@ fn fitted(examples: &Examples, left_out: Option<usize>) -> Outcome<Features> {
     Ok(serde_json::from_value(serde_json::to_value(rounded)?)?)
 }
 
-/// How many of the right messages are found.
+/// Sums over the right messages found.
 #[derive(Debug, Default)]
 struct Tally {
     questions: f64,
@@ -123,8 +122,8 @@ fn ranked(question: &QuestionRows, weights: &Features) -> Vec<(Features, bool)> 
     rows
 }
 
-/// What a least coverage keeps of the right messages among those that recall would give, and of all that it would give to
-/// the same questions in another chat, where nothing answers them.
+/// Returns the shares that remain above a least coverage: of the right messages that recall would return, and of all
+/// messages that it would return for the same questions in another chat, where nothing answers them.
 fn coverages(own: &[QuestionRows], elsewhere: &[QuestionRows], weights: &Features) -> String {
     let given = |questions: &[QuestionRows]| -> Vec<(Features, bool)> {
         questions.iter().flat_map(|question| ranked(question, weights).into_iter().take(RECALLED)).collect()

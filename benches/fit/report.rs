@@ -1,4 +1,4 @@
-//! How well chats are read with given weights: by kind of chat and of tag, beside the seed's rule.
+//! Measures the selection with given weights, by kind of chat and trigger, next to the seed rule.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use chime_relevance::context::Scorers;
 
 use crate::chats::{Chat, Kind};
 
-/// Messages that may be selected.
+/// Most messages selected.
 const LIMITS: Limits = Limits { k: 20, tokens: 1600 };
 
-/// Figures of every query, by kind of chat and of tag.
+/// Figures of every query, by kind of chat and trigger.
 #[derive(Debug, Default)]
 pub struct Report {
     rows: BTreeMap<(Kind, String), (Vec<Figures>, Vec<Figures>)>,
 }
 
 impl Report {
-    /// Answers the queries of a chat, of chats without tags one in `every`, and counts how well.
+    /// Runs the queries of a chat and adds their figures; in chats without triggers only one of `every`.
     pub fn add(&mut self, chat: &Chat, scorers: &Arc<Scorers>, every: usize) {
         let every = if chat.kind.has_tags() { 1 } else { every };
         for query in chat.queries.iter().step_by(every) {

@@ -1,4 +1,4 @@
-//! Which rows each part of the weights is fitted on, and how much each counts.
+//! Builds the feature rows and weights of the examples for each part.
 
 use chime_relevance::context::Scorers;
 use chime_relevance::context::training::{
@@ -8,7 +8,7 @@ use chime_relevance::context::training::{
 use crate::chats::{Chat, Kind, WINDOW};
 use crate::learn::{Examples, Weighed};
 
-/// What is fitted on tags, and on messages as if they were tags.
+/// Examples from triggers, and from other messages treated as triggers.
 pub struct OfTags {
     pub focus_bare: Examples,
     pub focus_text: Examples,
@@ -27,14 +27,14 @@ impl OfTags {
     }
 }
 
-/// Adds the links of a chat: for each message, which of those before it are of its conversation, or that it begins one.
+/// Adds the links of a chat: for each message, the earlier messages of its conversation, or none if it starts one.
 pub fn links(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
-    /// How far back all messages are looked at; beyond, of a long chat, one in [`FAR_PART`].
+    /// Distance up to which all messages are used; beyond it, in long chats, one of [`FAR_PART`].
     const NEAR: usize = 30;
     const FAR_PART: f64 = 3.0;
-    /// How often a message is read as if it said nothing.
+    /// Share of messages that are also read without text.
     const BARE_PART: f64 = 0.3;
-    // A conversation that began before the log is not known, so a chat that was cut out of one begins later.
+    // The start of a conversation from before the log is unknown, so the first messages of excerpts are skipped.
     let (begin, part, weight) = match chat.kind {
         Kind::English | Kind::Others | Kind::Long | Kind::Rows => (3, 1.0, 2.5),
         Kind::Dense => (60, 1.0 / 6.0, 1.0),
@@ -70,18 +70,18 @@ pub fn links(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     }
 }
 
-/// Adds which matters the segments of a chat take up.
+/// Adds the links between segments of one subject.
 pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
-    /// Forests whose segments are looked at.
+    /// Sampled forests whose segments are used.
     const FORESTS: usize = 6;
-    /// What a segment counts of which nobody knows what it is about: it takes up nothing.
+    /// Factor on the weight of a segment with an unknown subject; it continues no other segment.
     const UNKNOWN: f32 = 0.4;
     let count = chat.prepared.messages.len();
     let (places, weight): (Vec<usize>, f32) = match chat.kind {
         Kind::English | Kind::Others | Kind::Long | Kind::Rows => {
             ((15..count).step_by(10).chain([count - 1]).collect(), 4.0)
         }
-        // Windows are long here, and the same message is in many.
+        // Windows are long here, and many contain the same message.
         Kind::Slow => ((WINDOW..count).step_by(300).collect(), 1.0),
         Kind::Dense | Kind::Calm => return,
     };
@@ -101,12 +101,13 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     }
 }
 
-/// Adds what the tags of a chat hang on and what belongs to it, and the same of other messages as if they were tags.
+/// Adds the anchors of a chat's triggers and their related messages, and the same for other messages treated as
+/// triggers.
 pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
-    /// The first message that is read as if it were a tag, and how many of those after it.
+    /// First message treated as a trigger, and the share of later ones.
     const BEGIN: usize = 8;
     const PART: f64 = 0.5;
-    /// What a tag counts, and what a message as if it were one.
+    /// Weights of a real trigger, and of a message treated as one.
     const REAL: f32 = 4.0;
     const AS_IF: f32 = 0.09;
     if !chat.kind.has_tags() {
@@ -139,7 +140,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         let Some(example) = Example::of(asking, &recent, &history.evidence, scorers) else { continue };
         let rows = example.tag_rows(&[]);
         let is_new = flag(query.gold.context.is_empty());
-        // What replies takes something up: the gate is not asked.
+        // A reply continues a subject, so the test for a new one is not applied.
         if !rows.is_reply {
             into.novelty.row(rows.novelty.iter().map(|value| *value as f32), is_new, 0.0);
             into.novelty.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
@@ -166,7 +167,7 @@ fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut 
     examples.close(Weighed { none: None, weight, fold });
 }
 
-/// Adds which messages belong together, at first sight.
+/// Adds pairs of messages on one subject, for the first pass.
 fn kin(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     for (place, first, known) in asked_about(chat) {
         let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
@@ -180,7 +181,7 @@ fn kin(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     }
 }
 
-/// The same at a later look, with `looks` of them before it: of those that come into question.
+/// Adds such pairs for a later pass, after `looks` others, among the remaining candidates.
 pub fn again(chat: &Chat, scorers: &Scorers, looks: usize, into: &mut Examples) {
     if !chat.kind.has_tags() {
         return;
@@ -199,13 +200,13 @@ pub fn again(chat: &Chat, scorers: &Scorers, looks: usize, into: &mut Examples) 
 fn add_kin(chat: &Chat, (anchor, other): (usize, usize), row: &[f64], candidates: usize, into: &mut Examples) {
     let is_kin = flag(chat.truth.are_kin(anchor, other));
     into.row(row.iter().map(|value| *value as f32), is_kin, 0.0);
-    // A long window is not to count for more than a short one.
+    // A long window must not weigh more than a short one.
     let weight = 30.0 / candidates.max(20) as f32;
     into.close(Weighed { none: Some(1.0 - is_kin), weight, fold: chat.fold });
 }
 
-/// Whose kin is asked about: up to five of the last eight messages before each tag, and before every fourteenth message. Gives
-/// the place, where its window begins, and those.
+/// Returns places with the start of their window and up to five of the last eight messages before them. Places are all
+/// triggers and every fourteenth message.
 fn asked_about(chat: &Chat) -> Vec<(usize, usize, Vec<usize>)> {
     const BEGIN: usize = 20;
     const STEP: usize = 14;
@@ -225,7 +226,7 @@ fn asked_about(chat: &Chat) -> Vec<(usize, usize, Vec<usize>)> {
     places.into_iter().map(anchors).collect()
 }
 
-/// The places of a chat's tags.
+/// Returns the places of a chat's triggers.
 fn tagged(chat: &Chat) -> Vec<usize> {
     chat.queries.iter().map(|query| chat.place_of(query.ask.message_id)).collect()
 }

@@ -1,6 +1,6 @@
-//! The least similarity at which a text counts as being about a question, for each way to measure it: from the questions of
-//! labelled chats. A prompt shows the latest messages and those of the question's matter. Nothing is known where the question begins
-//! a new matter, and where it is put to another chat.
+//! Fits the least similarity of a text about a question, for each similarity measure, on the questions of labelled
+//! chats. A prompt contains the latest messages and those on the question's subject. A question counts as unanswerable
+//! if it starts a new subject or is asked in another chat.
 
 use std::path::Path;
 
@@ -11,21 +11,21 @@ use chime_eval::labelled::{self, LabelledChat};
 
 use crate::Outcome;
 
-/// Messages that a prompt shows, about.
+/// Approximate number of messages in a prompt.
 const SHOWN: usize = 40;
-/// Questions of fewer words only point.
+/// Fewest words of a question with content; shorter ones only refer to something.
 const WORDS: usize = 3;
-/// Thresholds that are tried, in hundredths.
+/// Thresholds to try, in hundredths.
 const TRIED: std::ops::Range<u32> = 5..90;
 
-/// A question with the similarity of the text that is nearest to it.
+/// Question with the similarity of the nearest text.
 struct Sample {
     similarity: f64,
     is_known: bool,
     fold: usize,
 }
 
-/// Prints what each threshold lets through, and the best.
+/// Prints the results of each threshold, and the best one.
 pub fn run(chats: &Path, folds: usize, model: Option<&Path>) -> Outcome<()> {
     let chats = labelled::read(chats)?;
     let embedder = match model {
@@ -65,11 +65,11 @@ fn samples(chats: &[LabelledChat], folds: usize, nearest: impl Fn(&str, &[&str])
                     samples.push(Sample { similarity: nearest(&question, texts), is_known, fold });
                 }
             };
-            // A prompt shows the latest talk whatever it is about, and more where it is about the question.
+            // A prompt contains the latest messages on any subject, and more on the question's subject.
             let before = &chat.messages[place.saturating_sub(SHOWN)..place];
             let shown: Vec<&str> = before.iter().map(|it| it.text.as_str()).chain(gold.iter().copied()).collect();
             add(&mut samples, &shown, !gold.is_empty());
-            // A chat of another language would be told apart by its language.
+            // With a chat in another language, the language alone would tell them apart.
             if let Some(other) = elsewhere.filter(|_| chat.is_english) {
                 let shown: Vec<&str> = other.messages.iter().rev().take(SHOWN).map(|it| it.text.as_str()).collect();
                 add(&mut samples, &shown, false);
@@ -105,7 +105,7 @@ fn report(name: &str, samples: &[Sample], folds: usize) {
     );
 }
 
-/// The threshold with the largest difference between what should be answered and is, and what should not be and is.
+/// Returns the threshold with the largest difference between rightly and wrongly answered questions.
 fn best<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> f64 {
     let gain = |threshold: f64| {
         let (kept, let_in) = shares(samples.clone(), threshold);
@@ -115,7 +115,7 @@ fn best<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> f64 {
     tried.max_by(|a, b| gain(*a).total_cmp(&gain(*b))).unwrap_or_default()
 }
 
-/// Of the questions with messages about them, and of those without, the shares that come through.
+/// Returns the shares of questions above the threshold: with messages about them, and without.
 fn shares<'a>(samples: impl Iterator<Item = &'a Sample>, threshold: f64) -> (f64, f64) {
     let mut counts = [(0_u32, 0_u32); 2];
     for sample in samples {

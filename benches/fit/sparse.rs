@@ -1,8 +1,8 @@
-//! Which features earn their place: what chats that were left out lose without them.
+//! Measures the value of features: the loss on left-out chats without them.
 //!
-//! A feature goes by its name in all parts that have it. Only the parts that have it are fitted again, on the same rows, from
-//! the weights that they had; the other parts stay as they are. So a removal is tried in seconds, and the whole is fitted
-//! and measured once more at the end: `--without`.
+//! A feature has the same name in all parts that use it. Only these parts are fitted again, on the same rows and
+//! starting from their previous weights. A removal is thus tried in seconds; the result is fitted completely and
+//! measured at the end with `--without`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::chats::Chat;
 use crate::learn::Fitted;
 use crate::written::{Part, Written};
 
-/// Messages that may be selected.
+/// Most messages selected.
 const LIMITS: Limits = Limits { k: 20, tokens: 1600 };
 
 /// Features that are left out, each as `family.name`.
@@ -33,7 +33,7 @@ impl Dropped {
         }
     }
 
-    /// Which of a part's features are left out.
+    /// Returns the mask of a part's features that are left out.
     pub fn of(&self, part: Part, names: &[&str]) -> Vec<bool> {
         names.iter().map(|name| self.0.contains(&format!("{}.{name}", family(part)))).collect()
     }
@@ -45,7 +45,7 @@ impl Dropped {
 
 const FAMILIES: [&str; 5] = ["links", "segment", "focus", "pair", "novelty"];
 
-/// Parts that share features.
+/// Returns the family of a part; parts of one family share features.
 fn family(part: Part) -> &'static str {
     match part {
         Part::Links => "links",
@@ -56,21 +56,21 @@ fn family(part: Part) -> &'static str {
     }
 }
 
-/// The parts that were fitted, each for every fold.
+/// Fitted parts, each for every fold.
 #[derive(Default)]
 pub struct Elimination {
     parts: Vec<(Part, Vec<String>, Vec<Fitted>)>,
 }
 
-/// Weights by fold, and what they are without.
+/// Weights by fold, and the features that they lack.
 type Weights = (Vec<Written>, Dropped);
 
-/// Means over the folds of what was left out.
+/// Means over the left-out folds.
 #[derive(Debug, Clone, Copy)]
 struct Worth {
     cov: f64,
     f1: f64,
-    /// Tokens of the focus of a tag that starts something new.
+    /// Tokens of the focus for a trigger that starts a new subject.
     new_tokens: f64,
 }
 
@@ -79,7 +79,7 @@ impl Elimination {
         self.parts.push((part, names.iter().map(|name| (*name).to_owned()).collect(), fits));
     }
 
-    /// Says what is lost without a group of features alone.
+    /// Prints the loss without each group of features.
     pub fn try_group(&self, chats: &[Chat], start: &Weights, group: &str) -> Outcome<()> {
         let features: Vec<String> = group.split(',').map(str::to_owned).collect();
         let before = worth(chats, &start.0)?;
@@ -88,9 +88,9 @@ impl Elimination {
         Ok(())
     }
 
-    /// Backward elimination, the features of the least weight first: what costs less than `loss` goes, for good.
+    /// Backward elimination, least important features first: removes features that cost less than `loss`.
     pub fn run(&self, chats: &[Chat], mut weights: Weights, loss: f64) -> Outcome<()> {
-        /// Tokens that a tag that starts something new may be given more for a feature.
+        /// Most additional tokens for a trigger that starts a new subject, per removed feature.
         const TOKENS: f64 = 2.0;
         let begin = worth(chats, &weights.0)?;
         let mut now = begin;
@@ -127,7 +127,7 @@ impl Elimination {
         Ok((written, dropped))
     }
 
-    /// All features that are not left out, the least important first.
+    /// Returns all features in use, least important first.
     fn by_importance(&self, dropped: &Dropped) -> Vec<String> {
         let mut importance: BTreeMap<String, f64> = BTreeMap::new();
         for (part, names, fits) in &self.parts {
@@ -143,7 +143,7 @@ impl Elimination {
     }
 }
 
-/// How well the chats of every fold are read with the weights of the others.
+/// Measures the chats of every fold with weights that did not see them.
 fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
     let folds = written.len() - 1;
     let mut of_folds = Vec::with_capacity(folds);

@@ -1,4 +1,4 @@
-//! The weights by which a message supports a sentence of an answer, from the labelled sentences of `data/answers`.
+//! Fits the weights by which a message supports a sentence of an answer, on the labelled sentences of `data/answers`.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::Outcome;
 use crate::learn::{Examples, Restraint, Score, Weighed, fit};
 
 const RESTRAINT: Restraint = Restraint { ridge: 0.3, is_clamped: false, iterations: 400 };
-/// Thresholds that are shown, in hundredths.
+/// Thresholds to print, in hundredths.
 const SHOWN: [u32; 7] = [40, 45, 50, 55, 60, 65, 70];
 
-/// A sentence, and the places of the messages that hold what it says.
+/// Sentence, and the indices of the messages that support it.
 #[derive(Debug, Deserialize)]
 struct Labelled {
     sentence: String,
@@ -22,14 +22,14 @@ struct Labelled {
     supports: Vec<usize>,
 }
 
-/// A sentence with one message.
+/// Sentence paired with one message.
 struct Pair {
     features: Features,
     is_right: bool,
     fold: usize,
 }
 
-/// Prints the fitted weights, and what they give for sentences that they have not seen.
+/// Prints the fitted weights and their results on unseen sentences.
 pub fn run(file: &Path, folds: usize) -> Outcome<()> {
     let pairs = pairs(file, folds)?;
     let mut examples = Examples::new(Features::default().len() - 1);
@@ -61,7 +61,7 @@ fn weights(score: &Score) -> Features {
     weights
 }
 
-/// Returns precision and recall of what `is_taken` takes.
+/// Returns the precision and recall of the pairs for which `is_taken` is true.
 fn judged(pairs: &[Pair], is_taken: impl Fn(&Pair) -> bool) -> (f64, f64) {
     let count = |counts: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| counts(pair)).count() as f64;
     let hits = count(&|pair| is_taken(pair) && pair.is_right);

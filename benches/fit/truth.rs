@@ -1,4 +1,4 @@
-//! What messages are really about: read by the fit alone, never by what selects.
+//! True subjects of messages. The fit reads them; the selector never does.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,27 +7,27 @@ use serde::Deserialize;
 
 use crate::Outcome;
 
-/// A message's gold, by the pack's own names.
+/// Gold of a message, with the field names of a pack.
 #[derive(Debug, Deserialize)]
 pub struct GoldLine {
     chat_id: String,
     message_id: i64,
-    /// Several are joined by `+`; `-` and `new` are none.
+    /// Several names are joined by `+`; `-` and `new` mean none.
     gold_conversation_id: String,
-    /// Every message it answers; a pack without them has conversations that are known from the start.
+    /// All messages that it answers. In a pack without this field, conversations are known from the start.
     #[serde(default)]
     gold_reply_to_all: Option<Vec<i64>>,
 }
 
-/// What each message of a chat is about, oldest first.
+/// Subjects of each message of a chat, oldest first.
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
     matters: Vec<Vec<usize>>,
-    /// For each message, which of those before it are of its conversation, as far as is known by then.
+    /// For each message, the earlier messages of its conversation, as far as known at that time.
     same: Vec<Vec<usize>>,
 }
 
-/// The gold of every chat of a pack.
+/// Reads the gold of every chat of a pack.
 pub fn read(folder: &Path, has_matters: bool, reach: usize) -> Outcome<HashMap<String, Truth>> {
     let mut lines: HashMap<String, Vec<GoldLine>> = HashMap::new();
     for line in std::fs::read_to_string(folder.join("messages.jsonl"))?.lines().filter(|line| !line.trim().is_empty()) {
@@ -38,8 +38,9 @@ pub fn read(folder: &Path, has_matters: bool, reach: usize) -> Outcome<HashMap<S
 }
 
 impl Truth {
-    /// `has_matters`: what is named alike is alike from the start, and a message may be about several things. Otherwise
-    /// conversations grow by their links. Only the `reach` messages before each are compared with it.
+    /// Builds the truth. With `has_matters`, equal names mean the same subject from the start, and a message may have
+    /// several; otherwise conversations grow along their reply links. Each message is compared with the `reach`
+    /// messages before it only.
     pub fn of(lines: &[GoldLine], has_matters: bool, reach: usize) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let matters: Vec<Vec<usize>> = (lines.iter())
@@ -66,7 +67,7 @@ impl Truth {
         truth
     }
 
-    /// From the names of the matters that each message is about.
+    /// Builds the truth from the names of each message's subjects.
     pub fn of_matters(matters: &[Vec<String>], reach: usize) -> Self {
         let line = |matters: &Vec<String>| GoldLine {
             chat_id: String::new(),
@@ -85,18 +86,18 @@ impl Truth {
         !self.matters[place].is_empty()
     }
 
-    /// The first thing that a message is about.
+    /// Returns the first subject of a message.
     pub fn about(&self, place: usize) -> Option<usize> {
         self.matters[place].first().copied()
     }
 
-    /// The messages before one that are of its conversation, ascending.
+    /// Returns the earlier messages of its conversation, ascending.
     pub fn same(&self, place: usize) -> &[usize] {
         &self.same[place]
     }
 }
 
-/// Conversations as they grow: a link joins what it links from then on.
+/// Grows conversations: a reply link joins two conversations from then on.
 fn growing(lines: &[GoldLine], reach: usize) -> Vec<Vec<usize>> {
     let places: HashMap<i64, usize> = lines.iter().enumerate().map(|(place, line)| (line.message_id, place)).collect();
     let mut conversation: Vec<usize> = (0..lines.len()).collect();

@@ -1,20 +1,20 @@
-//! Weights as they are written: the files of the selector, read, changed in part, and written refine in the same form.
+//! Weight files of the selector: reads them, replaces parts, and writes them in the same form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::learn::{Score, Term};
 
-/// What is drawn is sharpened: all weights of what takes up a matter are divided by it.
+/// Divisor of the segment link weights, which sharpens the sampling of forests.
 const TEMPERATURE: f64 = 0.7;
 
-/// Both files.
+/// Content of both weight files.
 #[derive(Debug, Clone)]
 pub struct Written {
     links: Links,
     matters: Matters,
 }
 
-/// A part of the weights that is fitted by itself.
+/// Part of the weights that is fitted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Links,
@@ -22,7 +22,7 @@ pub enum Part {
     FocusBare,
     FocusText,
     Pairwise,
-    /// The second look at pairwise, 0, or the third, 1.
+    /// Second (0) or third (1) pass of pairwise.
     Refine(usize),
     Novelty,
 }
@@ -87,12 +87,11 @@ impl Written {
         Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
     }
 
-    /// How many features the links have.
     pub fn link_count(&self) -> usize {
         self.links.features.len()
     }
 
-    /// Puts a fitted score in the place of what is there. `names` are those of its terms; the links keep theirs.
+    /// Replaces the weights of a part. `names` are the features of `score`; the links keep their own names.
     pub fn set(&mut self, part: Part, score: &Score, names: &[&str]) {
         let table = match part {
             Part::Links => {
@@ -115,12 +114,12 @@ impl Written {
         *table = Table::of(score, names);
     }
 
-    /// Sets the likelihood from which on a tag starts something new, and what a token costs until then.
+    /// Sets the probability from which a trigger starts a new subject, and the price of a token below it.
     pub fn set_threshold(&mut self, threshold: f64, price: f64) {
         (self.matters.novelty.threshold, self.matters.novelty.price) = (threshold, price);
     }
 
-    /// The file of the links.
+    /// Formats the links file.
     pub fn links(&self) -> String {
         let row = |LinkRow { name, factors, w, lo, hi }: &LinkRow| {
             let factors = spaced(factors);
@@ -131,7 +130,7 @@ impl Written {
         format!("{{\"bias\": {},\n \"features\": [\n{}\n ]}}\n", short(self.links.bias), rows.join(",\n"))
     }
 
-    /// The file of what a tag is about.
+    /// Formats the subjects file.
     pub fn matters(&self) -> String {
         let Matters { far, segment_link, novelty, focus_bare, focus_text, pairwise, refine } = &self.matters;
         let set = format!("\"threshold\": {}, \"price\": {}, ", short(novelty.threshold), short(novelty.price));
@@ -152,7 +151,7 @@ impl Written {
     }
 }
 
-/// The file of what is taken from further back.
+/// Formats the file for messages from before the window.
 pub fn beyond(score: &Score, threshold: f64, names: &[&str]) -> String {
     format!("{{\n \"threshold\": {}, {}\n}}\n", short(threshold), Table::of(score, names).written())
 }
@@ -178,7 +177,7 @@ impl Table {
     }
 }
 
-/// Six digits that count: more is noise.
+/// Rounds to six significant digits; more is noise.
 fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     if rounded == 0.0 {
@@ -192,7 +191,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Compact, with a blank after each comma.
+/// Formats compact JSON with a blank after each comma.
 fn spaced(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default().replace(',', ", ")
 }

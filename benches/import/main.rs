@@ -1,8 +1,8 @@
-//! A large export of Telegram Desktop through `chime import`, as a process of its own: how fast it is and what memory it
-//! takes; killed half-way and gone on with; imported again; cut off and foreign; and then a question whose answer lies far
-//! back in it, asked in the chat.
+//! Runs a large Telegram Desktop export through `chime import`, as a separate process, and measures speed and memory.
+//! Kills and resumes it, repeats it, tries damaged and foreign files, and finally asks a question in the chat whose
+//! answer is far back in the history.
 //!
-//! What does not hold is listed, and the exit code says so. `cargo bench --bench import -- --help`
+//! Failed expectations are listed and set the exit code. `cargo bench --bench import -- --help`
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -19,13 +19,13 @@ use clap::Parser;
 /// Imports a large export in every way that an operator may, and measures it.
 #[derive(Debug, Parser)]
 pub struct Arguments {
-    /// Messages of the export
+    /// Number of messages in the export
     #[arg(long, default_value_t = 200_000)]
     messages: i64,
-    /// Where everything goes: a folder on a real disk
+    /// Folder for all files, on a real disk
     #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
     folder: PathBuf,
-    /// The program to measure
+    /// Program to measure
     #[arg(long, default_value = env!("CARGO_BIN_EXE_chime"))]
     program: PathBuf,
     /// Passed by cargo

@@ -1,4 +1,4 @@
-//! The runs, one after the other.
+//! Runs of the import, one after the other.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use chime_testkit::{Export, ModelServer, Reply};
 use crate::process::{Process, Surroundings};
 use crate::{Arguments, Outcome, written};
 
-/// Between two looks at a running import.
+/// Interval for measuring a running import.
 const LOOK: Duration = Duration::from_millis(20);
-/// At most so much more memory at the end than after a quarter.
+/// Largest growth of memory between a quarter of the run and its end.
 const FLAT: f64 = 1.15;
 const WANTED_PER_SECOND: f64 = 20_000.0;
-/// For an answer, at the very most.
+/// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Rig<'a> {
@@ -31,16 +31,16 @@ struct Rig<'a> {
     folder: tempfile::TempDir,
 }
 
-/// How an import went.
+/// Result of an import.
 struct Imported {
     seconds: f64,
-    /// Resident, by time: how much after each look.
+    /// Resident memory at each measurement.
     memory_mb: Vec<f64>,
     told: String,
     code: Option<i32>,
 }
 
-/// Gives what does not hold.
+/// Runs everything and returns the failed expectations.
 pub async fn run(arguments: &Arguments) -> Outcome<Vec<String>> {
     let rig = Rig::set(arguments).await?;
     let mut wrong = Vec::new();
@@ -76,7 +76,7 @@ impl<'a> Rig<'a> {
         self.folder.path().join(name)
     }
 
-    /// Undisturbed, and once more.
+    /// Imports without interruption, then again.
     async fn whole(&self, export: &Export, file: &Path, wrong: &mut Vec<String>) -> Outcome<()> {
         let once = self.import("whole.db", file).await?;
         let rate = export.messages as f64 / once.seconds;
@@ -97,7 +97,7 @@ impl<'a> Rig<'a> {
         Ok(())
     }
 
-    /// Killed half-way, gone on with, imported again; the same as the undisturbed one.
+    /// Kills an import half-way, resumes and repeats it, and compares the result with the uninterrupted import.
     async fn killed(&self, export: &Export, file: &Path, wrong: &mut Vec<String>) -> Outcome<()> {
         let mut first = self.command("killed.db", &["import", &file.display().to_string()])?;
         while !self.database("killed.db").exists() || self.kept("killed.db").await.unwrap_or(0) < export.messages / 2 {
@@ -121,7 +121,7 @@ impl<'a> Rig<'a> {
         Ok(())
     }
 
-    /// Cut off, and no export at all.
+    /// Imports a truncated file and one that is no export.
     async fn unusable(&self, file: &Path, wrong: &mut Vec<String>) -> Outcome<()> {
         let cut = self.folder.path().join("cut.json");
         std::fs::copy(file, &cut)?;
@@ -136,7 +136,7 @@ impl<'a> Rig<'a> {
         Ok(())
     }
 
-    /// The daemon is started on it, and asked in the chat.
+    /// Starts the daemon on the imported database and asks in the chat.
     async fn ask(&self, export: &Export, wrong: &mut Vec<String>) -> Outcome<()> {
         let (chat, decision) = (self.chat, MessageId(written::decision(export)));
         let store = Store::open_to_read(&self.database("killed.db"))?;
@@ -239,7 +239,7 @@ fn check(wrong: &mut Vec<String>, holds: bool, otherwise: impl FnOnce() -> Strin
     }
 }
 
-/// None once the process has ended.
+/// Returns `None` once the process has ended.
 fn resident_mb(process: u32) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

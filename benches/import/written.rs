@@ -1,4 +1,4 @@
-//! The export: every kind of message that the format has, and a talk in the middle of it in which something is decided.
+//! Writes the export: every kind of message in the format, and in the middle a talk with a decision.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::Outcome;
 
-/// What the question is about. The third of it is the decision.
+/// Messages that the question is about. The third contains the decision.
 const TALK: [&str; 4] = [
     "shall we rent the blue canoe or the yellow canoe for the regatta?",
     "the yellow canoe has had a crack in its keel since Easter",
@@ -19,7 +19,7 @@ const TALK: [&str; 4] = [
 pub const QUESTION: &str = "@bot what did we decide about the canoe for the regatta?";
 pub const DECISION: &str = TALK[2];
 
-/// The message that says what was decided: far from both ends.
+/// Returns the id of the message with the decision, far from both ends.
 pub fn decision(export: &Export) -> i64 {
     begin(export) + 2
 }

@@ -1,5 +1,5 @@
-//! A busy group, day after day, on a clock that is moved: messages in eight talks, and a question. A scripted
-//! model writes the summaries. After each day everything that holds of memory is looked at.
+//! Simulates days of a busy group on a moved clock: each day has eight talks and a question. A scripted model writes
+//! the summaries. After each day the invariants of memory are checked.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use chime_testkit::Reply;
 use chime_world::World;
 use serde_json::Value;
 
-/// The clock runs ahead of the model.
+/// Long timeouts, since the clock runs ahead of the model.
 pub const SETTINGS: [(&str, &str); 4] =
     [("MEMORY", "on"), ("SESSION_IDLE", "60m"), ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
 const TALKS_A_DAY: u32 = 8;
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// Sessions that ended longer ago are in History.
+/// Age from which ended sessions belong to History.
 const RECENT: Duration = Duration::from_secs(28 * 24 * 3600);
 
 const PEOPLE: [&str; 9] = ["ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal", "ida"];
@@ -32,12 +32,12 @@ const SAID: [&str; 8] = [
     "haha",
 ];
 
-/// What the days came to.
+/// Figures of all days.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lived {
     pub sessions: usize,
     pub folded: usize,
-    /// Most tokens that each ever had.
+    /// Highest token count of each kind of summary.
     pub recent_tokens: usize,
     pub history_tokens: usize,
     pub mini_tokens: usize,
@@ -45,10 +45,10 @@ pub struct Lived {
     pub tokens: u64,
 }
 
-/// Lives so many days of so many messages, and looks at memory after each.
+/// Simulates `days` days and checks memory after each.
 ///
 /// # Panics
-/// When something does not hold.
+/// Panics if an invariant does not hold.
 pub async fn live(w: &mut World, days: u32, messages_a_day: u32) -> Lived {
     w.model.improvise(improvised);
     let mut lived = Lived::default();
@@ -56,7 +56,7 @@ pub async fn live(w: &mut World, days: u32, messages_a_day: u32) -> Lived {
         say_all_of(w, day, messages_a_day).await;
         let question = w.say("ann", "@bot what did we decide about the tent?");
         w.answer_to(question).await;
-        // Until the last talk of the day is over and summarized.
+        // Long enough for the last talk of the day to end and be summarized.
         w.quiet(2 * HOUR).await;
         lived.look(w).await;
     }
@@ -66,7 +66,7 @@ pub async fn live(w: &mut World, days: u32, messages_a_day: u32) -> Lived {
     lived
 }
 
-/// Eight talks, hours apart, at the times at which they were said.
+/// Posts eight talks, hours apart, each at its own time.
 async fn say_all_of(w: &World, day: u32, messages: u32) {
     let begin = w.clock.now();
     w.clock.advance(DAY - 4 * HOUR);
@@ -96,7 +96,8 @@ impl Lived {
     }
 }
 
-/// `before`: sessions whose summaries were looked at when they were new, and which nothing has changed since.
+/// Checks all sessions and returns their figures. `before` is the number of sessions whose summaries were checked
+/// earlier and have not changed.
 fn looked(conn: &Reader, chat: chime_core::ChatId, now: Timestamp, before: usize) -> chime_store::Result<Lived> {
     let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
     let from = (Timestamp::default(), MessageId(i64::MIN));
@@ -133,7 +134,7 @@ fn looked(conn: &Reader, chat: chime_core::ChatId, now: Timestamp, before: usize
     Ok(lived)
 }
 
-/// What a model would write: bullets of the lines that are shown to it, tags, and an answer.
+/// Returns a plausible model reply: bullets of the lines in the prompt, tags, or an answer.
 pub fn improvised(request: &Value) -> Reply {
     match request["response_format"]["json_schema"]["name"].as_str() {
         Some("tags") => {
@@ -156,7 +157,7 @@ pub fn improvised(request: &Value) -> Reply {
             (text.len() > 30).then(|| format!("- {text} [m{number}]"))
         })
         .collect();
-    // One in so many, so that all of what is shown is in it; too long now and then, as a model is.
+    // Picks lines evenly over the prompt; sometimes the reply is too long, as from a real model.
     let step = (bullets.len() / 12).max(1);
     let bullets: Vec<String> = bullets.into_iter().step_by(step).take(14).collect();
     Reply::text(if is_summary && !bullets.is_empty() { bullets.join("\n") } else { "The red one.".to_owned() })

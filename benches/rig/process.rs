@@ -1,4 +1,4 @@
-//! The program as a process of its own.
+//! Runs the program as a separate process.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,16 +9,16 @@ use chime_testkit::ModelServer;
 
 use crate::Outcome;
 
-/// Where a process finds everything.
+/// Environment of a process.
 pub struct Surroundings<'a> {
     pub telegram: &'a Sandbox,
     pub model: &'a ModelServer,
-    /// Its working folder, without a `.env`.
+    /// Working folder, without a `.env`.
     pub folder: &'a Path,
     pub database: &'a Path,
-    /// What it says goes here.
+    /// File for its output.
     pub log: File,
-    /// Settings beside those that say where things are.
+    /// Settings other than addresses and paths.
     pub settings: &'a [(&'a str, &'a str)],
 }
 
@@ -39,7 +39,7 @@ impl Process {
             .env("MODEL", "at-once")
             .env("DATABASE_PATH", around.database)
             .env("ALLOWED_CHATS", "*")
-            // Nobody tags a bot three hundred times in a row but we.
+            // Only a test mentions a bot three hundred times in a row.
             .env("RATE_LIMIT", "off")
             .envs(around.settings.iter().copied())
             .stdin(Stdio::null())
@@ -49,12 +49,12 @@ impl Process {
         Ok(Self { child })
     }
 
-    /// Resident memory, as Linux tells it.
+    /// Returns the resident memory, from Linux's `/proc`.
     pub fn resident_mb(&self) -> Outcome<f64> {
         self.memory_mb("VmRSS:")
     }
 
-    /// A line of what Linux tells of its memory, such as `VmHWM:`, the most that was ever resident.
+    /// Returns a line of `/proc/<pid>/status`, such as `VmHWM:` for the peak of resident memory.
     pub fn memory_mb(&self, name: &str) -> Outcome<f64> {
         let status = self.told("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line in status")?;
@@ -62,12 +62,12 @@ impl Process {
         Ok(kib / 1024.0)
     }
 
-    /// Processor time that all its threads have used, to a hundredth of a second.
+    /// Returns the processor time of all its threads, with a resolution of 0.01 s.
     pub fn processor_ms(&self) -> Outcome<f64> {
-        /// Linux counts in these, whatever the kernel's own clock does.
+        /// Unit of these values in Linux's `/proc`, whatever the kernel's own tick.
         const MS_PER_TICK: f64 = 10.0;
         let stat = self.told("stat")?;
-        // The name of the program stands in brackets and may hold anything; the times are the 12th and 13th behind it.
+        // The program's name is in brackets and may contain anything; the times are the 12th and 13th fields after it.
         let (_, behind) = stat.rsplit_once(')').ok_or("no name in stat")?;
         let ticks = behind.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
         Ok(ticks.sum::<Result<f64, _>>()? * MS_PER_TICK)
@@ -80,7 +80,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to kill, and waiting only takes its leave.
+        // The process may have ended; then killing fails and waiting only reaps it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

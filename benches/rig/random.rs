@@ -1,6 +1,6 @@
-//! Chance that can be had again.
+//! Reproducible random numbers.
 
-/// SplitMix64: the same seed is the same chat.
+/// SplitMix64 generator: the same seed gives the same chat.
 #[derive(Debug, Clone)]
 pub struct Random(pub u64);
 

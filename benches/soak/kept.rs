@@ -1,4 +1,4 @@
-//! What the database holds when all is over, read without the daemon's own code: a mistake there must not hide itself.
+//! Reads the final database without the daemon's own code, so that a bug in it cannot hide itself.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,17 +11,17 @@ use crate::stage::Stage;
 
 pub struct Kept {
     pub messages: HashMap<Id, Row>,
-    /// Parts of replies, by the message that they reply to.
+    /// Parts of replies, by the message replied to.
     pub replies: HashMap<Id, Vec<Part>>,
-    /// The chat and state of each line about triggers that were too old, with the number in it.
+    /// Chat, state and count of each notice about triggers that were too old.
     pub backlog: Vec<(ChatId, String, usize)>,
-    /// Answers of ours, as messages.
+    /// Answers of the bot, by message.
     pub answers: HashMap<Id, usize>,
-    /// Jobs by kind.
+    /// Number of jobs by kind.
     pub jobs: BTreeMap<String, usize>,
-    /// Jobs that a member waits for.
+    /// Open jobs that a member waits for.
     pub open_jobs: usize,
-    /// Jobs of memory, which have time.
+    /// Open jobs of memory, which are not urgent.
     pub background_jobs: usize,
     pub parked_jobs: Vec<String>,
     pub updates: usize,
@@ -40,7 +40,7 @@ pub struct Part {
     pub key: String,
     pub state: String,
     pub unknown_sends: usize,
-    /// Its words were forgotten.
+    /// `true` if its words were forgotten.
     pub is_blank: bool,
 }
 
@@ -65,13 +65,13 @@ impl Kept {
     }
 }
 
-/// Jobs that a member waits for, while the daemon runs.
+/// Returns the number of open jobs that a member waits for, while the daemon runs.
 pub fn open_jobs(stage: &Stage) -> Outcome<usize> {
     let conn = Connection::open_with_flags(stage.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     Ok(conn.query_row(&open_of(Class::Answering), [], |row| row.get(0))?)
 }
 
-/// Counts jobs that wait or are being done. Periodic ones never end.
+/// Returns SQL that counts waiting and running jobs. Periodic jobs never end and are not counted.
 fn open_of(class: Class) -> String {
     let kinds = JobKind::sql_list(|policy| policy.class == class && !policy.is_periodic);
     format!("SELECT count(*) FROM job WHERE state = 'due' AND kind IN ({kinds})")
@@ -110,7 +110,7 @@ fn backlog(conn: &Connection) -> Outcome<Vec<(ChatId, String, usize)>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The number in a line about old triggers; "a message" is one.
+/// Returns the number in a notice about old triggers; "a message" is one.
 fn counted(text: &str) -> usize {
     let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     number.and_then(|word| word.replace(',', "").parse().ok()).unwrap_or(1)
@@ -138,7 +138,7 @@ fn parked(conn: &Connection) -> Outcome<Vec<String>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// From the first two columns.
+/// Builds a map from the first two columns.
 fn id(row: &rusqlite::Row<'_>) -> rusqlite::Result<Id> {
     Ok((ChatId(row.get(0)?), MessageId(row.get(1)?)))
 }

@@ -1,4 +1,4 @@
-//! What was said that must come to something, as whoever said it knows.
+//! Record of sent messages with the outcome that each must have.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,26 +7,26 @@ use chime_core::{ChatId, MessageId, Timestamp, UserId};
 /// A message of a chat.
 pub type Id = (ChatId, MessageId);
 
-/// What must come of a message.
+/// Expected outcome of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// An answer or an apology.
     Answer,
-    /// The same, to this tag without words or to its author's question right after it.
+    /// An answer or apology, to this mention without words or to its author's question after it.
     AnswerToEither,
-    /// The same, if the message replied to is one that the daemon knows as an answer of its own.
+    /// An answer or apology, if the daemon knows the message replied to as its own answer.
     AnswerIfKnown(MessageId),
     /// A reaction, to thanks in private.
     Reaction,
     /// A reaction to thanks, if the message replied to is a known answer.
     ReactionIfKnown(MessageId),
-    /// The words of a command.
+    /// The reply to a command.
     Words,
     OptOut,
     OptIn,
-    /// That this message is forgotten.
+    /// Forgetting of this message.
     Forget(MessageId),
-    /// Too old: counted in a line.
+    /// Counted in a notice, since it is too old.
     Counted,
 }
 
@@ -35,12 +35,12 @@ pub struct Said {
     pub id: Id,
     pub from: UserId,
     pub due: Due,
-    /// When the trigger was there: of a tag that was added by an edit, when that was.
+    /// Time of the trigger; for a mention added by an edit, the time of the edit.
     pub at: Timestamp,
 }
 
 impl Said {
-    /// Whether it is for the model.
+    /// Returns `true` if the model must answer it.
     pub fn is_ask(&self) -> bool {
         matches!(self.due, Due::Answer | Due::AnswerToEither | Due::AnswerIfKnown(_))
     }
@@ -50,7 +50,7 @@ impl Said {
 pub struct Ledger {
     pub said: Vec<Said>,
     places: HashMap<Id, usize>,
-    /// What the bot replied to.
+    /// Messages that the bot replied to.
     replied: HashSet<Id>,
 }
 

@@ -1,7 +1,7 @@
-//! The daemon's lives: it is killed or stopped every few minutes, and comes back a moment later.
+//! Kills or stops the daemon every few minutes and starts it again a moment later.
 //!
-//! In the second and the fourth quarter it lives in peace, one life for each: memory is compared like with like, the
-//! same ages of a process a half of the run apart.
+//! The second and the fourth quarter each have one process without interruption, so that memory is compared at equal
+//! process ages, half of the run apart.
 
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -18,11 +18,11 @@ use crate::process::{Process, Surroundings};
 use crate::random::Random;
 use crate::stage::Stage;
 
-/// A daemon that is asked to stop has stopped by then.
+/// Longest time for a graceful stop.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
-/// Between the end of a life and the next, in milliseconds.
+/// Pause between the end of a process and the next start, in milliseconds.
 const DOWN_MS: u64 = 4_000;
-/// Lives in each of the quarters without peace.
+/// Processes in each of the interrupted quarters.
 const LIVES: u32 = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ enum End {
 pub struct Lives<'a> {
     program: &'a Path,
     random: Random,
-    /// Ends to come, counted from the beginning.
+    /// Planned ends, as times since the beginning.
     plan: VecDeque<(Duration, End)>,
     process: Option<Process>,
     stopping: Option<Stopwatch>,
@@ -43,7 +43,7 @@ pub struct Lives<'a> {
     pub kills: usize,
     pub stops: usize,
     pub slowest_stop: Duration,
-    /// Processor time of the lives that are over and of this one, as last seen.
+    /// Processor time of all past processes and of the current one, as last measured.
     pub processor_ms: f64,
     life_ms: f64,
     pub wrong: Vec<String>,
@@ -73,8 +73,7 @@ impl<'a> Lives<'a> {
         self.process.is_some() && self.stopping.is_none()
     }
 
-    /// Starts, ends and looks at the daemon, as is due at `at` from the beginning. Nothing starts while the database
-    /// `is_locked`.
+    /// Starts, ends and measures the daemon as planned at `at`. Nothing starts while the database `is_locked`.
     pub fn step(&mut self, stage: &Stage, at: Duration, is_locked: bool) -> Outcome<()> {
         let now = stage.clock.now();
         if let Some(status) = self.ended()? {
@@ -96,12 +95,12 @@ impl<'a> Lives<'a> {
         Ok(())
     }
 
-    /// No more ends but the last.
+    /// Cancels all ends but the last.
     pub fn in_peace(&mut self) {
         self.plan.clear();
     }
 
-    /// The last end, in good order.
+    /// Stops the daemon gracefully for the last time.
     pub async fn finish(&mut self, stage: &Stage) -> Outcome<()> {
         self.end(stage, End::Stop)?;
         let status = loop {
@@ -160,7 +159,7 @@ impl<'a> Lives<'a> {
         let Some(watch) = self.stopping.take() else {
             return self.wrong.push(format!("the daemon ended by itself: {status}"));
         };
-        // What was killed has no code.
+        // A killed process has no exit code.
         let Some(code) = status.code() else { return };
         let took = watch.elapsed();
         self.slowest_stop = self.slowest_stop.max(took);
@@ -173,7 +172,7 @@ impl<'a> Lives<'a> {
     }
 }
 
-/// Ends in the first and third quarter, the last of each at its end.
+/// Returns the ends in the first and third quarter; the last of each is at the quarter's end.
 fn plan(random: &mut Random, length: Duration) -> VecDeque<(Duration, End)> {
     let quarter = length / 4;
     let mut end = || if random.below(2) == 0 { End::Kill } else { End::Stop };

@@ -1,6 +1,7 @@
-//! What people do: talk in bursts and lulls, edit, send albums, tag the bot in every way, use its commands.
+//! Simulates members: they write in bursts and lulls, edit, send albums, mention the bot in every way, and use its
+//! commands.
 //!
-//! The same seed is the same sequence of acts. How they fall together with what the daemon does is up to the machine.
+//! The same seed gives the same sequence of acts. Their timing relative to the daemon's work varies.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -13,15 +14,16 @@ use crate::random::Random;
 use crate::stage::{Place, Stage};
 use crate::words::{ASKS, CHATTER, pick};
 
-/// Messages a second in a burst, in a lull and in between, each with its share of a hundred.
+/// Messages per second in a burst, in a lull and in between, each with its share in percent.
 const RATES: [(u64, f64); 5] = [(15, 0.0), (25, 6.0), (35, 22.0), (20, 50.0), (5, 120.0)];
-/// How long one of these lasts, in milliseconds.
+/// Duration of such a phase, in milliseconds.
 const PHASE_MS: (u64, u64) = (2_000, 12_000);
-/// What is said about: replies and edits are of these many latest messages of a chat.
+/// Number of latest messages of a chat that replies and edits refer to.
 const RECENT: usize = 60;
-/// An answer is replied to when the daemon has surely written down that it is out, however long the file was locked.
+/// Wait before replying to an answer, so that the daemon has surely recorded it as sent, however long the file was
+/// locked.
 const SETTLED: Duration = Duration::from_secs(20);
-/// Somebody who opted out or in waits this long for the reply before changing sides again.
+/// Longest wait for the reply to an opt-out or opt-in before the next one.
 const FICKLE_PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +51,7 @@ enum Act {
     Forget,
 }
 
-/// Of a thousand acts in a group.
+/// Frequencies of acts in a group, per thousand.
 const ACTS: [(u64, Act); 21] = [
     (570, Act::Talk),
     (160, Act::Reply),
@@ -74,7 +76,7 @@ const ACTS: [(u64, Act); 21] = [
     (2, Act::Forget),
 ];
 
-/// A message that others may refer to.
+/// Message that others may refer to.
 #[derive(Debug, Clone, Copy)]
 struct Recent {
     id: MessageId,
@@ -82,7 +84,7 @@ struct Recent {
     is_ask: bool,
 }
 
-/// An answer of the bot.
+/// Answer of the bot.
 #[derive(Debug, Clone, Copy)]
 struct Answer {
     chat: ChatId,
@@ -90,7 +92,7 @@ struct Answer {
     at: Timestamp,
 }
 
-/// Where somebody stands who changes their mind in a chat.
+/// Consent state of a member who opts out and in.
 #[derive(Debug, Clone, Copy)]
 struct Mind {
     is_out: bool,
@@ -100,7 +102,7 @@ struct Mind {
 
 pub struct Load {
     pub ledger: Ledger,
-    /// Messages said, and edits.
+    /// Number of messages and edits sent.
     pub acts: u64,
     seed: u64,
     pace: Random,
@@ -134,7 +136,7 @@ impl Load {
         }
     }
 
-    /// Does what is to be done by `at`, counted from the beginning.
+    /// Performs the acts planned until `at`, counted from the beginning.
     pub fn step(&mut self, stage: &Stage, at: Duration) {
         self.listen(stage);
         if at >= self.phase_ends {
@@ -147,16 +149,16 @@ impl Load {
         while self.owed >= 1.0 {
             self.owed -= 1.0;
             self.acts += 1;
-            // Each act has its own chance: what one of them finds does not change the next.
+            // Each act has its own random generator, so that one act does not change the next.
             let mut random = Random(self.seed ^ self.acts.wrapping_mul(0xD6E8_FEB8_6659_FD93));
             self.act(&mut Scene { stage, random: &mut random, now: stage.clock.now() });
         }
     }
 
-    /// Takes note of what the bot said.
+    /// Records new messages of the bot.
     pub fn listen(&mut self, stage: &Stage) {
         let next = stage.telegram.cursor();
-        // What comes in between is seen twice, which does not matter.
+        // Messages that arrive meanwhile are seen twice, which is harmless.
         for action in stage.telegram.actions_since(self.heard) {
             let BotAction::Sent(message) = action else { continue };
             let Some(parent) = message.reply_to else { continue };
@@ -210,7 +212,7 @@ impl Load {
         }
     }
 
-    /// In private everything is for the bot.
+    /// In private every message is for the bot.
     fn act_in_private(&mut self, scene: &mut Scene<'_>, place: &Place) {
         let (text, due) = match scene.random.below(20) {
             0 => ("/privacy".to_owned(), Due::Words),
@@ -312,7 +314,7 @@ impl Load {
         }
     }
 
-    /// A reply to an answer of the bot.
+    /// Replies to an answer of the bot.
     fn answer_back(&mut self, scene: &mut Scene<'_>, place: &Place, act: Act) {
         let known: Vec<Answer> =
             self.answers.iter().filter(|answer| is_settled(answer, place, scene)).copied().collect();
@@ -326,14 +328,14 @@ impl Load {
         self.say(scene, place, post, due);
     }
 
-    /// A tag that Telegram delivers long after it was sent.
+    /// Sends a trigger that Telegram delivers long after it was sent.
     fn old_tag(&mut self, scene: &mut Scene<'_>, place: &Place) {
         let age = Duration::from_secs(16 * 60 + scene.random.below(1_800));
         let post = Post { at: scene.now.minus(age), ..scene.post(place, "@bot are we still on?".to_owned()) };
         self.say(scene, place, post, Due::Counted);
     }
 
-    /// Those who may have opted out talk and ask like everybody.
+    /// Members who may have opted out write and ask like the others.
     fn fickle_talk(&mut self, scene: &mut Scene<'_>, place: &Place) {
         let text = scene.chatter(self.acts);
         let Some(from) = scene.some(&scene.stage.fickle.clone()) else { return };
@@ -365,7 +367,7 @@ impl Load {
         self.minds.insert((place.chat, from), Mind { is_out, command, at: scene.now });
     }
 
-    /// Somebody has a message of their own forgotten; nobody refers to it afterwards.
+    /// Requests to forget a member's own message; nobody refers to it afterwards.
     fn forget(&mut self, scene: &mut Scene<'_>, place: &Place) {
         let Some(target) = self.some_recent(scene, place, false) else { return };
         self.forget_recent(place, target.id);
@@ -403,7 +405,7 @@ impl Load {
     }
 }
 
-/// A tag without words waits for its author's question, unless it replies to something.
+/// Returns the expected outcome. A mention without words waits for its author's question, unless it is a reply.
 fn due_to(ask: &Post) -> Due {
     let has_words = ask.text.replace("@bot", "").contains(char::is_alphanumeric);
     if has_words || ask.reply_to.is_some() { Due::Answer } else { Due::AnswerToEither }
@@ -413,7 +415,7 @@ fn is_settled(answer: &Answer, place: &Place, scene: &Scene<'_>) -> bool {
     answer.chat == place.chat && scene.now.since(answer.at) > SETTLED
 }
 
-/// One moment in which somebody does something.
+/// Time and author of one act.
 struct Scene<'a> {
     stage: &'a Stage,
     random: &'a mut Random,
@@ -432,7 +434,7 @@ impl Scene<'_> {
         self.stage.telegram.say(place.chat, post)
     }
 
-    /// A line that nobody said before.
+    /// Returns a text that was not used before.
     fn chatter(&self, number: u64) -> String {
         format!("{} ({number})", CHATTER[(number.wrapping_mul(7) % CHATTER.len() as u64) as usize])
     }

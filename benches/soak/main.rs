@@ -1,8 +1,8 @@
-//! An hour in a rough neighbourhood: the real binary as a process of its own, between an embedded Telegram and a model,
-//! under a mixed load, while either of them fails, the database is locked, and the daemon is killed and stopped.
+//! Soak test: runs the real binary as a separate process between an embedded Telegram and a model, under a mixed load,
+//! while both fail at times, the database gets locked, and the daemon is killed and stopped.
 //!
-//! In the end both sides must agree: every message is a row, every trigger has its one visible outcome, nothing is left
-//! open or parked, and memory is flat. What does not hold is listed, and the exit code says so.
+//! In the end both sides must agree: every message is a row, every trigger has its one visible outcome, nothing is open
+//! or parked, and memory is flat. Failed expectations are listed and set the exit code.
 //!
 //! `cargo bench --bench soak -- --help`
 
@@ -40,19 +40,19 @@ use crate::stage::Stage;
 /// Runs the daemon under load with faults, and checks that nothing is lost, doubled or left over.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How long the load lasts
+    /// Duration of the load
     #[arg(long, default_value_t = 60.0)]
     minutes: f64,
-    /// The same seed is the same load and the same faults; without it, another one each time
+    /// Seed of the load and the faults; random by default
     #[arg(long)]
     seed: Option<u64>,
-    /// Print one JSON line and no table
+    /// Print one JSON line instead of the table
     #[arg(long)]
     json: bool,
-    /// Where the database goes: a folder on a real disk
+    /// Folder for the database, on a real disk
     #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
     folder: PathBuf,
-    /// The program to soak
+    /// Program to test
     #[arg(long, default_value = env!("CARGO_BIN_EXE_chime"))]
     program: PathBuf,
     /// Passed by cargo
@@ -60,14 +60,14 @@ struct Arguments {
     bench: bool,
 }
 
-/// What keeps a run from being one: it ends, with the reason.
+/// Reason for ending the run early.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Between two looks at what is due.
+/// Interval for performing planned acts.
 const TICK: Duration = Duration::from_millis(20);
-/// After the load everything is done by then: longer than an answer may take, and than a chat is throttled.
+/// Longest time after the load until all work is done: longer than an answer and than a throttled chat takes.
 const DRAINED_WITHIN: Duration = Duration::from_secs(180);
-/// A line about progress so often.
+/// Interval of progress lines.
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
 #[tokio::main(worker_threads = 2)]
@@ -133,7 +133,7 @@ async fn soak(arguments: &Arguments) -> Outcome<Report> {
     Ok(report)
 }
 
-/// Waits until there is nothing left to do; gives how long that took.
+/// Waits until all work is done, and returns the time it took.
 async fn drain(stage: &Stage, lives: &mut Lives<'_>, watch: Stopwatch) -> Outcome<Duration> {
     let drain = stage.clock.stopwatch();
     lives.in_peace();

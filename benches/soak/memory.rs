@@ -1,18 +1,18 @@
-//! Whether memory stays flat.
+//! Checks that memory stays flat.
 
 use std::time::Duration;
 
 use crate::Outcome;
 use crate::process::Process;
 
-/// Between two looks; closer in a short run.
+/// Interval of measurements; shorter in a short run.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Shorter runs end while caches still fill: they say nothing about leaks.
+/// Shortest run that can show leaks. In shorter ones caches are still filling.
 const TELLING: Duration = Duration::from_secs(30 * 60);
-/// By so much the fourth quarter may lie above the second: its database is more than twice as large, and fills more of
-/// the page caches (8 MB a connection). A kilobyte lost with every message would double it.
+/// Largest ratio of the fourth quarter to the second. Its database is more than twice as large and fills more of the
+/// page caches (8 MB per connection). Losing a kilobyte with every message would double the memory.
 const MOST_BETWEEN_LIVES: f64 = 1.25;
-/// By so much a life may grow after its first two thirds.
+/// Largest growth of one process after its first two thirds.
 const MOST_WITHIN_A_LIFE: f64 = 1.10;
 
 #[derive(Debug, Clone, Copy)]
@@ -29,20 +29,20 @@ pub struct Memory {
     samples: Vec<Sample>,
 }
 
-/// What the samples come to, in MB.
+/// Medians of the samples, in MB.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct MemoryFigures {
-    /// Medians of the two quarters that are one life each.
+    /// Medians of the two quarters with one process each.
     pub second_quarter_mb: f64,
     pub last_quarter_mb: f64,
-    /// Medians within the last life: the first third of it is the warm-up.
+    /// Medians within the last process: its second and last third.
     pub last_life_middle_mb: f64,
     pub last_life_end_mb: f64,
     pub highest_mb: f64,
-    /// Medians of the tenths of the run: every life warms up, so this is no straight line.
+    /// Medians of the tenths of the run. Every process warms up, so the line is not straight.
     pub tenths_mb: Vec<f64>,
     pub samples: usize,
-    /// Whether the run was long enough to judge.
+    /// `true` if the run was long enough to judge.
     pub is_telling: bool,
 }
 
@@ -60,7 +60,7 @@ impl Memory {
             return Ok(());
         }
         self.next = at + LOOK_EVERY.min(self.length / 120);
-        // Between its end and our noticing it has no memory.
+        // Between the end of a process and its detection there is no memory to read.
         if let Ok(mb) = process.resident_mb() {
             self.samples.push(Sample { at, life: self.life, mb });
         }
@@ -89,7 +89,7 @@ impl Memory {
 }
 
 impl MemoryFigures {
-    /// What is wrong.
+    /// Returns the failed expectations.
     pub fn wrong(&self) -> Vec<String> {
         let grown = |what: &str, before: f64, after: f64, most: f64| {
             let is_flat = !self.is_telling || after <= before * most;

@@ -1,5 +1,5 @@
-//! What goes wrong around the daemon, at random but by a seed: Telegram, the model, the database. Its own ends are in
-//! `lives.rs`.
+//! Injects faults around the daemon, at random by a seed: in Telegram, the model and the database. Ends of the daemon
+//! itself are in `lives.rs`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::Outcome;
 use crate::random::Random;
 use crate::stage::Stage;
 
-/// Between two faults of a kind, in milliseconds. Longer than a lost send waits for its repetition: a send that is lost
-/// twice is given up, since nobody knows whether it arrived.
+/// Pause between two faults of a kind, in milliseconds. Longer than the wait before a lost send is repeated: a send
+/// that is lost twice is given up, since nobody knows whether it arrived.
 const POLLS_MS: (u64, u64) = (3_000, 12_000);
 const SENDS_MS: (u64, u64) = (4_000, 14_000);
 const MODEL_MS: (u64, u64) = (4_000, 16_000);
 const REDELIVERIES_MS: (u64, u64) = (2_000, 10_000);
-/// With fewer updates waiting, earlier faults of polls are over.
+/// Number of waiting updates below which earlier faults of polls are over.
 const CAUGHT_UP: usize = 100;
-/// How long what hangs goes on hanging.
+/// Duration of a hanging request.
 const HANGS_MS: (u64, u64) = (2_000, 12_000);
-/// How long the database is locked.
+/// Duration of a lock on the database.
 const LOCKED_MS: (u64, u64) = (300, 6_000);
 
 pub struct Mischief {
     random: Random,
-    /// When the next of each kind is due.
+    /// Time of the next fault of each kind.
     polls: Timestamp,
     sends: Timestamp,
     model: Timestamp,
@@ -38,13 +38,13 @@ pub struct Mischief {
     releases: Option<Timestamp>,
     model_releases: Option<Timestamp>,
     locked: Option<(Connection, Timestamp)>,
-    /// How many of each kind there were.
+    /// Number of faults of each kind.
     pub counts: BTreeMap<&'static str, usize>,
 }
 
 impl Mischief {
     pub fn new(seed: u64, now: Timestamp, length: Duration) -> Self {
-        // A minute apart, closer in a short run.
+        // A minute apart, less in a short run.
         let apart = u64::try_from(length.as_millis() / 12).unwrap_or(u64::MAX).clamp(6_000, 60_000);
         let lock_every_ms = (apart, apart * 2);
         let mut random = Random(seed ^ 0x5EED);
@@ -68,12 +68,12 @@ impl Mischief {
         self.locked.is_some()
     }
 
-    /// Does what is due. `is_up`: the daemon runs, so that there is a database to lock.
+    /// Injects the planned faults. `is_up` says that the daemon runs, so that there is a database to lock.
     pub fn step(&mut self, stage: &Stage, is_up: bool) -> Outcome<()> {
         let now = stage.clock.now();
         if self.polls <= now {
             self.polls = after(now, &mut self.random, POLLS_MS);
-            // The worse it gets, the less often the daemon asks: faults that pile up would shut it out for good.
+            // After more faults the daemon asks less often; if faults piled up, it would never recover.
             if stage.telegram.pending_updates() < CAUGHT_UP {
                 self.disturb_polls(stage, now);
             }
@@ -90,7 +90,7 @@ impl Mischief {
             self.redeliveries = after(now, &mut self.random, REDELIVERIES_MS);
             self.count("updates sent again");
             match self.random.below(2) {
-                // Under its own id: one that was confirmed, as after a hiccup on the other side.
+                // Sends an update again under its own id, as Telegram may do after a fault of its own.
                 0 => drop(stage.telegram.redeliver(UpdateId(stage.telegram.confirmed_offset() - 1))),
                 _ => drop(stage.telegram.latest_update().and_then(|latest| stage.telegram.duplicate(latest))),
             }
@@ -118,7 +118,6 @@ impl Mischief {
         Ok(())
     }
 
-    /// Nothing goes wrong any more.
     pub fn end(&mut self, stage: &Stage) -> Outcome<()> {
         stage.telegram.clear_faults();
         stage.telegram.release();
@@ -190,7 +189,7 @@ impl Mischief {
         if matches!(reply, Reply::Hang | Reply::Held(_)) {
             self.model_releases = Some(after(now, &mut self.random, HANGS_MS));
         }
-        // Once is mended by a second try; several in a row end in an apology.
+        // A single fault is repaired by a retry; several in a row lead to an apology.
         let times = 1 + self.random.below(5) as usize;
         stage.model.script(std::iter::repeat_n(reply, times));
     }
@@ -213,7 +212,7 @@ fn refusal(code: u16, why: &str) -> Fault {
     Fault::Status(code, format!(r#"{{"ok":false,"error_code":{code},"description":"{why}"}}"#))
 }
 
-/// Takes the lock as another program would; none where it cannot be had now.
+/// Takes the lock as another program would; `None` if it is not available.
 fn lock(stage: &Stage) -> Outcome<Option<Connection>> {
     let database = stage.database();
     if !database.exists() {

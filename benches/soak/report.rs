@@ -1,4 +1,4 @@
-//! What the run came to, as a table and as JSON.
+//! Figures of the run, as a table and as JSON.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,14 @@ pub struct Report {
     pub reply_p50_ms: f64,
     pub reply_p95_ms: f64,
     pub slowest_reply_s: f64,
-    /// From the last of the load until nothing was left to do.
+    /// Seconds from the end of the load until all work was done.
     pub drain_s: f64,
     pub memory: MemoryFigures,
     pub database_mb: f64,
-    /// Of one processor.
+    /// Share of one processor.
     pub processor_percent: f64,
-    /// Lines of the log at the level of errors.
+    /// Log lines at the level error.
     pub errors_logged: usize,
-    /// What does not hold.
     pub wrong: Vec<String>,
 }
 

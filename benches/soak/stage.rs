@@ -1,4 +1,4 @@
-//! What is around the daemon: a Telegram with chats of every kind, a model, a folder for the database.
+//! Surroundings of the daemon: a Telegram with chats of every kind, a model, and a folder for the database.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,7 @@ use tempfile::TempDir;
 use crate::Outcome;
 
 const PEOPLE: [&str; 8] = ["Ana", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gil", "Hana"];
-/// Those who change their mind about being read along with. They are in groups only: in private an opt-out is for
-/// every chat.
+/// Members who opt out and in again. They are in groups only: in private an opt-out covers every chat.
 const FICKLE: [&str; 2] = ["Olga", "Pavel"];
 const TOPICS: [&str; 3] = ["Routes", "Gear", "Photos"];
 
@@ -26,14 +25,14 @@ pub struct Stage {
     folder: TempDir,
 }
 
-/// A chat and who is in it.
+/// Chat and its members.
 pub struct Place {
     pub chat: ChatId,
     pub people: Vec<UserId>,
-    /// Empty where there are none.
+    /// Forum topics; empty if there are none.
     pub topics: Vec<ThreadId>,
     pub is_private: bool,
-    /// Of a thousand things that are said, so many are said here.
+    /// Share of the messages sent here, per thousand.
     pub share: u64,
 }
 
@@ -84,13 +83,13 @@ impl Stage {
         self.folder.path().join("chime.log")
     }
 
-    /// Leaves the folder where it is, to be looked at.
+    /// Keeps the folder, for inspection.
     pub fn keep(&mut self) {
         self.folder.disable_cleanup(true);
     }
 }
 
-/// What the model writes: an answer, tags as JSON, or bullets of what it is shown to sum up.
+/// Returns a plausible model reply: an answer, tags as JSON, or bullets of the lines to summarize.
 fn written(request: &Value) -> Reply {
     if request["response_format"]["json_schema"]["name"] == "tags" {
         return Reply::text(r#"{"tags":[{"tag":"friday-table","conf":0.9},{"tag":"boat-shed","conf":0.7}]}"#);
@@ -106,7 +105,7 @@ fn written(request: &Value) -> Reply {
     }
 }
 
-/// A line that it is shown, `[m4 · …] text`, as a bullet that rests on it.
+/// Converts a line of the prompt, `[m4 · …] text`, into a bullet with its source.
 fn bullet(line: &str) -> Option<String> {
     let (head, text) = line.trim().strip_prefix("[m")?.split_once("] ")?;
     let number: u32 = head.split(' ').next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Whether both sides agree in the end: what was said, what Telegram shows, what the database holds.
+//! Compares both sides at the end: the messages sent, Telegram's chats, and the database.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::kept::{Kept, Part};
 use crate::ledger::{Due, Id, Ledger, Said};
 use crate::stage::Stage;
 
-/// After a tag without words its author's question is waited for so long.
+/// Longest time between a mention without words and its author's question.
 const QUESTION_WITHIN: Duration = Duration::from_secs(60);
-/// Of one kind of mistake so many are told one by one.
+/// Most examples listed for one kind of mistake.
 const EXAMPLES: usize = 5;
 
-/// How much of what there was.
+/// Counts of messages and outcomes.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct Counts {
-    /// In Telegram, those of the bot included.
+    /// Messages in Telegram, including those of the bot.
     pub messages: usize,
     pub rows: usize,
-    /// Forgotten, or of somebody who had opted out.
+    /// Messages forgotten or written by somebody who had opted out.
     pub stubs: usize,
     pub updates: usize,
     pub asks: usize,
@@ -30,13 +30,13 @@ pub struct Counts {
     pub apologised: usize,
     pub commands: usize,
     pub thanks: usize,
-    /// Too old, and counted in a line.
+    /// Triggers that were too old and counted in a notice.
     pub counted: usize,
-    /// Shown twice, since nobody knew whether the first had arrived.
+    /// Replies shown twice, since it was unknown whether the first one had arrived.
     pub shown_twice: usize,
-    /// Not shown, since nobody knew, twice, whether it had arrived.
+    /// Replies given up after it was unknown twice whether they had arrived.
     pub given_up: usize,
-    /// Questions that were taken for the rest of a tag without words.
+    /// Questions joined with an earlier mention without words.
     pub in_two: usize,
     /// Jobs of memory that were still open.
     pub background_jobs: usize,
@@ -44,26 +44,26 @@ pub struct Counts {
 
 pub struct Verdict {
     pub counts: Counts,
-    /// From an ask to what is to be seen of it, in milliseconds.
+    /// Time from a question to its visible outcome, in milliseconds.
     pub replies_ms: Vec<f64>,
     pub wrong: Vec<String>,
 }
 
-/// Everything there is to judge by.
+/// Input of the judgement, and its results so far.
 struct Court<'a> {
     stage: &'a Stage,
     ledger: &'a Ledger,
     kept: &'a Kept,
-    /// What the bot said, by what it replies to.
+    /// Messages of the bot, by the message replied to.
     replies: HashMap<Id, Vec<SandboxMessage>>,
-    /// The question that was answered in place of a tag without words, by the tag.
+    /// Question that was answered for each mention without words, by the mention.
     questions: HashMap<Id, Id>,
     counts: Counts,
     replies_ms: Vec<f64>,
     wrong: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// `updates` is how many Telegram had for the daemon.
+/// Judges the run. `updates` is the number of updates that Telegram had for the daemon.
 pub fn judge(stage: &Stage, ledger: &Ledger, kept: &Kept, updates: usize) -> Verdict {
     let mut court = Court {
         stage,
@@ -88,12 +88,12 @@ pub fn judge(stage: &Stage, ledger: &Ledger, kept: &Kept, updates: usize) -> Ver
     Verdict { wrong: told.collect(), counts: court.counts, replies_ms: court.replies_ms }
 }
 
-/// What must be left of a message.
+/// Expected content of a stored message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     Whole,
     Stub,
-    /// Said while the command was on its way that decides.
+    /// Either is right: the message was sent while an opt-out or opt-in was being handled.
     Either,
 }
 
@@ -117,7 +117,8 @@ impl Court<'_> {
         }
     }
 
-    /// What is said by the author of a tag without words as their next message there, within a minute, and was answered.
+    /// Collects answered questions that followed a mention without words: the author's next message there, within a
+    /// minute.
     fn collect_questions(&mut self) {
         let tags = self.ledger.said.iter().filter(|said| said.due == Due::AnswerToEither);
         for tag in tags {
@@ -128,7 +129,7 @@ impl Court<'_> {
             let id = (next.chat, next.id);
             let is_in_time = next.date.since(all[at].date) <= QUESTION_WITHIN;
             let is_answered = self.replies.contains_key(&id) || !self.parts(id).is_empty();
-            // It may have become a tag itself, by an edit.
+            // An edit may have turned it into a mention too.
             let is_no_other_ask = self.ledger.find(id).is_none_or(|said| matches!(said.due, Due::AnswerIfKnown(_)));
             let are_two_asks = self.is_ask_of_its_own(id) && !self.parts(tag.id).is_empty();
             if is_in_time && is_answered && is_no_other_ask && !are_two_asks {
@@ -163,7 +164,7 @@ impl Court<'_> {
             return;
         };
         self.counts.stubs += usize::from(row.is_stub);
-        // An answer goes with what it rests on.
+        // An answer is deleted with its sources.
         if is_own {
             return;
         }
@@ -177,11 +178,11 @@ impl Court<'_> {
         }
     }
 
-    /// Whether the daemon cannot know that this message of its own is out.
+    /// Returns `true` if the daemon cannot know that this message of its own was sent.
     fn may_be_unknown(&self, message: &SandboxMessage) -> bool {
         match message.reply_to {
             Some(to) => self.parts((message.chat, to)).iter().any(|part| part.unknown_sends > 0),
-            // A line about old triggers.
+            // A notice about old triggers.
             None => true,
         }
     }
@@ -228,13 +229,13 @@ impl Court<'_> {
         self.weigh_backlog(&old);
         let jobs = |kind: &str| self.kept.jobs.get(kind).copied().unwrap_or(0);
         let (answers, commands, thanks) = (jobs("answer"), jobs("command"), jobs("thank"));
-        // The question's job takes the place of the tag's, whose row stays.
+        // The question's job replaces the mention's job, whose row stays.
         self.expect("answer jobs", self.counts.asks + self.counts.in_two, answers);
         self.expect("command jobs", self.counts.commands, commands);
         self.expect("jobs of thanks", self.counts.thanks, thanks);
     }
 
-    /// What is due, where that depends on what the daemon knows; none: nothing.
+    /// Returns the expected outcome, where it depends on the daemon's knowledge; `None` for no outcome.
     fn resolved(&self, said: &Said) -> Option<Due> {
         let is_known = |parent: MessageId| self.kept.answers.contains_key(&(said.id.0, parent));
         match said.due {
@@ -244,7 +245,7 @@ impl Court<'_> {
         }
     }
 
-    /// Whether this is a reply to an answer that the daemon knows, and is weighed as such.
+    /// Returns `true` if this replies to an answer that the daemon knows, and is counted as such.
     fn is_ask_of_its_own(&self, id: Id) -> bool {
         self.ledger.find(id).and_then(|said| self.resolved(said)) == Some(Due::Answer)
     }
@@ -343,13 +344,13 @@ impl Court<'_> {
     }
 }
 
-/// Of whom and of what nothing may be kept.
+/// Messages of which nothing may be stored.
 struct Rules {
-    /// What somebody had forgotten, and whether it is told to be.
+    /// Forgotten messages; `true` if the member was told so.
     forgotten: HashMap<Id, bool>,
-    /// Commands to forget: they go with what they are about.
+    /// Commands to forget, which are deleted with their target.
     commands: HashSet<Id>,
-    /// Opting out and in, in order: when it was said, when it was done.
+    /// Opt-outs and opt-ins in order, with the times of the command and of its reply.
     changes: HashMap<(ChatId, UserId), Vec<Change>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is said.
+//! Texts of messages.
 
 pub const CHATTER: [&str; 16] = [
     "Shall we try the Thai place on Friday?",
@@ -31,7 +31,7 @@ pub const ASKS: [&str; 8] = [
     "@bot mis sa sellest arvad?",
 ];
 
-/// What has its place at `at`, where each takes as many places as stand before it.
+/// Returns the entry at `at`, where each entry occupies as many places as its number says.
 pub fn pick<T>(of: &[(u64, T)], at: u64) -> &T {
     let mut sum = 0;
     let found = of.iter().find(|(places, _)| {

@@ -1,5 +1,5 @@
-//! A year of a busy group on a moved clock, through the whole daemon: sessions, folds and caps hold after each day. Prints how
-//! long that took, what it weighs, and what a day costs. `cargo bench --bench year`
+//! Simulates a year of a busy group on a moved clock, through the whole daemon: sessions, folds and caps are checked
+//! after each day. Prints the time, the size and the cost of a day. `cargo bench --bench year`
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -10,18 +10,18 @@ use chime_runtime::clock::Clock;
 use chime_world::World;
 use clap::Parser;
 
-/// The allocator of the program, since the daemon runs in this process.
+/// Allocator of the program, since the daemon runs in this process.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Lives through many days of a busy group.
+/// Simulates many days of a busy group.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How many
+    /// Number of days
     #[arg(long, default_value_t = 365)]
     days: u32,
-    /// Messages of each
+    /// Messages per day
     #[arg(long, default_value_t = 200)]
     messages: u32,
     /// Passed by cargo

@@ -1,4 +1,4 @@
-//! Which room works on which job.
+//! Dispatches jobs to their handlers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorKeeper;
 use chime_privacy::worker::Keeper;
 
-/// Everybody who can work.
+/// Handlers of all job kinds.
 pub struct Crew {
     pub answering: Answering,
     pub commands: Commands,
@@ -57,7 +57,7 @@ impl Crew {
             JobPayload::Sessions {} => self.memory.divide().await,
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Vectors {} => {
-                // A change of models waits for the summaries too.
+                // Vectors of summaries follow a change of the model too.
                 if let Err(error) = self.memory.fill_in_vectors().await {
                     return Outcome::of_store(&error, &job);
                 }

@@ -1,4 +1,4 @@
-//! What remembers, built from the configuration.
+//! Builds the memory components from the configuration.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,6 @@ use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, pieces, strand_su
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_STRAND_TOKENS, StrandLimits};
 
-/// Who makes and keeps what is remembered.
 pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
     let memory = &parts.config.memory;
     let model =
@@ -34,7 +33,6 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
     })
 }
 
-/// Who makes recaps.
 pub(super) fn recaps(parts: &Parts, wake: &Wake, memory: &Arc<Memory>) -> Recaps {
     Recaps {
         store: parts.store.clone(),
@@ -47,7 +45,7 @@ pub(super) fn recaps(parts: &Parts, wake: &Wake, memory: &Arc<Memory>) -> Recaps
     }
 }
 
-/// What memory adds to the prompt of an answer.
+/// Returns the sources of the prompt sections that come from memory.
 pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     if !config.is_on {
         return Vec::new();
@@ -60,13 +58,13 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     vec![recent_and_history, topic]
 }
 
-/// What stands for the oldest part of a long strand.
+/// Returns the limits above which the oldest part of a thread is replaced by a summary; `None` without memory.
 pub fn strands(config: &MemoryConfig) -> Option<LongStrands> {
     let limits = StrandLimits { messages: config.max_history, tokens: MAX_STRAND_TOKENS };
     config.is_on.then(|| LongStrands::new(limits, strand_summary))
 }
 
-/// What makes vectors of summaries.
+/// Returns the source of summary vectors.
 fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {
     Ok(match sources(config, embedder)? {
         VectorSource::Off => SummaryVectors::Off,
@@ -75,7 +73,7 @@ fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryV
     })
 }
 
-/// What makes vectors of anything.
+/// Returns the source of vectors for messages and summaries.
 pub fn sources(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<VectorSource, AppError> {
     if let EmbeddingConfig::OpenAi(_) = &config.embedding {
         return Ok(servers::server(config)?.map_or(VectorSource::Off, VectorSource::Server));

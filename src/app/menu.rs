@@ -1,4 +1,4 @@
-//! Tells Telegram which commands there are, and in a line what the bot keeps.
+//! Sets the bot's command menu and its short description on Telegram.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_telegram::{Telegram, TelegramError};
 
-/// Sets command menu and description once, however long that takes. Nothing waits for it.
+/// Task that sets the command menu and the description once, retrying as long as needed. Nothing waits for it.
 pub struct Menu {
     pub telegram: Telegram,
     pub clock: Clock,
@@ -32,20 +32,20 @@ impl Menu {
                 () = self.clock.sleep(backoff.failed(random())) => {}
             }
         }
-        // A task that ends stops the daemon.
+        // The daemon stops when a task ends, so this one waits for the stop.
         stop.cancelled().await;
         Ok(())
     }
 
-    /// Sets the menus that are `left`, each once, and the description.
+    /// Sets each menu in `left` once, then the description.
     async fn introduce(&self, left: &mut VecDeque<(&str, Vec<(&str, &str)>)>) -> Result<(), TelegramError> {
         while let Some((language, commands)) = left.front() {
-            // English is what everybody sees who has another language.
+            // The menu without a language is for all users without a menu in their own; it is English.
             let language = (*language != "en").then_some(*language);
             self.telegram.set_commands(commands, language).await?;
             left.pop_front();
         }
-        // What the operator wrote there stays.
+        // A description written by the operator stays.
         if self.telegram.short_description().await?.is_empty() {
             self.telegram.set_short_description(&wording::in_a_line(self.promise.retention)).await?;
         }

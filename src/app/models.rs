@@ -1,4 +1,4 @@
-//! The models that the operator named, behind the gateway.
+//! Builds the clients for the configured models.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use chime_llm::{Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
-/// For the retries of one summary or extraction. Nobody waits for it.
+/// Longest time for one summary or extraction, including retries. No member waits for it.
 const BACKGROUND_DEADLINE: Duration = Duration::from_secs(180);
 
 pub fn gateway(config: &Config, store: &Store, clock: &Clock) -> Result<Gateway, AppError> {
     let llm = &config.llm;
     let answer = model(config, llm.model.as_ref(), llm.deadline)?;
-    // What one purpose learns about a model, the others need not learn again.
+    // Shared client: facts learned about a model for one purpose are known for the others too.
     let other = |name: Option<&String>| match name.filter(|name| Some(*name) != llm.model.as_ref()) {
         Some(name) => model(config, Some(name), BACKGROUND_DEADLINE),
         None => Ok(answer.clone()),
@@ -28,7 +28,7 @@ pub fn gateway(config: &Config, store: &Store, clock: &Clock) -> Result<Gateway,
     Ok(Gateway::new(GatewayParts { store, clock, models, guard, budget }))
 }
 
-/// The model that transcribes, where the operator named one.
+/// Builds the transcription client, if the operator named a model for it.
 pub fn transcriber(config: &Config, store: &Store, clock: &Clock) -> Result<Option<Transcriber>, AppError> {
     let (Some(model), false) = (&config.llm.model_transcribe, config.llm.is_offline()) else { return Ok(None) };
     let options = LlmOptions { deadline: BACKGROUND_DEADLINE, ..LlmOptions::of(&config.llm, model) };
@@ -40,7 +40,8 @@ fn budget(config: &Config) -> Budget {
     Budget { caps: config.limits.daily_tokens, prices: config.limits.prices }
 }
 
-/// The model of that name, or the one that answers. None is configured where that one is not.
+/// Builds a client for the named model, or for the answering one if there is no name. Without an answering model it is
+/// offline.
 fn model(config: &Config, name: Option<&String>, deadline: Duration) -> Result<Llm, AppError> {
     let config = &config.llm;
     let Some(answering) = &config.model else { return Ok(Llm::Offline) };

@@ -1,24 +1,22 @@
-//! What a service manager is told. Without one, nothing happens.
+//! Notifications to the service manager; without one, nothing happens.
 
 use sd_notify::NotifyState;
 
-/// Updates are coming in.
+/// Reports that polling works.
 pub fn ready() {
     tell(&[NotifyState::Ready, NotifyState::Status("polling")]);
 }
 
-/// Telegram cannot be reached yet. That counts as started, and as alive: otherwise a machine without a network would
-/// never come to the end of its own start.
+/// Reports that Telegram cannot be reached yet. This counts as started and alive; otherwise a machine without a network
+/// would never finish its own start.
 pub fn waiting() {
     tell(&[NotifyState::Ready, NotifyState::Watchdog, NotifyState::Status("waiting for Telegram")]);
 }
 
-/// A sign of life.
 pub fn alive() {
     tell(&[NotifyState::Watchdog]);
 }
 
-/// The stop has begun.
 pub fn stopping() {
     tell(&[NotifyState::Stopping]);
 }

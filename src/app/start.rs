@@ -1,4 +1,5 @@
-//! What a start does once: opening the store, reading the model, meeting Telegram, and the line that it is told by.
+//! Steps of a start: opening the store, loading the embedding model, connecting to Telegram, and the log line at the
+//! end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,11 +22,11 @@ use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Opened, Store, admission, inbox, jobs, outbox};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
-/// Nothing else keeps a client from being set up.
+/// The only known reason for a client that cannot be built.
 const NO_CERTIFICATES: &str =
     "are the trusted certificates of the system installed? Debian has them in ca-certificates";
 
-/// What the operator should see at a glance.
+/// Logs the configuration at a glance.
 pub(super) async fn tell(config: &Config, store: &Store, username: &str) -> Result<(), AppError> {
     let Config { llm, embedding, privacy, access, time, .. } = config;
     let admitted = store.read(admission::count).await?;
@@ -72,8 +73,8 @@ pub(super) async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, Ap
     Ok(store)
 }
 
-/// The embedding model. The one inside the program only sharpens the choice of messages, so that the daemon starts without
-/// it too; one that the operator named must be there.
+/// Loads the embedding model. Without the built-in model the daemon starts anyway, since it only improves the choice of
+/// messages; a model that the operator named must load.
 pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<Embedder>>, AppError> {
     let named = matches!(config, EmbeddingConfig::Model2Vec(_));
     let loaded = tokio::task::spawn_blocking(move || Embedder::load(&config)).await;
@@ -87,11 +88,11 @@ pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<
     }
 }
 
-/// Takes up what was under way when the process ended, as soon as the file can be written.
+/// Resumes work that was interrupted when the process ended, as soon as the database can be written.
 pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
     let now = clock.now();
     let recovering = record(store, clock, move |tx| {
-        // Behind what it last showed: what was put off would wait for as long as the clock was ahead.
+        // The clock now shows less than it did before; postponed jobs would wait until it catches up.
         let ahead = inbox::last_stored_at(tx)?.map_or(Duration::ZERO, |last| last.since(now));
         if ahead > SET_BACK_FROM {
             tracing::warn!(by_s = ahead.as_secs(), "the clock of this machine was set back since the last run");
@@ -115,7 +116,7 @@ pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationTok
     Ok(())
 }
 
-/// A code for the first owner, where the operator named nobody who could let the bot in anywhere.
+/// Creates a code for claiming the bot, if neither the operator nor a claim has named an owner or an allowed chat.
 pub(super) async fn claim_code(config: &Config, store: &Store) -> Result<Option<ClaimCode>, AppError> {
     let has_owner = store.read(admission::has_owner).await?;
     if !is_unclaimed(&config.access, has_owner) {
@@ -137,7 +138,7 @@ pub(super) fn connect(config: &Config) -> Result<Telegram, AppError> {
     Telegram::new(options).map_err(|_| AppError::Http(NO_CERTIFICATES.to_owned()))
 }
 
-/// Asks Telegram who we are, for as long as it takes.
+/// Asks Telegram for the bot's identity, retrying as long as needed.
 pub(super) async fn introduce(
     telegram: &Telegram,
     clock: &Clock,
@@ -153,7 +154,7 @@ pub(super) async fn introduce(
         };
         match asked {
             Ok(bot) => return Ok(bot),
-            // Once may be a fault on the way.
+            // A single refusal may be a fault on the way.
             Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
             Err(error) => {
                 was_refused = matches!(error, TelegramError::Unauthorized);
@@ -173,7 +174,7 @@ pub(super) async fn introduce(
     }
 }
 
-/// What tells other programs how the daemon is, where the operator wants that.
+/// Binds the server for health and metrics, if it is configured.
 pub(super) async fn health_server(
     config: &Config,
     store: &Store,

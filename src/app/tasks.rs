@@ -1,4 +1,4 @@
-//! Tasks have a name, an owner and an end: the one place that spawns.
+//! The only place that spawns tasks. Each has a name and is awaited at the end.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use crate::app::AppError;
 
-/// The daemon's long-running tasks. The first to fail or panic stops the others.
+/// Long-running tasks of the daemon. The first one that fails or panics stops the others.
 pub struct Tasks {
     stop: CancellationToken,
     running: JoinSet<(&'static str, Result<(), AppError>)>,
@@ -27,12 +27,12 @@ impl Tasks {
         self.running.spawn(async move { (name, work.await) });
     }
 
-    /// Waits for all of them; gives the first failure.
+    /// Waits for all tasks and returns the first failure.
     pub async fn finished(mut self) -> Result<(), AppError> {
         let mut first_failure = None;
         while let Some(ended) = self.running.join_next().await {
             let failure = match ended {
-                // A task that ends although nobody asked for it leaves the daemon crippled.
+                // A task that ends without a stop leaves the daemon incomplete.
                 Ok((name, Ok(()))) if !self.stop.is_cancelled() => {
                     Some(AppError::Task(format!("task `{name}` ended by itself")))
                 }

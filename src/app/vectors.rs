@@ -1,4 +1,4 @@
-//! The server that makes vectors, where the operator named one of its models.
+//! Client for the server that makes embedding vectors, if the operator named one of its models.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
-/// How to reach it; none where no server makes vectors.
+/// Returns the client options; `None` if no server makes vectors.
 pub fn options(config: &Config) -> Option<LlmOptions> {
     let EmbeddingConfig::OpenAi(model) = &config.embedding else { return None };
     let llm = &config.llm;
-    // Without a server of the operator's choice no text goes anywhere.
+    // Without a server of the operator's choice no text leaves the machine.
     (!llm.is_offline()).then(|| LlmOptions::of(llm, model))
 }
 
-/// The server; none where no server makes vectors. Personal data is taken out of everything that goes there.
+/// Builds the client; `None` if no server makes vectors. Texts are redacted before they are sent.
 pub fn server(config: &Config) -> Result<Option<Arc<Embeddings>>, AppError> {
     let Some(options) = options(config) else { return Ok(None) };
     let prepare: Prepare = match config.memory.redaction {
@@ -33,7 +33,7 @@ pub fn server(config: &Config) -> Result<Option<Arc<Embeddings>>, AppError> {
     Ok(Some(Arc::new(embeddings)))
 }
 
-/// Starts whoever fetches vectors, and gives the way to tell them where something was said.
+/// Spawns the task that fetches vectors. Returns a channel for conversations with new messages.
 pub fn spawn(
     config: &Config,
     store: &Store,

@@ -1,4 +1,4 @@
-//! Notices a poll that never comes back.
+//! Detects a poll that never returns.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use chime_bot::ingest::intake::PollHealth;
 use chime_runtime::clock::Clock;
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// A poll may take its timeout and the client's grace; twice that is silence.
+/// Extra time of the HTTP client above the poll timeout. Twice the sum counts as silence.
 const GRACE: Duration = Duration::from_secs(15);
-/// Silence after which only a new process can help.
+/// Silence after the warning, after which only a new process helps.
 const GIVE_UP: Duration = Duration::from_secs(10 * 60);
 
-/// How long a poll may take before it counts as hanging.
+/// Returns the longest normal duration of a poll.
 pub fn patience(poll_timeout: Duration) -> Duration {
     (poll_timeout + GRACE) * 2
 }
@@ -38,7 +38,7 @@ impl Watchdog {
                 tracing::error!(silent_s = silent.as_secs(), "a poll does not come back");
             }
             warned = silent > silence_after;
-            // A poll that hangs is for the service manager to see: it waits for a while, and starts us anew.
+            // Without the signal, the service manager restarts the process after a while.
             if !warned {
                 service::alive();
             }

@@ -1,26 +1,25 @@
-//! One line of the result.
+//! Result of one check.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Ok,
-    /// It works, and will bite later or somebody else.
+    /// Works now, but may fail later or in some chats.
     Warn,
-    /// It does not work.
     Fail,
 }
 
-/// What was found in one place.
+/// Finding of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub name: &'static str,
     pub verdict: Verdict,
     pub what: String,
-    /// What to do about it; empty when all is well.
+    /// Remedy; empty if there is no problem.
     pub remedy: String,
 }
 
@@ -47,7 +46,7 @@ impl Finding {
         Self { name, verdict: Verdict::Fail, what: what.into(), remedy: remedy.into() }
     }
 
-    /// For scripts, with the words of the line as names.
+    /// Formats the finding for scripts, with the words of the printed line as keys.
     pub fn as_json(&self) -> Value {
         json!({ "verdict": self.verdict.as_str(), "name": self.name, "what": self.what, "do": self.remedy })
     }
@@ -55,7 +54,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A line stays one line, whatever a server had to say.
+        // Keeps the finding on one line, even if a server's error has several.
         let what: String = self.what.split_whitespace().collect::<Vec<_>>().join(" ");
         write!(f, "{} {}: {what}", self.verdict.as_str(), self.name)?;
         if self.remedy.is_empty() { Ok(()) } else { write!(f, "; do: {}", self.remedy) }

@@ -1,4 +1,4 @@
-//! From what was seen to what it means: pure.
+//! Turns check results into findings. Pure.
 
 mod answers;
 mod places;
@@ -20,16 +20,16 @@ use chime_telegram::TelegramError;
 pub use answers::{Sampled, answers, unanswered};
 pub use places::{Door, Obstacle, door, obstacle, prompts};
 
-/// Below this the next backup, migration or busy day fills the disk.
+/// Free space below which the next backup, migration or busy day may fill the disk.
 const LITTLE_SPACE: u64 = 512 * MIB;
-/// Below this the database itself is in danger.
+/// Free space below which the database itself is in danger.
 const NO_SPACE: u64 = 64 * MIB;
 const MIB: u64 = 1 << 20;
-/// Ages of messages are told wrongly from here on.
+/// Clock difference from which ages of messages are wrong.
 const SKEW_SEEN: Duration = Duration::from_secs(10);
-/// Certificates may look invalid from here on.
+/// Clock difference from which certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
-/// Parked jobs that one line names.
+/// Parked jobs listed by name.
 const JOBS_NAMED: usize = 3;
 
 pub fn problem(problem: &Problem) -> Finding {
@@ -43,7 +43,8 @@ pub fn warning(warning: &Warning) -> Finding {
     Finding::warn("config", format!("{} {}", warning.name, warning.what), warning.remedy.as_str())
 }
 
-/// Whether anybody may use the bot at all. `admitted` is what was said in Telegram, beside the configuration.
+/// Checks whether anybody may use the bot. `admitted` counts owners and chats admitted in Telegram, in addition to the
+/// configuration.
 pub fn access(config: &AccessConfig, admitted: Admitted) -> Finding {
     let owners = config.owners.len() as u64 + admitted.owners;
     let (is_closed, chats) = match &config.chats {
@@ -134,7 +135,7 @@ pub fn disk(free: Option<u64>, database: u64) -> Finding {
     }
 }
 
-/// `open` jobs wait or are under way.
+/// Checks for parked jobs. `open` is the number of waiting or running jobs.
 pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
     const NAME: &str = "jobs";
     if all_parked == 0 {
@@ -153,7 +154,7 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
     Finding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
 }
 
-/// How far the vectors are that recall searches.
+/// Reports how many texts have vectors for recall.
 pub fn vectors(coverage: &Coverage) -> Finding {
     const NAME: &str = "vectors";
     let Coverage { messages, summaries, searched } = coverage;
@@ -167,7 +168,7 @@ pub fn vectors(coverage: &Coverage) -> Finding {
     }
 }
 
-/// `ahead` and `behind`: how far this machine's clock is from Telegram's.
+/// Checks this machine's clock; `ahead` and `behind` are its difference from Telegram's.
 pub fn clock(ahead: Duration, behind: Duration) -> Finding {
     const NAME: &str = "clock";
     const REMEDY: &str = "set the clock, for example with systemctl enable --now systemd-timesyncd";
@@ -202,7 +203,7 @@ pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> Finding {
     }
 }
 
-/// `host` of the webhook that is set, if one is.
+/// Checks for a webhook; `host` is its host, if one is set.
 pub fn webhook(host: &Result<Option<String>, TelegramError>) -> Finding {
     const NAME: &str = "webhook";
     match host {
@@ -218,7 +219,7 @@ pub fn webhook(host: &Result<Option<String>, TelegramError>) -> Finding {
     }
 }
 
-/// What the bot can read in a group.
+/// Membership of the bot in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Admin,
@@ -227,7 +228,7 @@ pub enum Standing {
     Unknown,
 }
 
-/// Whether the bot sees what members write: everywhere, or where it is an admin.
+/// Checks whether the bot sees all messages: privacy mode must be off, or the bot must be an admin.
 pub fn privacy(bot: &BotIdentity, groups: &[(Chat, Standing)]) -> Vec<Finding> {
     const NAME: &str = "privacy";
     const REMEDY: &str = "send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it \
@@ -269,13 +270,13 @@ pub fn no_model() -> Finding {
     )
 }
 
-/// What became of a tiny question to `model`.
+/// Reports the result of a tiny question to `model`.
 pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> Finding {
     const NAME: &str = "model";
     let remedy = asked.err().map(model_remedy).unwrap_or_default();
     match asked {
         Ok(took) => Finding::ok(NAME, format!("{model} answers in {}", format_duration(took))),
-        // A model that thinks aloud may use up the little that the question allows.
+        // A reasoning model may use up the few tokens that the question allows.
         Err(LlmError::Empty) => {
             Finding::warn(NAME, format!("{model} answers without text"), "ask it something in a chat to be sure")
         }
@@ -287,7 +288,7 @@ pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> Finding {
     }
 }
 
-/// What became of asking for a vector. Without one, messages are compared by their words: worse, and no failure.
+/// Reports the result of requesting a vector. Failing is a warning only: messages are then compared by words.
 pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Duration) -> Finding {
     const NAME: &str = "embedding";
     match dimension {
@@ -314,7 +315,7 @@ pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration)
     }
 }
 
-/// What is in the folder that is to hold the embedding model. Chime does not start without a model that was named.
+/// Reports on the folder of the embedding model. Chime does not start without a model that the operator named.
 pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedError>) -> Finding {
     const NAME: &str = "embedding";
     match loaded {
@@ -330,7 +331,7 @@ pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedErr
 fn model_remedy(error: &LlmError) -> String {
     match error {
         LlmError::Refused { check: Check::Key, .. } => "set OPENAI_API_KEY to a key of this server".to_owned(),
-        // Without a word of the server's own it may be that nothing answers at this address.
+        // A bare 404 may also mean that no API answers at this address.
         LlmError::Refused { check: Check::Model, reason } if reason == "HTTP 404" => {
             "correct OPENAI_BASE_URL, which usually ends in /v1, or set MODEL to a name that the server lists at \
              OPENAI_BASE_URL/models"
@@ -355,7 +356,7 @@ fn model_remedy(error: &LlmError) -> String {
     }
 }
 
-/// An ability that makes answers better and is not needed for them.
+/// Optional ability of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
     Tools,
@@ -381,7 +382,7 @@ pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> Finding {
     }
 }
 
-/// Rounded to what matters: `3.4 GiB`, `120 MiB`, `12 KiB`.
+/// Formats a size as `3.4 GiB`, `120 MiB` or `12 KiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         ..MIB => format!("{} KiB", bytes >> 10),

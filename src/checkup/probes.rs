@@ -1,4 +1,4 @@
-//! Looks at everything in turn: what is on this machine first, then Telegram, then the model.
+//! Runs the checks: first this machine, then Telegram, then the model.
 
 mod sample;
 
@@ -28,21 +28,21 @@ use chime_store::spaces::{self, Coverage, NEAR};
 use chime_store::{Reader, Store, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
-/// Groups whose settings are looked at. A bot in more of them has the same mistake in these.
+/// Most groups whose settings are checked. If there are more, a mistake shows in these too.
 const GROUPS: u32 = 50;
-/// Parked jobs that are looked at.
+/// Most parked jobs that are loaded.
 const PARKED: u32 = 10;
 
-/// What to look at.
+/// Checks to run.
 #[derive(Debug)]
 pub struct Checkup<'a> {
     pub environment: &'a Environment,
     pub clock: Clock,
-    /// Without Telegram and the model.
+    /// `true` to skip Telegram and the model.
     pub offline: bool,
 }
 
-/// What the database knows that other checks need.
+/// Database contents that other checks need.
 #[derive(Debug, Default)]
 struct Kept {
     groups: Vec<Chat>,
@@ -50,13 +50,13 @@ struct Kept {
     open: u64,
     parked: Vec<ParkedJob>,
     all_parked: u64,
-    /// None where no texts are embedded.
+    /// `None` if there is no embedding model.
     vectors: Option<Coverage>,
 }
 
 impl Checkup<'_> {
-    /// Gives each finding to `tell` as soon as it is there; returns the gravest verdict. One part of the configuration
-    /// that is wrong keeps nobody from looking at the others.
+    /// Runs all checks, passes each finding to `tell` at once, and returns the worst verdict. An error in one part of
+    /// the configuration does not prevent checks of other parts.
     pub async fn run(&self, mut tell: impl FnMut(&Finding)) -> Verdict {
         let mut worst = Verdict::Ok;
         let mut tell = |finding: Finding| {
@@ -99,7 +99,7 @@ impl Checkup<'_> {
         worst
     }
 
-    /// The model that makes vectors, by the name that is kept with them.
+    /// Returns the name of the embedding model, as stored with its vectors.
     fn embedding_model(&self) -> Option<String> {
         match EmbeddingConfig::load(&self.environment.settings()).ok()? {
             EmbeddingConfig::OpenAi(model) => Some(model),
@@ -208,7 +208,7 @@ impl Checkup<'_> {
             answers = answers || asked.is_ok();
             tell(judge::model(name, asked.as_ref().copied()));
         }
-        // Of a server that does not even answer there is no more to learn.
+        // A server that does not answer cannot be checked further.
         if answers {
             tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
             tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
@@ -234,7 +234,7 @@ async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {
     }
 }
 
-/// What keeps a database from being at `path`, of what can be seen without opening one.
+/// Returns an obstacle to using `path` for the database, as far as it shows without opening the file.
 fn obstacle(path: &Path) -> Option<Obstacle> {
     use rustix::fs::{Access, access};
     let folder = folder_of(path);
@@ -251,7 +251,7 @@ fn obstacle(path: &Path) -> Option<Obstacle> {
     }
 }
 
-/// Whether `address` can be served, or by whom it is.
+/// Checks whether `address` is free, and otherwise whether a Chime serves it.
 async fn door(address: SocketAddr) -> Door {
     let error = match TcpListener::bind(address).await {
         Ok(_) => return Door::Free,
@@ -260,16 +260,16 @@ async fn door(address: SocketAddr) -> Door {
     if error.kind() != ErrorKind::AddrInUse {
         return Door::Unusable(error.to_string());
     }
-    // Only ours tells this of itself.
+    // Only Chime's response contains this field.
     match answer_at(address).await {
         Ok(answer) if answer.contains("last_poll_age_s") => Door::Ours,
         Ok(_) | Err(_) => Door::Taken,
     }
 }
 
-/// What is answered at `/healthz`, in a moment.
+/// Requests `/healthz` and returns the response.
 async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
-    /// Another program may keep silent.
+    /// Another program may accept the connection and never respond.
     const PATIENCE: Duration = Duration::from_secs(2);
     let asked = async {
         let mut stream = TcpStream::connect(address).await?;
@@ -281,7 +281,7 @@ async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
     within(&Clock::system(), PATIENCE, asked).await.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
 }
 
-/// How many templates `folder` holds, once all of them work, and what they lack.
+/// Returns the number of templates in `folder` and their gaps, or an error if one does not work.
 fn templates(folder: &Path) -> Result<(usize, Vec<Gap>), String> {
     let prompts = Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
     let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
@@ -293,7 +293,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Bytes that this user may still write where the database is or will be.
+/// Returns the free bytes on the database's disk, as available to this user.
 fn free_space(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder_of(path)).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))

@@ -1,10 +1,10 @@
-//! A made-up talk that a model is asked about, and what its answer shows: pure.
+//! Made-up chat, the question about it, and the judgement of answers. Pure.
 
 use chime_answer::prompt::Style;
 use chime_core::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
 use chime_llm::{Prompt, PromptMessage, PromptRole};
 
-/// Who wrote what. One message holds the answer, and the others hold other numbers.
+/// Names and texts of the messages. One contains the answer; the others contain other numbers.
 const TALK: [(&str, &str); 8] = [
     ("Ana", "The hostel at the lake answered: they keep a room with 6 beds for us until Sunday evening."),
     ("Ben", "Good, I'd rather sleep there than in the tents again. Last year everything was wet by morning."),
@@ -15,27 +15,27 @@ const TALK: [(&str, &str); 8] = [
     ("Carla", "Then I take the bus, and I bring the big pot, and coffee for everybody."),
     ("Ana", "I'll write to the hostel tonight that all of us come, and that one of us eats no meat."),
 ];
-/// The message with the answer, counted from 1.
+/// Number of the message with the answer, counted from 1.
 const SOURCE: usize = 4;
-/// The answer.
+/// Expected number in the answer.
 pub const ANSWER: &str = "34";
-/// Enough for an answer in words.
+/// Long enough for an answer in words.
 const MAX_ANSWER_TOKENS: u32 = 300;
-/// As for answers in chats.
+/// Same temperature as for answers in chats.
 const TEMPERATURE: f32 = 0.2;
 const FENCE: &str = "K7Q2X9";
 
-/// A language in which the question is asked.
+/// Language of the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     English,
     German,
 }
 
-/// The citations in an answer.
+/// Citations in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cited {
-    /// The prompt asks for none.
+    /// The prompt asks for no citations.
     NotWanted,
     Nothing,
     Source,
@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// Words that answers to the question have in this language.
+    /// Returns frequent words in answers to the question in this language.
     fn words(self) -> &'static [&'static str] {
         match self {
             Self::English => {
@@ -70,10 +70,10 @@ impl Asked {
     }
 }
 
-/// Builds the question as an answer in a group would ask it of a model of that size.
+/// Builds the prompt as for an answer in a group, in the style for the model's size.
 ///
 /// # Errors
-/// When a template does not render.
+/// Fails if a template does not render.
 pub fn prompt(prompts: &Prompts, style: Style, asked: Asked) -> Result<Prompt, PromptError> {
     let language = Some(asked.language());
     let numbered = style == Style::Numbered;
@@ -126,14 +126,14 @@ fn ask(prompts: &Prompts, asked: Asked) -> Result<String, PromptError> {
     })
 }
 
-/// Returns whether an answer is right, and in the language of the question as far as that can be told.
+/// Returns `true` if an answer has the right number and may be in the question's language.
 pub fn is_right(answer: &str, asked: Asked) -> bool {
     answer.split(|c: char| !c.is_ascii_digit()).any(|number| number == ANSWER) && may_be_in(answer, asked)
 }
 
-/// Returns whether an answer may be in a language: detectors of languages need longer texts.
+/// Returns `true` if an answer may be in the language. Language detectors need longer texts.
 fn may_be_in(answer: &str, asked: Asked) -> bool {
-    /// So few words are the same in many languages: `34 Euro`.
+    /// Fewer words than this may be the same in many languages, such as `34 Euro`.
     const FEW: usize = 3;
     let lower = answer.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
@@ -146,7 +146,7 @@ fn may_be_in(answer: &str, asked: Asked) -> bool {
     is_latin && own >= others && (own > 0 || words.len() < FEW)
 }
 
-/// Returns what an answer cites.
+/// Returns the kind of citation in an answer.
 pub fn cited(answer: &str, style: Style) -> Cited {
     let numbers = || (1..=TALK.len()).filter(|number| answer.contains(&format!("[{number}]")));
     match style {

@@ -9,7 +9,7 @@ use crate::cli::demo::Bundled;
 use chime_core::JobId;
 use chime_core::config::ContextConfig;
 
-/// With the commit that it was built from, where that is known.
+/// Version, with the commit of the build if known.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("CHIME_COMMIT_SUFFIX"));
 
 /// A Telegram group member that answers about the conversation at hand.
@@ -32,19 +32,19 @@ pub enum Command {
     /// Try it here: a group chat in the terminal, with an embedded Telegram
     #[command(after_help = DEMO_HELP)]
     Demo(DemoOptions),
-    /// Show which messages an answer to MESSAGE rests on, and what was left out; no model is called
+    /// Show which messages an answer to MESSAGE is based on, and which were left out; no model is called
     #[command(
         after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json\n  \
                       chime explain -1001234567890 42 --with CONTEXT_TOKENS=1500"
     )]
     Explain(ExplainOptions),
-    /// Check everything that Chime needs, and say what to do about what is missing
+    /// Check everything that Chime needs, and suggest a remedy for each problem
     #[command(
         after_help = "Each line is `ok|warn|FAIL name: what; do: remedy`. Exits with 69 when something fails.\n\n\
                       Examples:\n  chime check\n  chime check --offline --json"
     )]
     Check(CheckOptions),
-    /// Try parked jobs again, also while the daemon runs
+    /// Retry parked jobs, also while the daemon runs
     #[command(after_help = "Examples:\n  chime retry 17\n  chime retry all")]
     Retry(RetryOptions),
     /// List the chats with their ids, sizes and own settings, also while the daemon runs
@@ -61,10 +61,10 @@ pub enum Command {
     /// Make a checked copy of SRC the database; the daemon must be stopped, and the old file moved away
     #[command(after_help = "Example:\n  chime restore /var/backups/chime-before-upgrade.db")]
     Restore(RestoreOptions),
-    /// Read the history from before the bot, out of a Telegram Desktop export; the daemon must be stopped
+    /// Import older history from a Telegram Desktop export; the daemon must be stopped
     #[command(after_help = IMPORT_HELP)]
     Import(ImportOptions),
-    /// Write what is kept of a chat as JSON, also while the daemon runs
+    /// Export the stored messages of a chat as JSON, also while the daemon runs
     #[command(
         after_help = "Nothing of members who opted out is in it. Exits with 0 when it is written, 1 when the chat is not \
                       known, 74 when the database cannot be used.\n\n\
@@ -91,15 +91,15 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct DemoOptions {
-    /// A chat to open with, instead of a bundled one
+    /// Chat file to open, instead of a bundled chat
     pub file: Option<PathBuf>,
-    /// Which bundled chat to open with
+    /// Bundled chat to open
     #[arg(long, value_enum, default_value = "friday", conflicts_with = "file")]
     pub chat: Bundled,
-    /// One JSON object a line on stdout, for scripts
+    /// Print one JSON object per line, for scripts
     #[arg(long)]
     pub json: bool,
-    /// Keep the database in this file; by default it is gone at the end
+    /// Database file to keep; by default the database is deleted at the end
     #[arg(long, value_name = "FILE")]
     pub database: Option<PathBuf>,
 }
@@ -112,20 +112,20 @@ pub struct ExplainOptions {
     /// The message's id
     #[arg(allow_negative_numbers = true)]
     pub message: Option<i64>,
-    /// Decide as if this setting were so; may be given more than once
+    /// Decide as if this setting had this value; may be given more than once
     #[arg(long = "with", value_name = "KEY=VALUE", value_parser = replayed)]
     pub with: Vec<(String, String)>,
-    /// One JSON object, for scripts
+    /// Print one JSON object, for scripts
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CheckOptions {
-    /// One JSON object a line, for scripts
+    /// Print one JSON object per line, for scripts
     #[arg(long)]
     pub json: bool,
-    /// Only what is on this machine: no request to Telegram or the model
+    /// Check this machine only, without requests to Telegram or the model
     #[arg(long)]
     pub offline: bool,
 }
@@ -156,7 +156,7 @@ Examples:
 pub struct ImportOptions {
     /// result.json of an export, or the folder that holds it
     pub file: PathBuf,
-    /// Only say what would be imported
+    /// Only show the result of an import, without writing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -166,7 +166,7 @@ pub struct ExportOptions {
     /// The chat's id
     #[arg(allow_negative_numbers = true)]
     pub chat: i64,
-    /// A new file; without, it goes to standard output
+    /// New file for the export; by default it goes to standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -183,19 +183,20 @@ pub struct MemoryOptions {
     /// The chat's id
     #[arg(allow_negative_numbers = true)]
     pub chat: i64,
-    /// Make this anew, in the background
+    /// Part of the memory to rebuild in the background
     #[arg(long, value_name = "recent|history|topic:<slug>|concepts")]
     pub rebuild: Option<Rebuilt>,
 }
 
-/// What is made anew.
+/// Part of the memory that can be rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rebuilt {
     Recent,
     History,
     /// The summary of this topic.
     Topic(String),
-    /// What is in scope of each talk, from the concepts of the answers there; answers not yet looked through are
+    /// Concepts in scope of each conversation, from the concepts of its answers; answers not processed yet are
+    /// processed.
     Concepts,
 }
 
@@ -215,17 +216,17 @@ impl FromStr for Rebuilt {
 
 #[derive(Debug, Args)]
 pub struct BackupOptions {
-    /// A new file, or a folder for it
+    /// New file, or a folder for it
     pub dest: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct RestoreOptions {
-    /// The copy
+    /// Copy to restore
     pub src: PathBuf,
 }
 
-/// Which parked jobs are tried again.
+/// Parked jobs to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retried {
     All,
@@ -233,7 +234,7 @@ pub enum Retried {
 }
 
 impl Retried {
-    /// None for all.
+    /// Returns the job id, or `None` for all jobs.
     pub fn id(self) -> Option<JobId> {
         match self {
             Self::All => None,
@@ -253,7 +254,7 @@ impl FromStr for Retried {
     }
 }
 
-/// `KEY=VALUE` of a setting that the choice of messages depends on.
+/// Parses `KEY=VALUE`, for a setting that the choice of messages depends on.
 fn replayed(raw: &str) -> Result<(String, String), String> {
     let keys: Vec<&str> = ContextConfig::KEYS.iter().map(|key| key.name).collect();
     let (key, value) = raw.split_once('=').ok_or("write KEY=VALUE")?;

@@ -1,4 +1,4 @@
-//! `chime check`: one line for each thing that Chime needs.
+//! `chime check`: prints one line for each thing that Chime needs.
 
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub async fn run(options: CheckOptions) -> Exit {
     let worst = checkup
         .run(|finding| {
             let line = if options.json { finding.as_json().to_string() } else { finding.to_string() };
-            // A reader that went away, such as `head`, is no fault.
+            // Fails if the reader closed the pipe, as `head` does, which is not an error.
             let _ = writeln!(std::io::stdout(), "{line}");
         })
         .await;

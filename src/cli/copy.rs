@@ -34,7 +34,7 @@ pub async fn restore(options: RestoreOptions) -> Exit {
     tell("restored the database to", until_signalled(move |stop| chime_store::restore(&options.src, &to, stop)).await)
 }
 
-/// Makes a copy; SIGTERM and ctrl-c stop it. It is waited for, so that it takes away what it has written.
+/// Makes a copy until SIGTERM or ctrl-c. Always waits for its end, so that an interrupted copy removes its file.
 async fn until_signalled(
     copy: impl FnOnce(&CancellationToken) -> chime_store::Result<Copied> + Send + 'static,
 ) -> chime_store::Result<Copied> {
@@ -57,7 +57,7 @@ fn tell(what: &str, copied: chime_store::Result<Copied>) -> Exit {
     match copied {
         Ok(Copied { path, bytes, version }) => {
             let (path, size) = (path.display(), format_size(bytes));
-            // A reader that went away is no fault.
+            // Fails if the reader closed the pipe, which is not an error.
             let _ = writeln!(std::io::stdout(), "{what} {path}: {size}, version {version}, checked");
             Exit::Done
         }

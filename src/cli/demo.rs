@@ -1,4 +1,4 @@
-//! `chime demo`: the real daemon on an embedded Telegram, in a terminal.
+//! `chime demo`: runs the real daemon with an embedded Telegram, in a terminal.
 
 mod bundled;
 mod buttons;
@@ -38,11 +38,11 @@ use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
 use chime_sandbox::{NewMember, Standing};
 use chime_store::{Store, jobs, outbox};
 
-/// The chat opens as if its last message had just been written.
+/// Age of the chat's last message when the demo starts.
 const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
-/// How long a sent message may take to be recorded.
+/// Longest time until a sent message is recorded in the outbox.
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
-/// How often the end of pending work is looked for.
+/// Interval for checking whether work is pending.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// What somebody is told who speaks for the first time without naming the bot.
 const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
@@ -90,7 +90,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
 
 type Finished = Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>;
 
-/// The chat, the people in it, and what has been shown of it.
+/// Chat of the demo, its members, and the state of the display.
 struct Stage {
     sandbox: Sandbox,
     clock: Clock,
@@ -102,15 +102,15 @@ struct Stage {
     screen: Screen,
     store: Option<Store>,
     bundled: Bundled,
-    /// Whether the chat is that one, and no file of the member's own.
+    /// `true` if the chat is bundled, not the user's own file.
     is_bundled: bool,
     /// Whether the hint was shown that the bot waits to be tagged.
     has_hinted: bool,
 }
 
 impl Stage {
-    /// Fills the chat: everything in it waits for the daemon as updates do, but what stands before a line of the bot,
-    /// which is given back to be written down.
+    /// Fills the chat. Returns the lines up to the bot's last one, to be recorded in the database; later lines wait for
+    /// the daemon as updates.
     fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<Said>) {
         let (sandbox, chat) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
@@ -180,7 +180,7 @@ impl Stage {
         }
         let mut piped = BufReader::new(tokio::io::stdin()).lines();
         match Typed::from_terminal() {
-            // A program that reads JSON says by itself when it waits.
+            // A program that reads JSON decides itself when to write.
             _ if self.screen.is_json() => self.converse(&mut piped, finished).await?,
             Some(typed) => self.take_turns(typed, finished).await?,
             None => {
@@ -195,7 +195,7 @@ impl Stage {
         self.until_quiet(finished).await
     }
 
-    /// What may be typed next, by the numbers that the messages have here.
+    /// Returns examples of what to type next, with the message ids of this run.
     fn closing(&self) -> String {
         self.bundled.closing(self.sandbox.messages(self.chat).first().map_or(1, |message| message.id.0))
     }
@@ -214,7 +214,7 @@ impl Stage {
         self.screen.say(&model);
     }
 
-    /// A line is typed, with editing and history, and then the bot has its turn.
+    /// Alternates between a typed line, with editing and history, and the bot's replies.
     async fn take_turns(&mut self, mut typed: Typed, finished: &mut Finished) -> Result<(), DemoError> {
         loop {
             let reading = tokio::task::spawn_blocking(move || {
@@ -246,7 +246,7 @@ impl Stage {
         }
     }
 
-    /// Speaks for whoever types, and shows what the bot does, until the input ends.
+    /// Posts lines from the input and shows the bot's actions at the same time, until the input ends.
     async fn converse(
         &mut self,
         lines: &mut tokio::io::Lines<BufReader<Stdin>>,
@@ -269,7 +269,7 @@ impl Stage {
         }
     }
 
-    /// Says what was typed; whether there was an end to it.
+    /// Handles a typed line. Breaks if the user quits.
     fn take(&mut self, line: &str) -> ControlFlow<()> {
         match input::order(line) {
             Some(Order::Quit) => return ControlFlow::Break(()),
@@ -316,7 +316,7 @@ impl Stage {
         }
     }
 
-    /// Shows what the bot does until it has nothing left to do.
+    /// Shows the bot's actions until no work is left.
     async fn until_quiet(&mut self, finished: &mut Finished) -> Result<(), DemoError> {
         loop {
             let cursor = self.cursor;
@@ -384,7 +384,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The answer that a message of the bot carries, as soon as the daemon has recorded that it was sent.
+    /// Returns the answer in a message of the bot, as soon as the daemon has recorded that it was sent.
     async fn what_it_is(&self, id: MessageId) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>, DemoError> {
         let Some(store) = &self.store else { return Ok(None) };
         let chat = self.chat;

@@ -1,4 +1,4 @@
-//! Exit codes, and how a failure is told.
+//! Exit codes and error output.
 
 use std::error::Error;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::{ExitCode, Termination};
 use crate::app::AppError;
 use chime_store::StoreError;
 
-/// How a command ended. The codes are a contract with service managers.
+/// Result of a command. The codes are part of the interface to service managers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -35,7 +35,7 @@ impl Exit {
     pub fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
-            // A later start may find the disk empty and the file free, so the service manager should try.
+            // A later start may find free space and an unlocked file, so the service manager should retry.
             StoreError::Full(_) | StoreError::Busy(_) => Self::Failed,
             StoreError::Closed | StoreError::Panicked | StoreError::Interrupted | StoreError::Occupied { .. } => {
                 Self::Failed
@@ -60,7 +60,7 @@ impl Termination for Exit {
     }
 }
 
-/// Tells an error and its causes on stderr.
+/// Prints an error and its causes to stderr.
 pub fn report(error: &dyn Error, exit: Exit) -> Exit {
     let mut text = format!("chime: {error}");
     let mut cause = error.source();
@@ -68,7 +68,7 @@ pub fn report(error: &dyn Error, exit: Exit) -> Exit {
         text.push_str(&format!("\n  because: {error}"));
         cause = error.source();
     }
-    // Nothing is left to tell it to when stderr is gone.
+    // If stderr is closed, the error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "{text}");
     exit
 }

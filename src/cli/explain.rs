@@ -1,4 +1,4 @@
-//! `chime explain`: the context decision for a stored message, without asking a model.
+//! `chime explain`: shows the choice of context for a stored message, without calling a model.
 
 mod shown;
 
@@ -23,15 +23,15 @@ use chime_memory::recall::Recaller;
 use chime_relevance::context::{ContextWindow, Explained, Params, explain};
 use chime_store::{Reader, Store, answers, chats, messages, usage};
 
-/// What is explained.
+/// Choice of context for one message.
 struct Decision {
     trigger: StoredMessage,
     window: ContextWindow,
-    /// What decided about each message that could have been chosen.
+    /// Features and score of each candidate.
     explained: Vec<Explained>,
-    /// Who wrote what, of everything that could have been chosen.
+    /// Author and text of each candidate.
     said: BTreeMap<MessageId, String>,
-    /// Of the answer that was given, where there was one.
+    /// Prompt slots of the recorded answer, if there is one.
     slots: Vec<SlotUse>,
 }
 
@@ -52,7 +52,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
         Err(error) => return report(&error, Exit::Configuration),
     };
     let params = context_params(&context);
-    // Without it the choice is made all the same, as in the daemon.
+    // As in the daemon, the choice works without an embedding model.
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
     let recaller = Recaller::new(embedder.clone());
     let readings = match embedding {
@@ -81,7 +81,7 @@ struct NoPlace(String);
 #[error("this message is not kept: check the ids, and that DATABASE_PATH names the daemon's database")]
 struct NotKept;
 
-/// By ids, or by a link alone.
+/// Parses a chat id and a message id, or a link alone.
 fn place(chat: &str, message: Option<i64>) -> Option<MessagePlace> {
     match message {
         Some(message) => Some(MessagePlace::Ids(ChatId(chat.parse().ok()?), MessageId(message))),
@@ -119,17 +119,17 @@ fn decide(
     Ok(Some(Decision { trigger, window, explained, said, slots }))
 }
 
-/// `Ana: "We should look at the restaurant"`.
+/// Formats a message as `Ana: "We should look at the restaurant"`.
 fn in_a_line(stored: &StoredMessage) -> String {
-    /// As much as fits beside the rest.
+    /// Longest text that fits on the line.
     const CHARS: usize = 60;
     let words = stored.message.rendered();
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{}: \"{}\"", stored.message.sender.name, clip(&words, CHARS))
 }
 
-/// How the daemon reads the message. Where it asks nothing, or the bot never answered here and so is not known by name, the
-/// names in it and the command at its start are no part of the ask.
+/// Parses the message as the daemon does. If it does not address the bot, or if the bot's name is unknown because it
+/// never answered here, mentions and a leading command are removed from the question.
 fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedTrigger> {
     let (own, row) = (messages::own_sender(conn, trigger.chat)?, chats::by_key(conn, trigger.chat)?);
     if let (Some(own), Some(row)) = (own, row) {
@@ -167,7 +167,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
 }
 
 fn print(text: &str) {
-    // A reader that went away, such as `head`, is no fault.
+    // Fails if the reader closed the pipe, as `head` does, which is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 

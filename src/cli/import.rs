@@ -52,7 +52,7 @@ pub async fn import(options: ImportOptions) -> Exit {
         Ok(file) => file,
         Err(error) => return report(&error, Exit::Failed),
     };
-    // The folder stays until the import is done.
+    // The temporary folder must live until the import is done.
     let (store, _folder) = match open(&store.path, manner, clock.now()) {
         Ok(opened) => opened,
         Err(error) => return report(&error, Exit::of_store(&error)),
@@ -73,8 +73,8 @@ pub async fn import(options: ImportOptions) -> Exit {
     }
 }
 
-/// The database that is written to, or compared with. Where there is none yet, a dry run compares with an empty one, in a
-/// folder that goes with it.
+/// Opens the database to write to, or to compare with in a dry run. If there is none yet, a dry run compares with an
+/// empty one in a temporary folder.
 fn open(path: &Path, manner: Manner, now: Timestamp) -> chime_store::Result<(Store, Option<TempDir>)> {
     if manner == Manner::Write {
         return Ok((Store::open(path, now)?.0, None));
@@ -114,20 +114,19 @@ pub async fn export(options: ExportOptions) -> Exit {
             let _ = writeln!(std::io::stderr(), "{} messages of chat {chat}", grouped(count));
             Exit::Done
         }
-        // A reader that went away is no fault.
+        // The reader closed the pipe, which is not an error.
         Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
         Err(ExportError::Store(error @ StoreError::Absent { .. })) => report(&error, Exit::of_store(&error)),
         Err(error) => report(&error, Exit::Failed),
     }
 }
 
-/// Writes an export to a new file, which its owner alone may read, as it is with the database. Of one that failed nothing is
-/// left.
+/// Writes an export to a new file that only its owner can read, like the database. Removes the file after a failure.
 async fn write_file(store: &Store, chat: ChatId, to: &Path) -> Result<u64, ExportError> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     let written = write_export(store, chat, &mut BufWriter::new(file)).await;
     if written.is_err() {
-        // What failed first is what is told.
+        // The first error is the one to report.
         let _ = fs::remove_file(to);
     }
     written
@@ -159,7 +158,7 @@ fn tell(tally: &Tally, manner: Manner) {
     }
 }
 
-/// One line that is written over, on a terminal only.
+/// Progress bar, shown on a terminal only.
 struct Bar {
     is_shown: bool,
     shown: Option<u64>,
@@ -209,7 +208,7 @@ mod tests {
         assert!(!to.exists());
         assert_eq!(write_file(&store, CHAT, &to).await.unwrap(), 0);
         assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
-        // What is there already stays.
+        // An existing file stays.
         assert!(matches!(write_file(&store, CHAT, &to).await, Err(ExportError::Io(_))));
         assert!(to.exists());
         store.close().await;

@@ -1,4 +1,4 @@
-//! `chime memory`: what is remembered of a chat, and making it anew.
+//! `chime memory`: shows the stored memory of a chat, and rebuilds it.
 
 use std::io::Write;
 
@@ -50,7 +50,7 @@ pub async fn run(options: MemoryOptions) -> Exit {
     }
 }
 
-/// Gives what is not known, where nothing is done.
+/// Schedules a rebuild. Returns an error value if the chat or topic is unknown.
 fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chime_store::Result<Option<Unknown>> {
     let Some(row) = chats::find(tx, chat)? else { return Ok(Some(Unknown::Chat)) };
     let (chat, key) = (row.chat.id, row.key);
@@ -70,7 +70,7 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chim
             jobs::add_or_move(tx, &JobPayload::TopicSummary { chat, key, tag: tag.id }, now)?;
         }
         Rebuilt::Concepts => {
-            // Where the bot never answered there is nothing to make them from.
+            // If the bot never answered in the chat, there are no answers to extract concepts from.
             if let Some(bot) = messages::own_sender(tx, key)? {
                 concepts::rebuild(tx, bot.id, key, MAX_ACTIVE, now)?;
                 jobs::add_or_move(tx, &JobPayload::Concepts {}, now)?;
@@ -100,7 +100,7 @@ fn with_links(formatted: &FormattedText) -> String {
 }
 
 fn say(text: &str) -> Exit {
-    // Whoever closed the pipe has seen enough.
+    // Fails if the reader closed the pipe, which is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Exit::Done
 }

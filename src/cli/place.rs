@@ -1,4 +1,4 @@
-//! Where the database is, for commands that need nothing else of the configuration.
+//! Loads the database path for commands that need little else of the configuration.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use crate::cli::exit::{Exit, report};
 use chime_core::Zone;
 use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
 
-/// `DATABASE_PATH`, or how to end when it cannot be had: that was reported.
+/// Returns `DATABASE_PATH`. An error is already reported and comes as the exit code.
 pub fn database() -> Result<PathBuf, Exit> {
     read(|settings| Ok(StoreConfig::load(settings)?.path))
 }
 
-/// `DATABASE_PATH` and `TIME_ZONE`.
+/// Returns `DATABASE_PATH` and `TIME_ZONE`.
 pub fn database_and_zone() -> Result<(PathBuf, Zone), Exit> {
     read(|settings| {
         let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));

@@ -1,4 +1,4 @@
-//! `chime retry`: gives parked jobs another chance, also while the daemon runs.
+//! `chime retry`: retries parked jobs, also while the daemon runs.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! From what was measured to what is said: pure.
+//! Builds health reports and metrics from measured values. Pure.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,23 +10,24 @@ use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{Trouble, TroubleKind};
 use chime_store::usage::DayTotal;
 
-/// Telegram may be out of reach for this long before it is worth an alarm.
+/// Time for which Telegram may be unreachable without an alarm.
 const HICCUP: Duration = Duration::from_secs(15);
-/// Clocks further apart than this are wrong: ages are told wrongly, and certificates may look invalid.
+/// Clock difference from which message ages are wrong and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
-/// A message that only is taken in is no event of this kind: there may be hundreds for one that asks.
+/// Help text of `chime_events_total`. Messages that are only stored are not counted: there may be hundreds for each
+/// question.
 const EVENTS: &str = "What happened; message_received: a tag or reply that an answer is worked out for.";
 
-/// What was measured.
+/// Measured state of the daemon.
 #[derive(Debug, Clone)]
 pub struct Vitals {
     pub poll_age: Duration,
-    /// A poll that takes longer than this hangs.
+    /// Longest normal duration of a poll.
     pub poll_patience: Duration,
     pub trouble: Option<Trouble>,
     /// Seconds by which this machine's clock is ahead of Telegram's.
     pub clock_ahead_s: Option<i64>,
-    /// Jobs to do and jobs put aside, and the day's tokens; or why the database does not say.
+    /// Values from the database, or the reason why it cannot be read.
     pub kept: Result<Kept, String>,
     pub guard: GuardState,
     pub memory_bytes: Option<u64>,
@@ -35,13 +36,13 @@ pub struct Vitals {
     pub vector_distances: (u64, f64),
     /// Calls and milliseconds of each phase.
     pub phases: Vec<(String, u64, u64)>,
-    /// Jobs of each kind to do, and put aside.
+    /// Due and parked jobs by kind.
     pub waiting: Vec<(&'static str, u64, u64)>,
-    /// Attempts at jobs of each kind, and their milliseconds.
+    /// Attempts and milliseconds by kind of job.
     pub jobs: Vec<(String, u64, u64)>,
 }
 
-/// What the database says.
+/// Values from the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kept {
     pub jobs_due: u64,
@@ -50,13 +51,13 @@ pub struct Kept {
     pub database_bytes: u64,
 }
 
-/// How the daemon is.
+/// Health of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Ok,
-    /// Members notice, and restarting would not help.
+    /// Members notice a problem, but a restart would not help.
     Degraded,
-    /// Nothing comes in, or nothing can be kept.
+    /// No updates arrive, or nothing can be stored.
     Failing,
 }
 
@@ -123,7 +124,7 @@ impl Health {
     }
 }
 
-/// Whether it is bad enough to be red, and why.
+/// Returns `true` if a problem counts as failing, and its description.
 fn told(trouble: &Trouble) -> (bool, String) {
     let Trouble { kind, what, lasting } = trouble;
     match kind {
@@ -133,7 +134,7 @@ fn told(trouble: &Trouble) -> (bool, String) {
     }
 }
 
-/// Prometheus's text format.
+/// Formats the metrics in Prometheus's text format.
 pub fn metrics(vitals: &Vitals) -> String {
     let mut text = Exposition::default();
     text.gauge("chime_up", "1 while no reason speaks against it.", flag(Health::of(vitals).status != Status::Failing));
@@ -184,7 +185,7 @@ fn flag(set: bool) -> f64 {
     f64::from(u8::from(set))
 }
 
-/// The text as it grows. Writing to a string cannot fail.
+/// Metrics text under construction. Writing to a string cannot fail.
 #[derive(Debug, Default)]
 struct Exposition {
     text: String,

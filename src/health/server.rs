@@ -1,4 +1,4 @@
-//! A small HTTP server, apart from everything else that the daemon does.
+//! HTTP server for health and metrics, independent of the daemon's other work.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,41 +21,43 @@ use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_store::{Reader, Result, Store, jobs, usage};
 
-/// What the answers are made from.
+/// Sources of the responses.
 #[derive(Clone)]
 pub struct Patient {
     pub store: Store,
     pub clock: Clock,
     pub poll: PollHealth,
-    /// A poll that takes longer than this hangs.
+    /// Longest normal duration of a poll.
     pub poll_patience: Duration,
     pub gateway: Gateway,
 }
 
-/// `GET /healthz` and `GET /metrics` on one address.
+/// Server of `GET /healthz` and `GET /metrics` on one address.
 pub struct HealthServer {
     listener: TcpListener,
     patient: Patient,
 }
 
 impl HealthServer {
+    /// Binds the address.
+    ///
     /// # Errors
-    /// When the address cannot be had.
+    /// Fails if the address cannot be bound.
     pub async fn bind(address: SocketAddr, patient: Patient) -> std::io::Result<Self> {
         Ok(Self { listener: TcpListener::bind(address).await?, patient })
     }
 
-    /// Answers until `stop`.
+    /// Serves requests until `stop`.
     ///
     /// # Errors
-    /// When the address is taken away.
+    /// Fails if the listener fails.
     pub async fn run(self, stop: CancellationToken) -> std::io::Result<()> {
         let router = Router::new()
             .route("/healthz", get(healthz))
             .route("/metrics", get(exposition))
             .with_state(Arc::new(self.patient));
         let serving = axum::serve(self.listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        // A client that holds its connection open does not hold up the stop.
+        // An open connection must not delay the stop.
         tokio::select! {
             served = serving.into_future() => served,
             () = stop.cancelled() => Ok(()),
@@ -103,7 +105,7 @@ fn kept(conn: &Reader, now: Timestamp) -> Result<Kept> {
     Ok(Kept { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes })
 }
 
-/// Of this process, where `/proc` says it.
+/// Returns the resident memory of this process in bytes, if `/proc` has it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! Counts what is logged: each event of the contract becomes a number for `/metrics`.
+//! Counts log events for `/metrics`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,24 +9,24 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Labels come from a handful of words in our own code. More than this of one kind would be a mistake there, and must
-/// not fill the memory.
+/// Most labels of one metric. Labels come from few words in our own code; more would be a bug and must not fill the
+/// memory.
 const MOST_LABELS: usize = 64;
 
-/// The counts of this process.
+/// Counters of this process.
 static COUNTERS: Counters = Counters(Mutex::new(Tally::new()));
 
 pub fn counters() -> &'static Counters {
     &COUNTERS
 }
 
-/// How often each event happened since the start.
+/// Number of events since the start.
 #[derive(Debug)]
 pub struct Counters(Mutex<Tally>);
 
 #[derive(Debug)]
 struct Tally {
-    /// By metric, then label.
+    /// By metric, then by label.
     counts: BTreeMap<Count, BTreeMap<String, u64>>,
     /// Calls and milliseconds by phase.
     phases: Times,
@@ -36,10 +36,10 @@ struct Tally {
     vector_distances: (u64, f64),
 }
 
-/// Times and milliseconds, by label.
+/// Number of times and total milliseconds, by label.
 type Times = BTreeMap<String, (u64, u64)>;
 
-/// What is counted.
+/// Counted metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Count {
     /// `chat.event`, by `type`.
@@ -58,24 +58,24 @@ pub enum Count {
     Vectors,
     /// Lines of warning and error, by level.
     Lines,
-    /// `context.cited_outside_focus`, by its `count`; without a label.
+    /// `context.cited_outside_focus`: sum of its `count`, without a label.
     CitedOutsideFocus,
 }
 
 impl Counters {
-    /// Every count so far, with its label.
+    /// Returns every count so far, with its label.
     pub fn counts(&self) -> Vec<(Count, String, u64)> {
         let tally = self.tally();
         let all = tally.counts.iter();
         all.flat_map(|(count, labels)| labels.iter().map(|(label, n)| (*count, label.clone(), *n))).collect()
     }
 
-    /// `chat.metrics`: calls and milliseconds of every phase so far.
+    /// Returns calls and milliseconds of every phase, from `chat.metrics`.
     pub fn phases(&self) -> Vec<(String, u64, u64)> {
         listed(&self.tally().phases)
     }
 
-    /// `job.ended`: attempts and milliseconds of every kind so far.
+    /// Returns attempts and milliseconds of every job kind, from `job.ended`.
     pub fn jobs(&self) -> Vec<(String, u64, u64)> {
         listed(&self.tally().jobs)
     }
@@ -119,7 +119,7 @@ fn time(times: &mut Times, label: String, ms: u64) {
     }
 }
 
-/// The part of the subscriber that counts.
+/// Subscriber layer that counts events.
 #[derive(Debug)]
 pub struct Counting;
 
@@ -155,7 +155,7 @@ impl<S: Subscriber> Layer<S> for Counting {
     }
 }
 
-/// The fields that count.
+/// Fields of an event that matter for counting.
 #[derive(Default)]
 struct Seen {
     message: String,

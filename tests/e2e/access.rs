@@ -1,19 +1,19 @@
-//! Who gets in, and what the others are told.
+//! Access: who may use the bot, and the replies to others.
 
 use chime_core::{ChatId, StoredMessage, UserId};
 use chime_sandbox::{BotAction, Cursor, NewChat, NewMember, Standing};
 use chime_store::{chats, messages};
 use chime_world::World;
 
-/// Nobody is named anywhere.
+/// Neither owners nor chats are configured.
 const CLOSED: [(&str, &str); 2] = [("ALLOWED_CHATS", ""), ("PRIVATE_CHATS", "members")];
 
-/// The private chat of the bot and `name`.
+/// Adds a private chat between the bot and `name`.
 fn private(w: &World, name: &str) -> ChatId {
     w.telegram.add_chat(NewChat::private(name))
 }
 
-/// A group that the bot is not in yet.
+/// Adds a group that the bot has not joined.
 fn group(w: &World, title: &str) -> ChatId {
     w.telegram.add_chat(NewChat::supergroup(title).with_bot(Standing::Left))
 }
@@ -22,7 +22,7 @@ fn has_left(w: &World, chat: ChatId) -> bool {
     w.telegram.actions_since(Cursor::default()).contains(&BotAction::Left { chat })
 }
 
-/// Whether anything is kept of what members said in a chat, or of who they are.
+/// Returns `true` if a member's words or name are stored for the chat.
 async fn holds_words(w: &World, chat: ChatId) -> bool {
     let bot = w.telegram.bot_id();
     let is_words = |one: &StoredMessage| !one.message.text.is_empty() || !one.message.sender.name.is_empty();
@@ -88,7 +88,7 @@ async fn a_group_to_which_a_stranger_adds_the_bot_is_told_how_to_be_allowed_and_
         let title = w.read_store(move |conn| Ok(chats::find(conn, chat)?.and_then(|row| row.chat.title))).await;
         assert_eq!(title, None);
 
-        // It was told once: the second time the bot just goes.
+        // The chat had its notice already; the second time the bot just leaves.
         let cursor = w.telegram.cursor();
         w.telegram.add_bot_to(chat, Standing::Member, eve);
         w.settled().await;

@@ -1,4 +1,4 @@
-//! Somebody asks, and gets an answer.
+//! Questions and their answers.
 
 use std::time::Duration;
 
@@ -148,7 +148,7 @@ async fn a_topic_is_a_conversation_of_its_own() {
         let club = w.telegram.add_chat(NewChat::forum("Club"));
         let ann = w.telegram.add_member(club, "ann");
         let food = w.telegram.create_topic(club, "Food");
-        // The bot opened this one: what is said in it is no reply to the bot.
+        // The bot created this topic, but messages in it are no replies to the bot.
         let music = w.telegram.create_topic_by(club, "Music", w.telegram.bot_id());
         let say = |thread: Option<ThreadId>, text: &str| {
             let post = Post { thread, ..Post::new(ann, text, w.clock.now()) };
@@ -220,7 +220,7 @@ async fn a_mention_that_an_edit_adds_asks_once() {
         w.answer_to(message).await;
         w.settled().await;
         w.telegram.edit(w.chat, message, "@bot when do we meet? and where?", w.clock.now());
-        // The same text again: what a link preview or a reaction looks like.
+        // Link previews and reactions cause such an edit without a change of the text.
         w.telegram.edit(w.chat, message, "@bot when do we meet? and where?", w.clock.now());
         w.settled().await;
         let stored = w.stored(w.chat, message).await.expect("a row");
@@ -326,8 +326,8 @@ async fn a_long_answer_comes_in_parts() {
     .await;
 }
 
-/// Seed scenario A: A three days ago, B two days ago, a gap of 48 hours, C ten minutes ago, D now. The seed's own rule
-/// stops at the gap (its test is beside the rule, in `context`); the product knows that all four belong together.
+/// Scenario A of the seed: A three days ago, B two days ago, a gap of 48 hours, C ten minutes ago, D now. The seed rule
+/// stops at the gap (see its own test in `context`); the product knows that all four belong together.
 async fn scenario_a(w: &mut World, tag: &str) {
     let (ann, ben) = (w.member("ann"), w.member("ben"));
     let say = |from, text: &str, age| w.telegram.say(w.chat, Post::new(from, text, ago(w, age)));
@@ -350,7 +350,7 @@ async fn scenario_a_the_gap_with_a_bare_tag() {
     World::offline(async |w| scenario_a(w, "@bot").await).await;
 }
 
-/// Seed scenario B: A three days ago, D now, replying to A.
+/// Scenario B of the seed: A three days ago, D now as a reply to A.
 #[tokio::test]
 async fn scenario_b_the_deep_reply() {
     World::offline(async |w| {
@@ -364,7 +364,7 @@ async fn scenario_b_the_deep_reply() {
     .await;
 }
 
-/// What the seed calls the context: the window as it is stored, and the trigger that it is for.
+/// Returns the context in the seed's sense: the stored window and its trigger.
 async fn window_and_trigger(w: &World, answer: &SandboxMessage) -> Vec<MessageId> {
     let record = w.record_of(answer).await;
     let trigger = w
@@ -462,7 +462,7 @@ async fn what_members_write_stays_inside_the_fence() {
     .await;
 }
 
-/// The prompt without what stands between its fences.
+/// Returns the prompt without the text between its fences.
 fn outside_fences(prompt: &str) -> String {
     let (_, rest) = prompt.split_once("`<<<chat ").expect("a code");
     let (code, _) = rest.split_once('`').expect("the end of the code");
@@ -553,7 +553,7 @@ async fn nothing_that_telegram_removes_hides_a_name_or_a_command() {
 #[tokio::test]
 async fn an_answer_of_nothing_visible_is_none() {
     World::run(async |w| {
-        // Asked once more, with the plainest prompt.
+        // The second request has the plainest prompt.
         w.model.script(["\u{30A}\u{333} \u{200B}"; 2]);
         let tag = w.say("ann", "@bot how many?");
         assert!(w.answer_to(tag).await.text.starts_with("The model server gave no answer that I can show."));
@@ -572,7 +572,7 @@ async fn a_message_from_before_the_group_moved_is_quoted_and_not_linked() {
         w.say_in(group, "ben", "Nine of us will come");
         w.telegram.all_confirmed().await;
         let supergroup = w.telegram.migrate(group);
-        // Under the new id the numbers begin anew.
+        // Under the new chat id, message numbers start again.
         let green = w.say_in(supergroup, "cat", "The boat is green");
         w.settled().await;
         let seq = w.stored(supergroup, green).await.expect("a message").seq;
@@ -605,14 +605,14 @@ async fn yes_to_a_question_of_the_bot_is_no_thanks() {
         let yes = w.reply("bob", asked.id, "yes please");
         let list = w.answer_to(yes).await;
         assert_eq!(list.text, "A rope and a sail.");
-        // An answer that asks nothing is thanked for, by the same words.
+        // After an answer that asks nothing, the same words count as thanks.
         let fine = w.reply("bob", list.id, "yes");
         assert_eq!(w.next_reaction().await, (fine, vec!["👍".to_owned()]));
         let nod = w.reply("cat", asked.id, "👍");
         assert_eq!(w.answer_to(nod).await.text, "Two of each.");
         let thanks = w.reply("cat", asked.id, "thanks a lot!");
         assert_eq!(w.next_reaction().await, (thanks, vec!["👍".to_owned()]));
-        // In private nobody replies, and in a group the name is enough.
+        // In private no reply is needed, and in a group the name is enough.
         let private = w.telegram.add_chat(NewChat::private("ann"));
         w.model.script(["Shall I go on?", "On it goes.", "Shall we?", "We shall."]);
         for (chat, ask, yes) in [(private, "tell me of boats", "yes"), (w.chat, "@bot hm, boats?", "@bot ok")] {
@@ -690,13 +690,13 @@ async fn an_album_is_one_question() {
         let (from, now) = (UserId(ann.0), w.clock.now());
         let photo = |text: &str| Post::new(from, text, now).with(Content::Photo).in_album("7");
         w.model.script(["A boat.", "Three boats.", "Two."]);
-        // The words stand under the second photo, and reply to nothing.
+        // The caption is under the second photo, which is no reply.
         let ids = w.telegram.say_many(ann, [photo(""), photo("what is this?"), photo("")]);
         let answer = w.next_sent().await;
         assert_eq!((answer.reply_to, answer.text.as_str()), (Some(ids[1]), "A boat."));
         w.settled().await;
 
-        // Without any words it is one question too, however its photos come in.
+        // Without a caption the album is one question too, in whatever order its photos arrive.
         let bare = |_| Post::new(from, "", now).with(Content::Photo).in_album("8");
         let first = w.telegram.say(ann, bare(0));
         w.telegram.all_confirmed().await;
@@ -704,12 +704,12 @@ async fn an_album_is_one_question() {
         assert_eq!(w.next_sent().await.reply_to, Some(first));
         w.settled().await;
 
-        // A late one starts nothing more.
+        // A late photo starts nothing more.
         w.telegram.say(ann, bare(3));
         w.settled().await;
         assert_eq!(w.model.requests().len(), 2);
 
-        // And in a group as a reply to an answer.
+        // The same in a group, as a reply to an answer.
         let tag = w.say("ben", "@bot how many?");
         let answer = w.answer_to(tag).await;
         let ben = w.member("ben");
@@ -735,7 +735,7 @@ async fn an_old_album_is_counted_once_and_an_edit_of_something_old_not_at_all() 
         let line = w.next_sent().await.text;
         assert!(line.contains("tagged in a message"), "{line}");
 
-        // What was said while the bot was away, and edited now: nobody waits for an answer.
+        // Sent while the bot was away and edited now: nobody waits for an answer.
         let said = w.telegram.say(w.chat, Post::new(w.member("ben"), "how many?", hour_ago).silently());
         w.telegram.edit(w.chat, said, "@bot how many?", w.clock.now());
         w.settled().await;

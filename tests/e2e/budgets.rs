@@ -1,4 +1,4 @@
-//! What happens when the day's tokens run out, and when the model keeps failing.
+//! Token budgets, and a model that keeps failing.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// A good answer for which the server counts so many tokens.
+/// Returns a good answer with this token count.
 pub fn answer_for(tokens: u64) -> Reply {
     Reply::Body(json!({
         "id": "c1", "object": "chat.completion", "created": 1_763_632_800, "model": "scripted",
@@ -49,7 +49,7 @@ async fn a_model_that_counts_more_than_we_do_is_given_less_also_after_a_restart(
             w.model.script([answer_for(9_000)]);
             let tag = w.reply("zoe", last, "@bot what does the boat need?");
             let answer = w.answer_to(tag).await;
-            // What was recalled has a room of its own.
+            // Recalled messages have a budget of their own.
             let window = w.record_of(&answer).await.window;
             counts.push(window.iter().filter(|chosen| chosen.reason != Reason::Query).count());
             w.restart().await;
@@ -195,7 +195,7 @@ async fn counts_that_no_integer_holds_lose_no_answer() {
     .await;
 }
 
-/// A status that refuses cost nothing; a server that began to write has written.
+/// A refusal costs nothing; an answer that broke off was charged.
 #[tokio::test]
 async fn failed_and_cut_calls_count_as_well() {
     World::with(&[("MODEL_TIMEOUT", "5s")], async |w| {

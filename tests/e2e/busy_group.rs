@@ -1,4 +1,4 @@
-//! Five weeks of a group. The year of it is `cargo bench --bench year`.
+//! Five weeks of a group. For a whole year there is `cargo bench --bench year`.
 
 use chime_world::World;
 

@@ -1,4 +1,4 @@
-//! The named things that a conversation has in scope.
+//! Concepts: named things in the scope of a conversation.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::memory::told_by_the_program;
 use crate::privacy::found_in_files;
 
-/// The daemon's database, opened beside it.
+/// Opens the daemon's database a second time.
 fn database(w: &World) -> Connection {
     let conn = Connection::open(w.database()).expect("open the database");
     conn.busy_timeout(Duration::from_secs(5)).expect("a timeout");
@@ -41,7 +41,7 @@ async fn answer_of(w: &World, sent: &SandboxMessage) -> AnswerId {
     part.answer.expect("an answer")
 }
 
-/// Has an answer have captured a concept.
+/// Gets an answer from which a concept is extracted.
 async fn capture(w: &World, sent: &SandboxMessage, number: u128, label: &str, definition: &str) -> ConceptId {
     let (key, answer) = (key(w, None).await, answer_of(w, sent).await);
     let id = ConceptId(ulid::Ulid(number));

@@ -1,5 +1,5 @@
-//! What must not be kept of somebody who objects, beside their own words: quotes in other chats, names, names of topics; and
-//! what they may ask for in a chat that is no longer served.
+//! Data that must not be kept of an objecting member, apart from their own words: quotes in other chats, names, and
+//! names of topics. Also their rights in a chat that is no longer served.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use chime_world::World;
 
 use crate::privacy::found_in_files;
 
-/// Sends a command and waits for what it comes to.
+/// Sends a command and waits for its reply.
 async fn command(w: &mut World, chat: ChatId, name: &str, text: &str) -> String {
     let said = w.say_in(chat, name, text);
     w.answer_to(said).await.text
 }
 
-/// `name` quotes a message of the group in `chat`.
+/// Posts a quote of a group message in `chat`, by `name`.
 fn quote(w: &World, chat: ChatId, name: &str, (of, part): (MessageId, &str)) -> MessageId {
     let by = w.telegram.add_member(chat, name);
     w.telegram.say(chat, Post::new(by, "look here", w.clock.now()).reply_elsewhere(w.chat, of).quote(part))
@@ -93,7 +93,7 @@ async fn who_says_nothing_but_that_they_opt_out_is_no_member_with_a_name() {
     .await;
 }
 
-/// What a topic is called after somebody says something in it.
+/// Returns the name of a topic after a message in it.
 async fn name_after_talk(w: &World, chat: ChatId, topic: ThreadId) -> Option<String> {
     let ben = w.telegram.add_member(chat, "ben");
     w.telegram.say(chat, Post::new(ben, "in the topic", w.clock.now()).in_thread(topic));

@@ -1,4 +1,4 @@
-//! What queries cost in a chat of 100,000 messages: none reads more of it than it needs.
+//! Cost of queries in a chat of 100,000 messages: none reads more than it needs.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use rusqlite::Connection;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MESSAGES: i64 = 100_000;
-/// Steps of SQLite's virtual machine for one statement. A window of some hundred messages takes about 30,000; to walk the
-/// chat takes more than 500,000.
+/// Most steps of SQLite's virtual machine per statement. A window of some hundred messages takes about 30,000; scanning
+/// the chat takes more than 500,000.
 const MOST_STEPS: i64 = 120_000;
-/// Tables that grow with what is said, asked and received.
+/// Tables that grow with messages, questions and updates.
 const LARGE: [&str; 13] = [
     "message",
     "inbox",
@@ -32,7 +32,7 @@ const LARGE: [&str; 13] = [
     "item",
 ];
 
-/// A group in which much was said before, with its daemon under watch.
+/// Runs `test` in a group with a long history, with statistics of the daemon's statements.
 async fn in_a_large_chat(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut World)) {
     World::with(settings, async |w| {
         w.say("ann", "hello");
@@ -49,7 +49,7 @@ async fn in_a_large_chat(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut 
     .await;
 }
 
-/// Writes what was said, a minute apart, as ingest would: with replies, albums, names and the full-text index.
+/// Writes messages a minute apart, as ingest would: with replies, albums, names and the full-text index.
 fn fill(w: &World, key: ChatKey, chat: ChatId) {
     let conn = Connection::open(w.database()).expect("open");
     let last = w.clock.now().secs() - 600;
@@ -71,7 +71,7 @@ fn fill(w: &World, key: ChatKey, chat: ChatId) {
     .expect("fill");
 }
 
-/// Every statement of `costs` that walks a large table, or takes too many steps.
+/// Returns every statement of `costs` that scans a large table or takes too many steps.
 fn too_dear(w: &World, costs: &Costs) -> Vec<String> {
     let conn = Connection::open(w.database()).expect("open");
     let partial: Vec<String> = {
@@ -80,7 +80,7 @@ fn too_dear(w: &World, costs: &Costs) -> Vec<String> {
         statement.query_map([], |raw| raw.get(0)).expect("rows").map(|name| name.expect("a name")).collect()
     };
     let walks = |sql: &str| -> Vec<String> {
-        // What is no query has no plan.
+        // Other statements have no query plan.
         let Ok(mut statement) = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")) else { return Vec::new() };
         let lines: Vec<String> =
             statement.raw_query().mapped(|raw| raw.get("detail")).collect::<Result<_, _>>().unwrap_or_default();
@@ -107,7 +107,7 @@ async fn no_query_of_the_answering_path_walks_the_chat() {
     in_a_large_chat(&[], async |w| {
         let (ann, clock) = (w.member("ann"), w.clock.clone());
         w.model.script(["It is place 7.", "The picture.", "Place 8.", "Much.", "This.", "That.", "See above."]);
-        // Beside an album, in words, in a reply to something old, and bare.
+        // With an album, with words, as a reply to an old message, and without words.
         let photo = |text: &str| Post::new(ann, text, clock.now()).with(Content::Photo).in_album("new");
         w.telegram.say(w.chat, photo(""));
         w.telegram.say(w.chat, photo("the lake"));

@@ -1,7 +1,7 @@
-//! What the chat workflow promises, as the member sees it: no doubles, no invented sources, no guesses where the chat wants
-//! none, a word for whoever asks too often, and the messages themselves where the model fails.
+//! Promises of the chat workflow as members see them: no duplicates, no invented sources, no guesses in strict chats, a
+//! notice for members who ask too often, and quoted messages if the model fails.
 //!
-//! That long talks are summarized is told in `memory`, and the guard of strict chats in `grounding`.
+//! Summaries of long talks are tested in `memory`, and the guard of strict chats in `grounding`.
 
 use std::time::Duration;
 

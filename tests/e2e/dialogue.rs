@@ -1,4 +1,4 @@
-//! The talk goes on: who asks, what belongs to the talk, and what the model is told of those who are in it.
+//! Dialogues: who asks, what belongs to the conversation, and the data about members in the prompt.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ async fn a_question_in_pieces_before_a_bare_tag_is_one_ask() {
     .await;
 }
 
-/// The ask of a prompt, as the model reads it.
+/// Returns the question in a prompt.
 fn ask_in(prompt: &str) -> &str {
     prompt.split(" asks you:\n").nth(1).unwrap_or_default()
 }
@@ -90,7 +90,7 @@ async fn a_question_right_after_a_bare_tag_takes_its_place() {
         assert!(answer.text.starts_with("On thursday"), "{}", answer.text);
         let prompt = w.prompt(2).await;
         assert!(ask_in(&prompt).contains("when does the plumber come?"), "{prompt}");
-        // The end of the test says that nothing else was sent.
+        // The end of the test checks that nothing else was sent.
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! A server makes the vectors: fetched when nobody waits, kept, and gone with the words that they were made of.
+//! Vectors from a server: fetched in the background, stored, and deleted with their messages.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const SERVER: &[(&str, &str)] = &[("EMBEDDING", "openai:letters")];
 const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
 const LATER: (Timestamp, MessageId) = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
 
-/// Ids of the messages of the group that have a vector.
+/// Returns the ids of the group's messages with a vector.
 async fn with_vectors(w: &World) -> Vec<MessageId> {
     let found = w.read_store(|conn| vectors::before(conn, HERE, LATER, "letters", 100)).await;
     let mut ids: Vec<MessageId> = found.into_keys().map(|(_, id)| id).collect();

@@ -70,12 +70,12 @@ async fn who_asks_in_the_name_of_the_group_is_told_why_no_file_can_be_sent() {
     .await;
 }
 
-/// Makes `name` what `standing` says.
+/// Gives `name` this standing in the group.
 fn stand(w: &World, name: &str, standing: Standing) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
 }
 
-/// The reply to what `who` orders in the group, past the file that may go out before it.
+/// Returns the reply to a command by `who` in the group, skipping a file that may come first.
 async fn order(w: &mut World, who: UserId, text: &str) -> SandboxMessage {
     let asked = w.telegram.say(w.chat, Post::new(who, text, w.clock.now()));
     loop {
@@ -87,7 +87,7 @@ async fn order(w: &mut World, who: UserId, text: &str) -> SandboxMessage {
     }
 }
 
-/// The next message of the bot in the group.
+/// Returns the bot's next message in the group.
 async fn next_in_group(w: &mut World) -> String {
     loop {
         let sent = w.next_sent().await;

@@ -1,4 +1,4 @@
-//! What is around the daemon breaks, and every question still comes to one visible end.
+//! Faults around the daemon: every question still has one visible outcome.
 
 use std::process::Command;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn server_error() -> Fault {
     Fault::Status(500, r#"{"ok":false,"error_code":500,"description":"Internal Server Error: restart"}"#.to_owned())
 }
 
-/// A page of something between us and Telegram.
+/// Returns the error page of a proxy.
 fn gateway(status: u16) -> Fault {
     Fault::Status(status, "<html><body>Sorry</body></html>".to_owned())
 }
@@ -61,7 +61,7 @@ async fn polling_recovers(fault: Fault, times: usize) {
         w.settled().await;
         let before = calls_of(w, "getUpdates").len();
         w.telegram.fault("getUpdates", fault.clone(), times);
-        // The first ends the poll under way, the others meet the fault.
+        // The first fault ends the current poll; the others hit the next ones.
         let asked_at = w.clock.now();
         w.model.script(["One.", "Two."]);
         let first = w.say("ann", "@bot one?");
@@ -96,7 +96,7 @@ async fn a_portal_that_wants_a_login_ends_no_daemon() {
 async fn a_server_on_this_machine_is_never_asked_through_a_proxy() {
     World::without_daemon(async |w| {
         for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
-            // Nobody listens there.
+            // Nothing listens on this port.
             w.set(name, "http://127.0.0.1:9");
         }
         w.model.script(["Nine."]);
@@ -110,13 +110,13 @@ async fn a_server_on_this_machine_is_never_asked_through_a_proxy() {
 
 // Sending.
 
-/// What became of one answer while `fault` struck `times` sends.
+/// Result for one answer while `fault` hits `times` sends.
 struct Delivered {
     copies: usize,
     sends: Vec<Timestamp>,
 }
 
-/// How long the daemon lets an outage pass before it repeats a send that may have arrived.
+/// Time that the daemon waits before it repeats a send that may have arrived.
 const OUTAGE: Duration = Duration::from_secs(10);
 
 /// Waits until a send of the answer to `tag` has an unknown outcome, and lets the outage pass.
@@ -131,7 +131,7 @@ async fn past_an_outage(w: &World, tag: MessageId) {
 
 async fn answer_with(fault: Fault, times: usize) -> Delivered {
     let mut delivered = Delivered { copies: 0, sends: Vec::new() };
-    // Short where it is waited for, and long where a crowded machine must not run into it.
+    // Short if the test waits for it, long if a busy machine must not exceed it.
     let timeout = if matches!(fault, Fault::Hang | Fault::HangAfter) { "3s" } else { "30s" };
     World::with(&[("SEND_TIMEOUT", timeout)], async |w| {
         w.telegram.fault("sendMessage", fault.clone(), times);
@@ -175,7 +175,7 @@ async fn a_send_that_surely_failed_is_repeated_until_it_succeeds() {
 
 #[tokio::test]
 async fn a_send_of_unknown_outcome_is_repeated_once() {
-    // What is served and whose answer is lost, however often: two copies and no third.
+    // Telegram handles every send, but its responses are lost: two copies and no third.
     let cases = [Fault::DropAfter, Fault::Garbage, Fault::Truncated, Fault::HangAfter];
     let all = join_all(cases.into_iter().flat_map(|fault| [(fault.clone(), 1), (fault, FOREVER)]).map(
         async |(fault, times)| {
@@ -223,7 +223,7 @@ async fn the_one_repeat_waits_until_telegram_answers_again() {
         past_an_outage(w, tag).await;
         assert_eq!(w.answer_to(tag).await.text, "Nine.");
         assert_eq!(calls_of(w, "sendMessage").len(), 2);
-        // At the start, twice in vain, and then with success.
+        // At the start two tries fail and the third succeeds.
         assert_eq!(calls_of(w, "getMe").len(), 4);
     })
     .await;
@@ -258,7 +258,7 @@ async fn a_reply_that_telegram_refuses_in_any_form_leaves_a_reaction() {
     .await;
 }
 
-/// Whoever answers for Telegram sends the reply back to where it comes from.
+/// Telegram reports migrations that lead back to the first chat.
 #[tokio::test]
 async fn a_chat_that_is_said_to_move_in_circles_makes_no_storm() {
     World::run(async |w| {
@@ -316,7 +316,7 @@ async fn a_flood_through_a_throttled_chat_is_answered_to_the_last() {
 
 // The model.
 
-/// The one visible end of a question when the model always replies like this.
+/// Returns the one visible outcome of a question if the model always replies like this.
 async fn ends_in(reply: Reply, expected: &str) {
     World::with(&[("MODEL_TIMEOUT", "500ms"), ("ANSWER_DEADLINE", "3s")], async |w| {
         w.say("ben", "Nine of us will come");
@@ -333,7 +333,7 @@ async fn ends_in(reply: Reply, expected: &str) {
     .await;
 }
 
-/// The rows of the model in the table of faults.
+/// Returns the failures of the model.
 pub fn failures() -> Vec<Reply> {
     vec![
         Reply::Hang,
@@ -355,11 +355,11 @@ pub fn failures() -> Vec<Reply> {
 #[tokio::test]
 async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
     join_all(failures().into_iter().map(|reply| ends_in(reply, APOLOGY))).await;
-    // Asking the same again does not help.
+    // Repeating the same request does not help.
     for reply in [Reply::Blank, Reply::Filtered] {
         ends_in(reply, "The model server gave no answer that I can show.").await;
     }
-    // It came to its end, and only the word about that is missing.
+    // The answer is complete; only the end marker is missing.
     ends_in(Reply::NoFinish, "They settled on").await;
 }
 
@@ -396,7 +396,7 @@ async fn a_model_that_comes_back_is_asked_again() {
 
 #[tokio::test]
 async fn a_hung_model_in_one_chat_holds_up_no_other() {
-    // More than the places that one chat has.
+    // More questions than one chat may have in work at a time.
     const QUESTIONS: usize = 20;
     World::with(&[("MODEL_TIMEOUT", "20s"), ("ANSWER_DEADLINE", "20s")], async |w| {
         let other = w.telegram.add_chat(NewChat::supergroup("Other"));
@@ -407,7 +407,7 @@ async fn a_hung_model_in_one_chat_holds_up_no_other() {
         let quick = w.say_in(other, "ben", "@bot how many?");
         let first = w.next_sent().await;
         assert_eq!((first.chat, first.reply_to), (other, Some(quick)));
-        // What hung ends in an apology at once, and its places go to those who wait.
+        // A hanging request ends in an apology, and its slots go to waiting questions.
         w.model.release();
         let mut told = Vec::new();
         for _ in 0..QUESTIONS {
@@ -439,8 +439,8 @@ async fn a_prompt_that_is_too_long_is_halved() {
 
 // Chats that change while an answer is on its way.
 
-/// Asks in `chat`, lets `change` happen while the model thinks, and gives how often the answer was sent, whatever came of
-/// it.
+/// Asks in `chat`, runs `change` while the model works, and returns the number of sends of the answer, successful or
+/// not.
 async fn while_the_model_thinks(
     w: &mut World,
     chat: ChatId,
@@ -571,7 +571,7 @@ async fn an_answer_follows_its_group_into_the_supergroup() {
     .await;
 }
 
-/// The update about the migration comes late: the error of the send is the first to tell of it.
+/// The update about the migration is late; the error of the send reports it first.
 #[tokio::test]
 async fn an_answer_follows_its_group_before_the_update_tells_of_it() {
     World::run(async |w| {
@@ -595,7 +595,7 @@ async fn an_answer_follows_its_group_before_the_update_tells_of_it() {
 async fn a_clock_that_jumps_a_day_loses_no_job() {
     World::run(async |w| {
         w.model.script([Reply::Hang]);
-        // In a group a message would hold the place of the answer first.
+        // In a group a placeholder message would come before the answer.
         let private = w.telegram.add_chat(NewChat::private("ann"));
         let tag = w.say_in(private, "ann", "how many?");
         w.prompt(1).await;
@@ -624,7 +624,7 @@ async fn a_machine_whose_clock_is_a_day_ahead_takes_no_question_for_old() {
     .await;
 }
 
-/// Waits until the answer to `tag` is to be sent again later.
+/// Waits until the answer to `tag` is scheduled for another send.
 async fn put_off(w: &World, tag: MessageId) {
     let key = format!("answer:{}:{tag}", w.chat);
     w.until("a part waits to be sent again", move |conn| {
@@ -633,7 +633,7 @@ async fn put_off(w: &World, tag: MessageId) {
     .await;
 }
 
-/// The machine was a day ahead, and a time service puts it right.
+/// The machine's clock was a day ahead, and a time service corrects it.
 #[tokio::test]
 async fn a_clock_that_is_set_back_holds_up_no_reply() {
     let faults = [(gateway(503), 3), (Fault::Throttle(1), 1)];
@@ -688,7 +688,7 @@ async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
         let fresh = w.say("ben", "@bot which did they take?");
         w.model.script(["A lot."]);
         w.start().await;
-        // A slow machine takes so long over the backlog that its line is due before the answer is there.
+        // A slow machine handles the backlog for so long that its notice is due before the answer.
         let first = w.next_sent().await;
         w.clock.advance(SECOND * 5);
         let second = w.next_sent().await;
@@ -696,7 +696,7 @@ async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
         assert_eq!((answer.reply_to, answer.text.as_str()), (Some(fresh), "A lot."));
         assert!(line.starts_with("While I was away, I was tagged in 1,000 messages that I did not answer"), "{line}");
         w.settled().await;
-        // Beside the two that were said to them, every message is kept.
+        // Apart from the two messages sent to them, every message is stored.
         assert_eq!(w.all_stored(w.chat).await.len(), MANY + 3);
     })
     .await;
@@ -721,7 +721,7 @@ async fn a_database_locked_by_another_program_is_waited_for() {
     .await;
 }
 
-/// Locked while the model thinks: what it said is not asked for again, and what was sent is not sent again.
+/// The database is locked while the model works: neither the request nor the send is repeated.
 #[tokio::test]
 async fn an_answer_outlasts_a_locked_database() {
     World::without_daemon(async |w| {
@@ -770,8 +770,7 @@ async fn a_start_on_a_locked_database_waits_and_can_be_stopped() {
     .await;
 }
 
-/// The file system takes no more: a limit on the size of files does what a full disk does, without the rights to make
-/// one.
+/// The file system accepts no more data. A limit on file sizes acts like a full disk and needs no privileges.
 #[tokio::test]
 async fn a_full_disk_pauses_polling_and_mends_itself() {
     World::without_daemon(async |w| {

@@ -1,4 +1,4 @@
-//! Asks that go on with a suggestion: "more", "cheaper", "the second one".
+//! Questions that follow up on a suggestion: "more", "cheaper", "the second one".
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const BOOKS: &str = "1. **The Hobbit** by J.R.R. Tolkien – short, 12 €\n\
 const TOLKIEN: &str = "1. **The Hobbit** by J.R.R. Tolkien – short\n2. **Roverandom** by J.R.R. Tolkien – shorter";
 const MORE_BOOKS: &str = "1. **Piranesi** by Susanna Clarke – odd\n2. **Hyperion** by Dan Simmons – long";
 
-/// `name` asks, the model says `answer`.
+/// Asks as `name`; the model replies with `answer`.
 async fn ask(w: &mut World, name: &str, text: &str, answer: &str) -> SandboxMessage {
     w.model.script([answer]);
     let tag = w.say(name, text);
@@ -24,7 +24,7 @@ async fn ask(w: &mut World, name: &str, text: &str, answer: &str) -> SandboxMess
     sent
 }
 
-/// `name` replies to a message with an ask, the model says `answer`.
+/// Replies to a message as `name` with a question; the model replies with `answer`.
 async fn ask_back(w: &mut World, name: &str, parent: MessageId, text: &str, answer: &str) -> SandboxMessage {
     w.model.script([answer]);
     let tag = w.reply(name, parent, text);
@@ -33,7 +33,7 @@ async fn ask_back(w: &mut World, name: &str, parent: MessageId, text: &str, answ
     sent
 }
 
-/// How the ask behind an answer was resolved.
+/// Returns the resolution of the question behind an answer.
 async fn resolved(w: &World, sent: &SandboxMessage) -> FollowUp {
     let (chat, id) = (sent.chat, sent.id);
     let found = w.read_store(move |conn| {
@@ -162,7 +162,7 @@ async fn a_question_that_names_what_was_shown_is_about_that() {
         assert_eq!((found.frame.intent, found.items[0].title()), (Intent::ItemQuestion, "Hobbit"));
         let prompt = last_prompt(w).await;
         assert!(prompt.contains("about the item: 1. Hobbit, J.R.R. Tolkien"), "{prompt}");
-        // The question suggested nothing, so "more" still goes on with the books.
+        // That answer suggested nothing, so "more" still continues the books.
         let more = ask(w, "ann", "@bot veel", "1. **Silmarillion** by J.R.R. Tolkien").await;
         assert_eq!(resolved(w, &more).await.frame.kind.as_deref(), Some("book"));
     })
@@ -372,7 +372,7 @@ async fn forgetting_reaches_frames_items_and_what_was_taken_over() {
     .await;
 }
 
-/// What is stored of suggestions, as one text.
+/// Returns all stored data about suggestions as one text.
 fn of_suggestions(conn: &chime_store::Reader) -> chime_store::Result<String> {
     let mut told = String::new();
     for (table, words) in [("follow_up", "resolved"), ("frame", "frame"), ("item", "title || people")] {

@@ -1,4 +1,4 @@
-//! Questions after a suggestion: those that go on with it, and those that are about something else.
+//! Questions after a suggestion: some follow up on it, others are about something else.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 const FREE: &str = include_str!("../data/follow_up/free.jsonl");
 const FOLLOW: &str = include_str!("../data/follow_up/follow.jsonl");
 
-/// A suggestion, what was said after it, and a question.
+/// Suggestion, the messages after it, and a question.
 #[derive(Debug, Deserialize)]
 struct Case {
     id: String,
@@ -18,18 +18,18 @@ struct Case {
     minutes: f64,
     asker: String,
     question: String,
-    /// "answer", or the place in the talk of the message that the question replies to.
+    /// "answer", or the index in the talk of the message that the question replies to.
     #[serde(default)]
     reply: Option<serde_json::Value>,
 }
 
 impl Case {
-    /// Whether the answer is no list: then the model reads it among the messages.
+    /// Returns `true` if the answer is no list; the model then reads it among the messages.
     fn is_prose(&self) -> bool {
         !self.answer.contains('\n') && !self.answer.contains(['"', '„', '«', '“'])
     }
 
-    /// How the answer begins.
+    /// Returns the beginning of the answer.
     fn opening(&self) -> &str {
         self.answer.split_at(self.answer.char_indices().nth(20).map_or(self.answer.len(), |(at, _)| at)).0
     }
@@ -46,7 +46,7 @@ fn cases(file: &str) -> Vec<Case> {
     file.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-/// What the model is sent for the question, or the question that is asked back.
+/// Returns the prompt for the question, or the question that the bot asks back.
 async fn asked(w: &mut World, case: &Case) -> String {
     w.model.script([case.answer.as_str()]);
     w.model.always("Well.");
@@ -76,19 +76,20 @@ async fn asked(w: &mut World, case: &Case) -> String {
     if count < 2 || sent.text != "Well." { sent.text } else { w.prompt(count).await }
 }
 
-/// Whether the model is told that the question is about an earlier list, or the member is asked which part of it.
+/// Returns `true` if the prompt says that the question is about an earlier list, or if the bot asks back which part of
+/// it is meant.
 fn is_bound(prompt: &str) -> bool {
     ["not listed as suggested already", "seems to be about the items"].iter().any(|words| prompt.contains(words))
         && (prompt.contains("already suggested, not to be suggested again") || prompt.contains("about the item"))
         || !prompt.contains("Answer the last question")
 }
 
-/// Whether the prompt tells what was suggested, as a list.
+/// Returns `true` if the prompt lists the suggestions.
 fn tells_list(prompt: &str) -> bool {
     prompt.contains("You listed these things here before")
 }
 
-/// Plays each case in a chat of its own; returns those that do not hold, each with what the model was told.
+/// Plays each case in a chat of its own. Returns the failed cases with their prompts.
 async fn missed(cases: &[Case], is_held: impl Fn(&Case, &str) -> bool) -> Vec<String> {
     let mut missed = Vec::new();
     for case in cases {

@@ -1,4 +1,4 @@
-//! What answers may rest on: strict chats, the guard, and the panel that sets it.
+//! Sources of answers: strict chats, the guard, and the panel that sets it.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::budgets::answer_for;
 const GUARD: &str = "I don't have sufficiently relevant messages to answer confidently. Please add more context or save a \
                      note.";
 
-/// The buttons below a message: label and data, row by row.
+/// Returns the buttons below a message, label and data, row by row.
 fn buttons(message: &SandboxMessage) -> Vec<Vec<(String, String)>> {
     let rows = message.buttons.as_ref().and_then(|markup| markup["inline_keyboard"].as_array()).cloned();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -30,7 +30,7 @@ pub fn data_of(panel: &SandboxMessage, label: &str) -> String {
     found.unwrap_or_else(|| panic!("no button {label}")).1
 }
 
-/// What is told to whoever pressed.
+/// Returns the text shown to the user who pressed.
 pub async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
     let mut cursor = from;
     loop {
@@ -45,7 +45,7 @@ fn admin(w: &World, name: &str) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(Standing::Administrator))
 }
 
-/// Has an admin make the group strict by the panel.
+/// Makes the group strict, with a press by an admin.
 async fn make_strict(w: &mut World) -> SandboxMessage {
     let ann = admin(w, "ann");
     let asked = w.telegram.say(w.chat, chime_sandbox::Post::new(ann, "/settings@bot", w.clock.now()));
@@ -122,7 +122,7 @@ async fn rights_are_checked_on_every_press() {
         let pressed = w.telegram.press(w.chat, panel.id, ben, &data_of(&panel, "Open answers"));
         assert_eq!(outcome(w, before, &pressed).await.as_deref(), Some("Only admins of this chat can change this."));
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
-        // Who was an admin when the panel was shown may be none any more.
+        // The user was an admin when the panel was shown, but no longer is.
         let ann = w.member("ann");
         let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&panel, "Open answers"));
         assert_eq!(outcome(w, before, &pressed).await.as_deref(), Some("Only admins of this chat can change this."));
@@ -152,7 +152,7 @@ async fn a_strict_chat_gets_no_answer_about_what_it_never_talked_about() {
         assert!(record.guard_used && record.sources.is_empty() && w.model.requests().is_empty());
         let why = w.reply("cat", answer.id, "/why@bot");
         assert!(w.answer_to(why).await.text.contains("so no model was asked"));
-        // What was talked about is answered, from the messages alone.
+        // Questions about the chat are answered from the messages alone.
         let told = format!("At nine on Friday [source: m{boat}]. Boats are fun for everybody.\n[uncertainty: low]");
         w.model.script([told.as_str()]);
         let tag = w.say("cat", "@bot when does the boat leave on friday?");
@@ -193,7 +193,7 @@ async fn a_strict_chat_is_answered_about_the_message_that_a_tag_replies_to() {
     .await;
 }
 
-/// An admin presses the button with this label below the panel.
+/// Presses the button with this label below the panel, as an admin.
 async fn choose(w: &World, panel: MessageId, admin: UserId, label: &str) -> SandboxMessage {
     let shown = w.telegram.message(w.chat, panel).expect("the panel");
     let before = w.telegram.cursor();
@@ -220,7 +220,7 @@ async fn admins_choose_who_may_tag_the_bot() {
         w.model.script(["At eight.", "At nine."]);
         let asked = w.telegram.say(w.chat, Post::new(ann, "@bot when?", w.clock.now()));
         assert!(w.answer_to(asked).await.text.starts_with("At eight."));
-        // Commands are for everybody.
+        // Commands work for everybody.
         let help = w.say("ben", "/help@bot");
         w.answer_to(help).await;
         choose(w, panel.id, ann, "Everybody can ask").await;

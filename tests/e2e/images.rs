@@ -1,5 +1,5 @@
-//! A process may be killed at any moment; what survives is the last commit. So the daemon is started on a copy of the
-//! database as each commit in the middle of a job left it, and has to end up where the undisturbed one did.
+//! Kills in the middle of background work. After a kill the last commit survives, so the daemon is started on a copy of
+//! the database from each commit during a job, and must end in the same state as an undisturbed run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,13 +17,13 @@ use serde_json::Value;
 use crate::memory::{DAY, HOUR, ON, talk, told_by_the_program};
 use crate::voice::speak;
 
-/// In which everything periodic has run, and no talk has ended.
+/// Long enough for every periodic job, and shorter than the silence that ends a session.
 const A_WHILE: Duration = Duration::from_secs(20 * 60);
-/// The clock runs ahead, and no model may run out of time by it.
+/// Long timeouts, since the clock runs ahead of the model.
 const PATIENT: [(&str, &str); 2] = [("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
 const BY_A_SERVER: (&str, &str) = ("EMBEDDING", "openai:letters");
 
-/// Which kinds each of the stories below is about.
+/// Kinds of jobs that each test below is about.
 const SUMMARIES: &[JobKind] =
     &[JobKind::Sessions, JobKind::Summary, JobKind::Tags, JobKind::SummaryVector, JobKind::Recent, JobKind::Strand];
 const FOLDING: &[JobKind] = &[JobKind::History, JobKind::Recent, JobKind::MemoryUpkeep];
@@ -47,7 +47,7 @@ fn every_kind_of_background_work_is_killed_in_some_story() {
     assert_eq!(missing, [] as [&str; 0], "a kind of background work needs a story in this file");
 }
 
-/// What a model would make of the request: bullets of what is shown to it, or an empty JSON object of the form that is asked for.
+/// Returns a plausible model reply: bullets of the lines in the prompt, or an empty JSON object of the requested form.
 fn improvised(request: &Value) -> Reply {
     match request["response_format"]["json_schema"]["name"].as_str() {
         Some("tags") => {
@@ -73,7 +73,7 @@ fn improvised(request: &Value) -> Reply {
     Reply::text(if bullets.is_empty() { "The red one.".to_owned() } else { bullets.join("\n") })
 }
 
-/// Runs `act` undisturbed, and then again from each moment at which a process that works on one of `kinds` may be killed.
+/// Runs `act` undisturbed, and then from each commit at which a process that works on one of `kinds` may be killed.
 async fn killed_in_the_middle_of(
     kinds: &[JobKind],
     settings: &[(&str, &str)],
@@ -105,7 +105,7 @@ async fn killed_in_the_middle_of(
             w.quiet(end.since(*at)).await;
             w.stop().await;
             for (table, rows) in told(file, bot).await {
-                // A server makes vectors of messages only when a tag needs them, and they are kept as long as they last.
+                // Vectors from a server are made only when a trigger needs them, so both runs may have different ones.
                 if table == "message_vector" && settings.contains(&BY_A_SERVER) {
                     continue;
                 }
@@ -121,14 +121,14 @@ async fn killed_in_the_middle_of(
     .await;
 }
 
-/// Whether a process may be killed while a job of this `kind` is among those that are `due`: never while something is on its way
-/// to Telegram, since nobody can know then whether it arrived.
+/// Returns `true` if a process may be killed while jobs `due` include one of this `kind`. Excludes moments with a send,
+/// since nobody can know whether it arrived.
 fn is_worked_on(kind: JobKind, due: &[JobKind]) -> bool {
     due.contains(&kind) && !due.contains(&JobKind::Send)
 }
 
-/// For each kind the first commit with such a job, the last before it has ended, and one between. Every kind must be among what
-/// was worked on.
+/// Chooses for each kind the first commit with such a job, the last one before it ended, and one in between. Fails if a
+/// kind did not occur.
 fn chosen(images: &[Image], kinds: &[JobKind]) -> BTreeSet<usize> {
     let mut chosen = BTreeSet::new();
     for kind in kinds {
@@ -142,8 +142,8 @@ fn chosen(images: &[Image], kinds: &[JobKind]) -> BTreeSet<usize> {
     chosen
 }
 
-/// Tables of which nothing, or not the same, is left by another run of the same work: the queue itself, what was paid for,
-/// what is kept of deliveries, and indexes that are made of other tables.
+/// Tables that may differ after another run of the same work: the job queue, token costs, delivery records, and indexes
+/// derived from other tables.
 const LEFT_OUT: &[&str] = &[
     "job",
     "token_usage",
@@ -158,8 +158,9 @@ const LEFT_OUT: &[&str] = &[
     "vector_progress",
 ];
 
-/// The rows of every table, in words that two runs share: moments of the daemon's clock are there or not, tags are told by
-/// their names, ids that are drawn by none. What the bot said is told by the outbox, which holds each part of a reply once.
+/// Returns the rows of every table in a form that two runs share: without times of the daemon's clock and without
+/// random ids, and with names of tags. Messages of the bot are compared by the outbox, which holds each part of a reply
+/// once.
 async fn told(file: &Path, bot: i64) -> BTreeMap<String, Vec<String>> {
     let store = Store::open_to_read(file).expect("open the database");
     let told = store.read(move |conn| {
@@ -223,7 +224,7 @@ impl Cell<'_> {
         let is_moment = self.column.ends_with("_at") || self.column == "since";
         match (self.table, self.column) {
             ("session", "started_at" | "ended_at") => shown,
-            // Numbers of their own that Telegram gives what is sent, and how often that was tried.
+            // Telegram's ids of sent messages, and the number of attempts.
             ("outbox", "id" | "message_id" | "attempts" | "key") | ("tag", "id") => String::new(),
             (_, "tag_id" | "same_as") => {
                 shown.parse().ok().and_then(|id: i64| tags.get(&id).cloned()).unwrap_or_default()
@@ -234,7 +235,7 @@ impl Cell<'_> {
     }
 }
 
-/// ULIDs hold a moment and chance.
+/// Replaces ULIDs, which contain a time and random bits.
 fn without_drawn(text: &str) -> String {
     const LENGTH: usize = 26;
     let is_of_one = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit();
@@ -317,7 +318,7 @@ async fn killed_while_history_is_folded() {
     .await;
 }
 
-/// A talk that is remembered, and questions about one thing in it.
+/// Plays a talk that gets summarized, and asks questions about one subject in it.
 async fn talk_and_ask(w: &mut World, questions: &[&str]) {
     talk(w);
     w.settled().await;

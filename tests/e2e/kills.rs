@@ -1,5 +1,5 @@
-//! The daemon as a process of its own, ended at the worst moments: nothing is lost, and each question is answered once,
-//! save where nobody can know whether the answer went out.
+//! The daemon as a separate process, killed at the worst moments: nothing is lost, and each question is answered once,
+//! except where nobody can know whether the answer was sent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,9 +20,9 @@ use rusqlite::Connection;
 
 use crate::process::Process;
 
-/// SIGTERM to exit.
+/// Longest time from SIGTERM to the exit.
 const STOPS_WITHIN: Duration = Duration::from_secs(10);
-/// A refusal to start.
+/// Longest time until a refused start exits.
 const REFUSES_WITHIN: Duration = Duration::from_secs(20);
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn killed_while_the_model_thinks() {
     .await;
 }
 
-/// A question that kills the process each time it is taken up ends too: in an apology.
+/// A question that kills the process at each attempt ends in an apology too.
 #[tokio::test]
 async fn killed_again_and_again_while_the_model_thinks() {
     World::without_daemon(async |w| {
@@ -143,8 +143,8 @@ async fn killed_between_the_parts_of_an_answer() {
     .await;
 }
 
-/// Kills at moments that nobody chose: after every few sends, whatever else is under way. No send is interrupted twice,
-/// since after that nobody could repeat it without risking a third copy.
+/// Kills after every few sends, at arbitrary moments. No send is interrupted twice, since afterwards nobody could
+/// repeat it without risking a third copy.
 #[tokio::test]
 async fn killed_at_any_moment_every_question_is_answered() {
     const ROUNDS: usize = 6;
@@ -245,7 +245,7 @@ async fn a_start_without_telegram_waits_for_it_and_can_be_stopped() {
 
         w.telegram.fault("getMe", Fault::Hang, FOREVER);
         let process = Process::begin(w);
-        // Two that failed, the one that succeeded, and now this.
+        // Two failed attempts, the successful one, and this one.
         w.telegram.called("getMe", 4).await;
         process.terminate();
         let (code, log) = process.ended(STOPS_WITHIN).await;
@@ -290,7 +290,7 @@ async fn a_token_that_is_refused_ends_the_daemon() {
     .await;
 }
 
-/// Starts the daemon once, spoils its database, and expects the next start to refuse with 74 and these words.
+/// Starts the daemon once, damages its database, and expects the next start to fail with code 74 and these words.
 async fn refuses_after(spoil: impl Fn(&World), words: &str) {
     World::without_daemon(async |w| {
         let first = Process::start(w).await;
@@ -341,7 +341,8 @@ async fn a_file_of_another_program_is_refused() {
     refuses_after(foreign, "is not a Chime database").await;
 }
 
-/// Rights do not stop a superuser. A folder in the place of the log does: the file can be read and not written.
+/// Permissions do not stop a superuser. A folder in place of the log file does: the database can be read but not
+/// written.
 #[tokio::test]
 async fn a_database_that_cannot_be_written_is_refused() {
     let unwritable = |w: &World| {
@@ -352,7 +353,7 @@ async fn a_database_that_cannot_be_written_is_refused() {
     refuses_after(unwritable, "cannot be written").await;
 }
 
-/// Pages behind the schema are rubbish: the daemon may start, and ends as soon as it meets one.
+/// Pages after the schema are overwritten: the daemon may start, and ends as soon as it reads one.
 #[tokio::test]
 async fn corrupt_pages_end_the_daemon_and_confirm_nothing() {
     World::without_daemon(async |w| {
@@ -373,7 +374,7 @@ async fn corrupt_pages_end_the_daemon_and_confirm_nothing() {
     .await;
 }
 
-/// What comes in can be stored, and what is to be said about it cannot.
+/// New updates can be stored, but notices about them cannot.
 #[tokio::test]
 async fn corrupt_pages_that_a_job_meets_end_the_daemon() {
     World::without_daemon(async |w| {
@@ -396,7 +397,7 @@ async fn corrupt_pages_that_a_job_meets_end_the_daemon() {
     .await;
 }
 
-/// As after going back to the version before, which has no such kind of job.
+/// A job of an unknown kind, as after downgrading to a version without it.
 #[tokio::test]
 async fn a_job_of_another_version_is_put_aside_and_all_else_goes_on() {
     World::without_daemon(async |w| {
@@ -418,7 +419,7 @@ async fn a_job_of_another_version_is_put_aside_and_all_else_goes_on() {
         let parked = w.read_store(|conn| jobs::parked(conn, 10)).await;
         assert_eq!(parked.iter().map(|job| job.kind.as_str()).collect::<Vec<_>>(), ["dream", "answer"]);
 
-        // Whoever has them retried all the same harms nobody.
+        // Retrying them anyway is harmless.
         conn.execute_batch("UPDATE job SET state = 'due' WHERE state = 'parked'").expect("retry them");
         w.model.script(["Ten."]);
         let tag = w.say("ann", "@bot how many now?");
@@ -457,10 +458,10 @@ async fn a_wrong_configuration_is_refused_with_all_its_problems() {
     .await;
 }
 
-/// Messages of a chat whose vectors take many batches to make.
+/// Messages of a chat whose vectors take many batches.
 const FAR_BACK: i64 = 1_530;
 
-/// Stores a chat in which the code of a door was told long ago, as an earlier run of the daemon left it.
+/// Stores a chat with an old message about the code of a door, as an earlier run of the daemon would have.
 async fn said_long_ago(w: &World) {
     let (store, _) = Store::open(&w.database(), w.clock.now()).expect("open the database");
     let (chat, ann, begun) = (w.chat, w.member("ann"), w.clock.now().minus(Duration::from_secs(2 * 24 * 3600)));
@@ -472,7 +473,7 @@ async fn said_long_ago(w: &World) {
             let mut said = stored.message;
             let thing = |by: i64| things[(number / by % 7) as usize];
             said.chat = chat;
-            // In a topic of its own, so that no window of another holds it.
+            // In a topic of its own, so that it is in no other window.
             said.thread = Some(ThreadId(77));
             said.id = MessageId(1_000_000 + number);
             said.sender.id = ann;
@@ -492,7 +493,7 @@ async fn said_long_ago(w: &World) {
     store.close().await;
 }
 
-/// How many messages have a vector of each space, and which is searched.
+/// Returns the number of messages with a vector in each space, and the active space.
 async fn vectors_by_space(w: &World) -> (Vec<(i64, i64)>, Option<i64>) {
     w.read_store(|conn| {
         let mut counted =
@@ -504,7 +505,7 @@ async fn vectors_by_space(w: &World) -> (Vec<(i64, i64)>, Option<i64>) {
     .await
 }
 
-/// What `chime check` says of vectors: how many messages have one, of how many, and the line.
+/// Returns the line of `chime check` about vectors, with its numbers of messages with a vector and of all messages.
 fn checked_vectors(w: &World) -> (u64, u64, String) {
     let folder = w.database().parent().expect("a folder").to_owned();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_chime"))
@@ -520,7 +521,7 @@ fn checked_vectors(w: &World) -> (u64, u64, String) {
     (numbers.next().expect("done"), numbers.next().expect("of all"), line.to_owned())
 }
 
-/// A minute after its start the daemon looks after vectors: here at once, as it wakes up for a message.
+/// Makes the vector job due at once; the daemon would run it a minute after its start.
 fn vectors_are_due(w: &World) {
     let database = Connection::open(w.database()).expect("open the database");
     database.busy_timeout(Duration::from_secs(10)).expect("wait for the daemon");
@@ -537,7 +538,7 @@ async fn killed_while_another_model_makes_its_vectors() {
         let (_, old) = vectors_by_space(w).await;
         let old = old.expect("a space");
         assert_eq!(checked_vectors(w).2, "ok vectors: 1500 of 1500 older messages and 0 of 0 summaries have one");
-        // The same table under another name: another model, as far as the daemon can know.
+        // The same table under another name counts as another model.
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("embedding/chat-static-ml-160-int8");
         w.set("EMBEDDING", &format!("model2vec:{}", folder.display()));
         let second = Process::start(w).await;

@@ -1,4 +1,4 @@
-//! The bot speaks of itself in the language of the chat.
+//! The bot's own texts are in the language of the chat.
 
 use chime_sandbox::{NewChat, NewMember, Post, Standing};
 use chime_world::World;
@@ -6,7 +6,7 @@ use chime_world::World;
 use crate::grounding::{data_of, outcome};
 use crate::memory::NO_MODEL;
 
-/// Enough German to be judged by.
+/// Posts enough German text to detect the language.
 async fn talk_in_german(w: &World) {
     for number in 0..40 {
         w.say(

@@ -1,4 +1,4 @@
-//! What happens to those who ask too much: nobody is left without a word.
+//! Rate limits: every refused question gets some reply.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn ask(w: &mut World, name: &str) {
     assert_eq!(w.answer_to(trigger).await.text, "Sure.");
 }
 
-/// Waits until the bot has reacted to `message`, and tells with what.
+/// Waits for the bot's reaction to `message` and returns it.
 async fn reaction_to(w: &World, message: MessageId) -> String {
     let waiting = async {
         let mut cursor = Cursor::default();
@@ -104,7 +104,7 @@ async fn one_line_stands_in_where_reactions_are_off() {
         let line = w.answer_to(fifth).await.text;
         assert!(line.starts_with("I will not answer any more tags until "), "{line}");
         w.say("Fay", "@bot and me?");
-        // The end of the world finds no further message.
+        // The end of the test checks that there is no further message.
     })
     .await;
 }
@@ -198,8 +198,7 @@ async fn a_refused_trigger_that_comes_again_is_not_told_twice() {
     .await;
 }
 
-/// Waits until nothing is due at this moment or right after it. The clock can move then: no call is on its way, and none
-/// begins while it is moved.
+/// Waits until no job is due now or shortly after, so that the clock can be moved without a call in flight.
 async fn work_until_it_has_to_wait(w: &World) {
     w.telegram.all_confirmed().await;
     let clock = w.clock.clone();

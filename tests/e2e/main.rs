@@ -1,4 +1,4 @@
-//! The whole daemon, told as stories: one test binary, a file for each kind of story.
+//! End-to-end tests of the whole daemon: one binary, with one file for each area.
 //!
 //! `answering` speaks with it, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, `kills` ends it at the worst moments, as a process of its own, and `images` in the

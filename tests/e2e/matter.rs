@@ -1,5 +1,5 @@
-//! What a tag is about, told as whole dialogues: the matter that an answer opened goes on, and what members ask by name, by
-//! day or by an old message is found among everything else.
+//! Dialogues about the subject of a trigger: the subject of an answer continues, and the bot finds subjects named by a
+//! word, a day or an old message.
 
 use std::time::Duration;
 
@@ -25,14 +25,14 @@ const BOILER: &str = "
     09:16 dan#12>11 on the hook by the door
 ";
 
-/// The places in [`BOILER`] of what is about it.
+/// Indices in [`BOILER`] of the messages about the boiler.
 const OF_BOILER: [usize; 5] = [0, 1, 4, 5, 6];
 
 fn part(record: &AnswerRecord, part: Part) -> Vec<MessageId> {
     record.window.iter().filter(|chosen| chosen.reason.part() == part).map(|chosen| chosen.id).collect()
 }
 
-/// The focus of the answer to a tag, in order of time.
+/// Returns the focus of an answer, in order of time.
 async fn focus(w: &World, answer: &SandboxMessage) -> Vec<MessageId> {
     part(&w.record_of(answer).await, Part::Focus)
 }
@@ -44,13 +44,13 @@ fn check(found: &[MessageId], inside: &[MessageId], outside: &[MessageId]) {
     assert!(missing.is_empty() && wrong.is_empty(), "missing {missing:?}, wrong {wrong:?}, found {found:?}");
 }
 
-/// Those of `said` at `places`, and the others.
+/// Splits `said` into the messages at `places` and the others.
 fn divided(said: &[MessageId], places: &[usize]) -> (Vec<MessageId>, Vec<MessageId>) {
     let of = |is_in: bool| (0..said.len()).filter(|at| places.contains(at) == is_in).map(|at| said[at]).collect();
     (of(true), of(false))
 }
 
-/// Tells the story of the boiler and has it asked about; gives what was said about it, what else was said, and the answer.
+/// Plays the chat and asks about the boiler. Returns the messages about it, the other messages, and the answer.
 async fn boiler_answered(w: &mut World) -> (Vec<MessageId>, Vec<MessageId>, SandboxMessage) {
     let said = w.play(BOILER);
     w.settled().await;
@@ -89,7 +89,7 @@ async fn what_follows_an_answer_keeps_its_matter() {
 #[tokio::test]
 async fn a_correction_after_an_answer_is_seen_by_the_next() {
     World::run(async |w| {
-        // A reply to an answer speaks to the bot, and is answered too.
+        // A reply to an answer is a question to the bot.
         w.model.script(["Hansen, for 640.", "Then it is 690.", "690 then."]);
         let (matter, others, first) = boiler_answered(w).await;
         let corrected = w.reply("ben", first.id, "not quite, Hansen said 690 on the phone, with the new valve");
@@ -192,7 +192,7 @@ async fn a_tag_and_then_the_question_as_the_next_message_are_one_ask() {
     .await;
 }
 
-/// Among other talk the group decided which compiler it builds with, and what that allows.
+/// Among other talk the group decided on its compiler version and the features that it allows.
 #[tokio::test]
 async fn an_allowed_or_decided_question_finds_the_talk_that_decided_it() {
     World::run(async |w| {
@@ -225,10 +225,10 @@ async fn an_allowed_or_decided_question_finds_the_talk_that_decided_it() {
     .await;
 }
 
-/// The English name of the day `ahead` days from now.
+/// Returns the English name of the day `ahead` days from now.
 fn weekday(now: Timestamp, ahead: u32) -> &'static str {
     const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    // The first of January 1970 was a Thursday.
+    // 1 January 1970 was a Thursday.
     NAMES[(now.plus(DAY * ahead).secs() / 86_400 + 3) as usize % 7]
 }
 

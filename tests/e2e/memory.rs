@@ -1,4 +1,4 @@
-//! What the bot remembers of earlier talk: sessions, their summaries, Recent and History.
+//! Memory of earlier talk: sessions, their summaries, Recent and History.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 pub const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
 
-/// A talk in which something is settled.
+/// Talk with a decision.
 pub const TALK: [(&str, &str); 4] = [
     ("ann", "shall we take the red tent or the green tent to the lake?"),
     ("bob", "the green tent has a hole near the door since the storm in May"),
@@ -91,7 +91,7 @@ async fn without_a_model_a_session_is_remembered_by_its_own_messages() {
     .await;
 }
 
-/// Who writes in a chat can have the model write nothing that can be used, and keeps the chat from nothing by it.
+/// Members can make the model write unusable text; this must not disable memory for the chat.
 #[tokio::test]
 async fn a_session_that_the_model_cannot_summarize_is_remembered_by_its_own_messages() {
     let patient = [ON, ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
@@ -107,7 +107,7 @@ async fn a_session_that_the_model_cannot_summarize_is_remembered_by_its_own_mess
         assert!(summary.bullets.iter().any(|it| it.text.contains("the red tent comes along")), "{summary:?}");
         let recent = w.read_store(move |conn| summaries::rolling(conn, session.id.chat, Rolling::Recent)).await;
         assert_eq!(recent.expect("Recent").summary.method, SummaryMethod::Extract);
-        // It is not asked for over and over again.
+        // The request is not repeated forever.
         let asked = w.model.requests().len();
         w.quiet(5 * HOUR).await;
         assert_eq!(w.model.requests().len(), asked);
@@ -259,7 +259,7 @@ async fn nobody_pays_for_a_chat_that_nobody_asks() {
         let session = closed(w).await.remove(0);
         assert_eq!(summary_of(w, &session).await.expect("a summary").method, SummaryMethod::Extract);
         assert!(w.model.requests().is_empty());
-        // The first tag brings a model's summary with it.
+        // The first trigger causes a summary by the model.
         w.model.script([
             "The red one.",
             "- {u3} decided on the red tent [m3]",
@@ -332,7 +332,7 @@ async fn a_forgotten_message_is_out_of_every_summary_at_once() {
         until_summarized(w, 1).await;
         let anew = summary_of(w, &session).await;
         assert!(!format!("{anew:?}").contains("decided"), "{anew:?}");
-        // What members were shown of it went with it.
+        // Texts shown to members that contained it are deleted too.
         let told = w.all_stored(w.chat).await;
         assert!(told.iter().all(|it| !it.message.text.contains("then we decided")), "{told:#?}");
     })
@@ -390,7 +390,7 @@ async fn two_chats_with_the_same_words_remember_apart() {
         })
         .await;
         w.settled().await;
-        // What one forgets stays with the other.
+        // Forgetting in one chat does not affect the other.
         let said = w.all_stored(here).await;
         let forget = w.reply("cat", said[2].message.id, "/forget");
         w.answer_to(forget).await;
@@ -436,7 +436,7 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         assert_eq!(summary_of(w, &session).await, None);
         let ask = w.say("dan", "/memory");
         assert!(w.answer_to(ask).await.text.starts_with("Memory is off in this chat"));
-        // In private, for members of the chat alone.
+        // In private, for members of that chat only.
         let link = format!("/memory https://t.me/c/{}/1", -1_000_000_000_000 - w.chat.0);
         let alone = w.telegram.add_chat(NewChat::private("dan"));
         let ask = w.say_in(alone, "dan", &link);
@@ -476,7 +476,7 @@ async fn a_decision_of_forty_days_ago_is_in_the_prompt_and_its_link_leads_to_the
         let leads_there =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{id}")));
         assert!(answer.entities.iter().any(|entity| leads_there(&entity.kind)), "{:?}", answer.entities);
-        // The answer rests on the message behind the line, and goes with it.
+        // The answer is based on the message behind the summary's line, and is deleted with it.
         let forget = w.reply("cat", id, "/forget");
         w.answer_to(forget).await;
         w.settled().await;
@@ -486,7 +486,7 @@ async fn a_decision_of_forty_days_ago_is_in_the_prompt_and_its_link_leads_to_the
     .await;
 }
 
-/// What `chime memory` says, with these arguments behind the chat.
+/// Returns the output of `chime memory` for the chat, with these arguments.
 pub fn told_by_the_program(w: &World, arguments: &[&str]) -> String {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_chime"))
         .args(["memory", &w.chat.to_string()])

@@ -1,4 +1,4 @@
-//! Texts that a chat saves for reference, and what members think of answers.
+//! Notes saved by a chat, and members' votes on answers.
 
 use chime_core::{EntityKind, MessageId, UserId};
 use chime_sandbox::{Content, NewMember, Post, Standing};
@@ -9,7 +9,7 @@ fn admin(w: &World, name: &str) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(Standing::Administrator))
 }
 
-/// An admin says `text`, perhaps in a reply.
+/// Posts `text` by an admin, possibly as a reply.
 fn order(w: &World, text: &str, reply_to: Option<MessageId>) -> MessageId {
     let post = Post::new(admin(w, "ann"), text, w.clock.now());
     let post = match reply_to {
@@ -82,7 +82,7 @@ async fn only_admins_save_notes_and_a_reply_saves_the_message() {
         assert!(w.answer_to(tried).await.text.starts_with("Only admins of this chat can save"));
         let saved = order(w, "/note", Some(said));
         assert!(w.answer_to(saved).await.text.starts_with("Saved as note n1."));
-        // It goes with the message that it was saved from.
+        // A note is deleted with the message that it was saved from.
         let forget = w.reply("ben", said, "/forget@bot");
         w.answer_to(forget).await;
         w.settled().await;
@@ -95,7 +95,7 @@ async fn only_admins_save_notes_and_a_reply_saves_the_message() {
 const RULES: &str = "\u{feff}# Rules of the boat house\r\n\r\nThe last one locks the door with the brass key.\r\n\r\n\
                      Wet sails are hung up in the loft, never in the shed.\r\n";
 
-/// `name` sends a document with a line below it.
+/// Sends a document with a caption by `name`.
 fn send_file(w: &World, name: UserId, file_name: &str, caption: &str) -> MessageId {
     let content = Content::Document { file_name: file_name.to_owned() };
     w.telegram.say(w.chat, Post::new(name, caption, w.clock.now()).with(content))
@@ -123,7 +123,7 @@ async fn a_text_file_is_saved_by_its_caption_or_by_a_reply() {
         let sent = send_file(w, ben, "TIDES.TXT", "");
         let saved = order(w, "/note", Some(sent));
         assert!(w.answer_to(saved).await.text.starts_with("Saved as note n2."));
-        // It goes with the message that the file came in.
+        // A note is deleted with the message of its file.
         let forget = w.reply("ben", sent, "/forget@bot");
         w.answer_to(forget).await;
         w.settled().await;
@@ -226,7 +226,7 @@ async fn thumbs_on_an_answer_are_kept_until_they_are_taken_back() {
             w.telegram.react(w.chat, answer.id, ben, emoji);
             w.until("the thumb is counted", move |conn| Ok(feedback::counts(conn)? == kept)).await;
         }
-        // On other messages they say nothing about an answer.
+        // Reactions to other messages are no votes.
         w.telegram.react(w.chat, tag, ben, &["👍"]);
         w.settled().await;
         assert_eq!(w.read_store(feedback::counts).await, (0, 0));

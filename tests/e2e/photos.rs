@@ -1,4 +1,4 @@
-//! Photos: a question that is about one shows it to the model.
+//! Photos: a question about one shows it to the model.
 
 use chime_core::MessageId;
 use chime_sandbox::faults::Fault;
@@ -7,7 +7,7 @@ use chime_testkit::Reply;
 use chime_world::World;
 use serde_json::{Value, json};
 
-/// A member shows a photo, perhaps with words below it and as part of an album.
+/// Posts a photo by a member, possibly with a caption and as part of an album.
 fn show(w: &World, name: &str, caption: &str, album: Option<&str>) -> MessageId {
     w.telegram.put_file("photo.jpg", "what is seen");
     let post = Post::new(w.member(name), caption, w.clock.now()).with(Content::Photo);
@@ -18,7 +18,7 @@ fn show(w: &World, name: &str, caption: &str, album: Option<&str>) -> MessageId 
     w.telegram.say(w.chat, post)
 }
 
-/// The parts of the last message of the `number`th request, from 1 on: texts, and pictures by their address.
+/// Returns the parts of the last message in the `number`th request, counted from 1: texts, and image URLs.
 async fn parts(w: &World, number: usize) -> Vec<String> {
     w.prompt(number).await;
     let requests = w.model.requests();
@@ -40,13 +40,13 @@ async fn a_question_about_a_photo_shows_it() {
         let shown = parts(w, 1).await;
         assert_eq!(&shown[1..], ["[1]", SEEN], "{shown:?}");
         assert!(shown[0].contains("Below are the photos of [1]"), "{}", shown[0]);
-        // Its own with all of its album, and the one of the talk before.
+        // The question's own photo with its album, and the one from the talk before.
         show(w, "ann", "@bot and these?", Some("a"));
         show(w, "ann", "", Some("a"));
         w.answer_to(MessageId(photo.0 + 3)).await;
         let shown = parts(w, 2).await;
         assert_eq!(shown.iter().filter(|part| *part == SEEN).count(), 3, "{shown:?}");
-        // What is about something else is asked without.
+        // A question about something else gets no photos.
         let said = w.say("dan", "the ferry leaves on friday at eight");
         let tag = w.reply("ben", said, "@bot when does the ferry leave?");
         w.answer_to(tag).await;

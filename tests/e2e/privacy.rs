@@ -16,7 +16,6 @@ use crate::process::Process;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the model was shown last.
 fn last_prompt(w: &World) -> String {
     w.model.requests().last().map(ToString::to_string).unwrap_or_default()
 }
@@ -25,7 +24,7 @@ fn ago(w: &World, span: Duration) -> Timestamp {
     w.clock.now().minus(span)
 }
 
-/// The names of the markers that stand anywhere in the files beside the database.
+/// Returns the markers found anywhere in the files of the database's folder.
 pub fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
     let folder = w.database().parent().map(Path::to_path_buf).expect("the database is in a folder");
     let mut found = Vec::new();
@@ -35,7 +34,7 @@ pub fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
             continue;
         }
         let bytes = std::fs::read(&path).expect("read a file").to_ascii_lowercase();
-        // What is no text becomes a mark that no marker has, so that nothing of one is lost.
+        // Invalid UTF-8 becomes a character that no marker has, so no marker is lost.
         let text = String::from_utf8_lossy(&bytes);
         for marker in markers {
             if text.contains(marker.as_str()) {
@@ -52,13 +51,13 @@ fn words_left(conn: &Reader, chat: ChatId) -> chime_store::Result<usize> {
     Ok(all.iter().filter(|stored| stored.message.text.contains("zqkill7xk")).count())
 }
 
-/// Replies with a command and waits for what it comes to.
+/// Sends a command and waits for its reply.
 async fn command(w: &mut World, name: &str, text: &str) -> SandboxMessage {
     let said = w.say(name, text);
     w.answer_to(said).await
 }
 
-/// A copy of the database as it is made before a migration.
+/// Makes a copy of the database as before a migration.
 async fn copy_before_migration(w: &World) {
     let to = backups::before_migration(&w.database(), 99, w.clock.now());
     w.read_store(move |conn| chime_store::copy_to(conn, &to).map(drop)).await;
@@ -68,7 +67,7 @@ fn stand(w: &World, name: &str, standing: Standing) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
 }
 
-/// The same as [`command`], from somebody who has a standing in the group.
+/// Like [`command`], for a member with a given standing in the group.
 async fn order(w: &mut World, from: UserId, text: &str) -> SandboxMessage {
     let said = w.telegram.say(w.chat, Post::new(from, text, w.clock.now()));
     w.answer_to(said).await
@@ -83,7 +82,7 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
             panic!("nine markers")
         };
         let ann = w.member("ann");
-        // Talk of others around it, enough for pages of the file to split.
+        // Other messages around it, enough for pages of the file to split.
         for round in 0..40 {
             w.say("ben", &format!("round {round}: {}", "the lake is calm and the boat is old ".repeat(round % 9 + 1)));
             w.say("ann", &format!("note {round} {plain} {}", "with a long tail of words ".repeat(round % 7)));
@@ -97,7 +96,7 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         let photo = Post::new(ann, format!("look at {caption}"), w.clock.now()).with(Content::Photo);
         w.telegram.say(w.chat, photo);
         let changed = w.say("ann", &format!("first it said {former} here"));
-        // Stored before it is edited, so that its words are in the file.
+        // Stored before the edit, so that its words are in the file.
         w.settled().await;
         w.telegram.edit(w.chat, changed, &format!("now it says {edited}"), w.clock.now());
         let secret = w.say("ann", &format!("the code is {quoted} and nothing else"));
@@ -120,13 +119,13 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         w.settled().await;
         copy_before_migration(w).await;
         let before = found_in_files(w, &markers);
-        // What an edit took the place of is in no row, and so nowhere.
+        // The words from before an edit are in no row, and must be nowhere else.
         for marker in markers.iter().filter(|marker| !marker.starts_with("zqformer")) {
             assert!(before.iter().any(|found| found.starts_with(marker)), "{marker} was never stored: {before:?}");
         }
         assert!(before.iter().any(|found| found.contains("before-v99")), "the copy holds it too");
 
-        // A forward names its author and the second: the command must not be of the same.
+        // A forward is identified by its author and its second, so the command must differ.
         w.clock.advance(Duration::from_secs(5));
         let done = command(w, "ann", "/forget me").await;
         assert!(done.text.starts_with("Deleted: 46 messages, and 2 answers"), "{}", done.text);
@@ -142,7 +141,7 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
     .await;
 }
 
-/// The model's words stand for those that it took over: they are in every table of memory, and gone with the message.
+/// Summaries contain members' words: they are in every table of memory, and deleted with the message.
 #[tokio::test]
 async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
     World::with(&[("MEMORY", "on"), ("MAX_CHAT_HISTORY", "10")], async |w| {
@@ -183,7 +182,7 @@ async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
         for number in 2..=13 {
             last = w.reply("ann", last, &format!("about the big boat, thought {number}: we are {number}"));
         }
-        // The strand and its topic are summed up in any order. Each takes the line that rests on what it was given.
+        // The thread and its topic are summarized in any order; each summary keeps the line whose sources it was given.
         let summed_up =
             format!("- {strand} about the big boat [m5, m6, m7]\n- {topic}: the key of the old boat [m1, m2]");
         w.model.script(["Nothing yet.".to_owned(), summed_up.clone(), summed_up].map(Reply::text));
@@ -299,7 +298,7 @@ async fn who_may_have_what_forgotten() {
         assert!(command(w, "ann", "/forget").await.text.starts_with("Reply to a message with /forget"));
         assert!(command(w, "ben", "/forget all").await.text.starts_with("Only admins"));
 
-        // From another chat nobody learns that a message is there.
+        // In another chat nobody learns that a message exists.
         let elsewhere = w.say("ann", "a third of mine");
         w.settled().await;
         let link = format!("https://t.me/c/{}/{elsewhere}", -1_000_000_000_000 - w.chat.0);
@@ -380,10 +379,10 @@ async fn an_admin_who_is_none_any_more_cannot_empty_the_chat() {
     .await;
 }
 
-/// However long Telegram is out of reach, what was asked for is done in the end.
+/// A request is done in the end, however long Telegram cannot be reached.
 #[tokio::test]
 async fn a_deletion_outlasts_a_telegram_that_does_not_answer() {
-    /// More than the attempts after which a job is put aside.
+    /// More attempts than those after which a job is parked.
     const FAILURES: usize = 10;
     World::run(async |w| {
         let dan = stand(w, "dan", Standing::Administrator);
@@ -417,7 +416,7 @@ async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
         let ben = w.member("ben");
         w.telegram.say(w.chat, Post::new(ben, "really?", w.clock.now()).reply_to(out).quote("zqedit7xk"));
 
-        // Not as an anchor, not in a window, whenever it was written.
+        // Neither as an anchor nor in a window, whenever it was written.
         for (about, answer) in [(out, "That one I may not read."), (old, "Nor that one.")] {
             w.model.script([answer]);
             let tag = w.reply("ben", about, "@bot is that true?");
@@ -427,7 +426,7 @@ async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
             assert!(!markers.iter().any(|marker| prompt.contains(marker)), "{prompt}");
         }
 
-        // Their own request is answered, and dropped.
+        // Their own question is answered, and its words are deleted afterwards.
         w.model.script(["Yes."]);
         let own = w.say("ann", "@bot is zqask7xk fine?");
         w.answer_to(own).await;
@@ -559,7 +558,7 @@ async fn what_a_command_shows_is_made_anew_where_it_is_forgotten_before_it_is_ou
     .await;
 }
 
-/// Whoever opted out has their own question answered, however often the answer has to be made.
+/// A member who opted out gets an answer to their own question, however often it must be made again.
 #[tokio::test]
 async fn the_question_of_who_opted_out_is_held_until_its_answer_is_out() {
     World::run(async |w| {
@@ -597,7 +596,7 @@ async fn the_question_of_who_opted_out_leaves_the_files_while_the_daemon_works()
     .await;
 }
 
-/// What cannot be read became no row by which it could be found.
+/// An unreadable update became no row by which it could be found.
 #[tokio::test]
 async fn updates_that_could_not_be_read_are_forgotten_with_their_author() {
     World::run(async |w| {
@@ -720,7 +719,7 @@ async fn jobs_counts_of_tokens_and_empty_chats_go_with_the_messages() {
         assert!(before.iter().all(|count| *count > 0), "{before:?}");
         w.clock.advance(DAY * 62);
         w.until("jobs and counts are gone", move |conn| Ok(left(conn)?[..2] == [0, 0])).await;
-        // A chat goes with the run after that of its counts.
+        // A chat is deleted by the run after the one for its usage counts.
         w.clock.advance(DAY);
         w.until("the chat is gone", move |conn| Ok(left(conn)? == [0, 0, 0])).await;
     })
@@ -755,7 +754,7 @@ async fn a_month_after_the_bot_was_removed_nothing_of_the_chat_is_left() {
     .await;
 }
 
-/// The joining notice, checked.
+/// Waits for the notice on joining and checks it.
 async fn notice(w: &mut World, chat: ChatId) {
     let told = w.next_sent().await;
     assert!(told.chat == chat && told.text.starts_with("For everybody here"), "{}", told.text);
@@ -793,7 +792,7 @@ async fn a_chat_is_told_once_what_is_kept_of_it() {
         w.telegram.add_bot_to(joined, Standing::Administrator, ann);
         w.settled().await;
 
-        // The joining was not seen here: it goes with the first answer.
+        // The bot's joining was not seen here, so the notice comes with the first answer.
         w.say("ann", "who brings the boat?");
         w.settled().await;
         w.model.script(["Ben.", "Still Ben."]);
@@ -825,7 +824,7 @@ async fn an_interrupted_forgetting_is_finished_after_the_restart() {
     .await;
 }
 
-/// Killed three times in the middle of it, with half of the words gone.
+/// Killed three times in the middle, with half of the words deleted.
 #[tokio::test]
 async fn forgetting_outlasts_kills() {
     const SAID: usize = 300;
@@ -855,7 +854,7 @@ async fn a_program_that_reads_all_the_time_does_not_keep_anybody_from_being_forg
     World::run(async |w| {
         w.say("ann", "the code is zqheld7xk");
         w.settled().await;
-        // As Litestream does, so that the log is not emptied behind its back.
+        // An open read transaction, like Litestream's, keeps the write-ahead log from being emptied.
         let replicator = Connection::open(w.database()).expect("open the database");
         replicator.execute_batch("BEGIN").expect("begin");
         let seen: i64 = replicator.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).expect("read");

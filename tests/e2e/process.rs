@@ -1,4 +1,4 @@
-//! The daemon as a process of its own, which can be killed.
+//! Runs the daemon as a separate process that can be killed.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use chime_runtime::clock::Clock;
 use chime_world::World;
 
-/// How long a process may take to say or do something. Real time, and no part of any expectation.
+/// Longest real time for a step of a process. Not part of any expectation.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -30,12 +30,12 @@ impl Process {
         process
     }
 
-    /// Starts the daemon of `world`, whatever comes of it.
+    /// Starts the daemon of `world` without waiting.
     pub fn begin(world: &World) -> Self {
         Self::spawn(world, chime())
     }
 
-    /// Starts the daemon of `world` by way of a shell line in which `$0` is the binary.
+    /// Starts the daemon of `world` through a shell line in which `$0` is the binary.
     pub fn through_shell(world: &World, line: &str) -> Self {
         let mut shell = Command::new("sh");
         shell.args(["-c", line, env!("CARGO_BIN_EXE_chime")]);
@@ -69,12 +69,12 @@ impl Process {
         self.child.id()
     }
 
-    /// Everything it has said.
+    /// Returns its whole output so far.
     pub fn log(&self) -> String {
         self.log.lock().expect("the log").join("\n")
     }
 
-    /// Waits until it has said `text`.
+    /// Waits until its output contains `text`.
     pub async fn logged(&mut self, text: &str) {
         self.logged_times(text, 1).await;
     }
@@ -89,24 +89,23 @@ impl Process {
         }
     }
 
-    /// `kill -9`, at once.
+    /// Kills it with SIGKILL.
     pub fn kill(mut self) {
         self.child.kill().expect("kill the daemon");
         self.child.wait().expect("the daemon is dead");
     }
 
-    /// SIGTERM.
     pub fn terminate(&self) {
         let sent = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status().expect("run kill");
         assert!(sent.success(), "the signal was not sent");
     }
 
-    /// Waits until it ends, and gives its exit code and everything it said.
+    /// Waits for the exit. Returns the exit code and the whole output.
     pub async fn ended(mut self, within: Duration) -> (i32, String) {
         let until = self.clock.now().plus(within);
         loop {
             if let Some(status) = self.child.try_wait().expect("the process") {
-                // What it said last may still be on the way.
+                // The last output may still be on the way.
                 if let Some(reader) = self.reader.take() {
                     reader.join().expect("read its log");
                 }
@@ -120,7 +119,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Dead already is just as well.
+        // It may be dead already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

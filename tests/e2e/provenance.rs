@@ -1,4 +1,4 @@
-//! Copies of words are known by where the words stood first; opting out and forgetting work whatever the circumstances.
+//! Copied words are traced to their origin; opting out and forgetting work in all circumstances.
 
 use std::time::Duration;
 
@@ -142,7 +142,7 @@ async fn what_an_opted_out_member_wrote_reaches_no_prompt_by_way_of_others() {
         let older = w.answer_to(tag).await;
         w.settled().await;
         let chat = w.chat;
-        // In one batch: from the very next message on.
+        // In one batch: the command holds from the next message on.
         let out = w.telegram.say(chat, Post::new(w.member("ann"), "/optout", w.clock.now()));
         let late = Post::new(w.member("ann"), "zqlate7xk", w.clock.now());
         w.telegram.say(chat, late);
@@ -177,7 +177,7 @@ async fn an_opt_out_from_before_a_downtime_holds_and_is_confirmed() {
         w.settled().await;
         assert!(w.read_store(move |conn| is_out(conn, chat, ann)).await);
         assert!(!texts(w, chat).await.iter().any(|text| text.contains("zqafter7xk")));
-        // Somebody who takes it back is not put out again by what comes twice.
+        // After an opt-in, the opt-out arriving again has no effect.
         assert!(command_in(w, chat, "ann", "/optin").await.text.starts_with("I read along"));
         let last = w.telegram.latest_update().map_or(0, |last| last.0);
         for id in last - 3..=last {
@@ -231,7 +231,7 @@ async fn a_clock_far_ahead_deletes_nothing() {
         let asked = w.telegram.calls().iter().filter(|call| call.is("getMe")).count();
         w.start().await;
         w.advance_daemon(Duration::from_secs(61));
-        // Once for the start, once for the clocks.
+        // Once for the start, once for the clock change.
         w.telegram.called("getMe", asked + 2).await;
         w.settled().await;
         w.restart().await;
@@ -260,7 +260,7 @@ async fn a_chat_that_speaks_has_not_removed_the_bot() {
         w.settled().await;
         assert!(w.read_store(there).await);
 
-        // Left under the id that it had as a basic group.
+        // Left under its id as a basic group.
         let basic = w.telegram.add_chat(NewChat::group("Large table"));
         w.say_in(basic, "ann", "in the group");
         let upgraded = w.telegram.migrate(basic);
@@ -321,7 +321,7 @@ async fn chats_that_became_one_leave_nothing_under_the_number_that_ended() {
         let basic = w.telegram.add_chat(NewChat::group("Large table"));
         w.say_in(basic, "ann", "in the group");
         w.settled().await;
-        // The supergroup is heard first, and answered in.
+        // The bot hears of the supergroup first, and answers in it.
         let next = ChatId(-1_007_000_000_123);
         let message = |id: i64, text: &str| {
             format!(

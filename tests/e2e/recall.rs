@@ -1,4 +1,4 @@
-//! What was said elsewhere in the chat comes back when somebody asks for it.
+//! Recall: messages from elsewhere in the chat are found for a question.
 
 use std::time::Duration;
 

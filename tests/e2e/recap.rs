@@ -1,4 +1,4 @@
-//! What was said while somebody was away.
+//! Recaps for members who were away.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const MINUTE: Duration = Duration::from_secs(60);
 const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
 
-/// Decisions of a day, and how many messages of small talk come before each.
+/// Decisions of a day, with the number of small-talk messages before each.
 const DECISIONS: [&str; 6] = [
     "we decided: the red tent comes along to the lake",
     "Bob pays the deposit of 410 for the campsite tomorrow",
@@ -23,7 +23,7 @@ const DECISIONS: [&str; 6] = [
     "we meet on Friday at 18:30 in front of the bakery",
 ];
 
-/// Two hundred messages within ten hours; gives the ids of the decisions.
+/// Posts two hundred messages within ten hours. Returns the ids of the decisions.
 async fn a_day(w: &World) -> Vec<MessageId> {
     let people = ["ann", "bob", "cat", "dan"];
     let mut decisions = Vec::new();
@@ -44,7 +44,7 @@ async fn a_day(w: &World) -> Vec<MessageId> {
     decisions
 }
 
-/// The messages that the links of a text lead to, each with the line that the link stands in.
+/// Returns the messages that a text links to, each with the line of the link.
 fn links(sent: &SandboxMessage) -> Vec<(MessageId, String)> {
     let units: Vec<u16> = sent.text.encode_utf16().collect();
     let mut found = Vec::new();
@@ -69,14 +69,14 @@ async fn a_day_of_two_hundred_messages_in_which_every_link_leads_to_the_message_
         let mut points = vec!["- They agreed to sail to Paris [m1]".to_owned(), "- Nobody knows".to_owned()];
         for (decision, id) in DECISIONS.iter().zip(&decisions) {
             let seq = seq_of(w, *id).await;
-            // The second message is cited and does not say it.
+            // The second message is cited but does not support the point.
             points.push(format!("- {decision} [m{seq}, m{}]", seq + 1));
             points.push(format!("- {decision} [m9999]"));
         }
         let part = points.join("\n");
         let merged: Vec<String> =
             (1..).zip(DECISIONS).map(|(number, decision)| format!("- {decision} [m{number}]")).collect();
-        // Parts, then one merging: how many depends on the length of the day.
+        // Parts and one merge; the number of parts depends on the length of the day.
         w.model.script([Reply::text(&*part), Reply::text(&*part), Reply::text(merged.join("\n"))]);
         let ask = w.say("eve", "/recap 24h");
         let recap = w.answer_to(ask).await;
@@ -96,7 +96,7 @@ async fn a_day_of_two_hundred_messages_in_which_every_link_leads_to_the_message_
         assert_eq!(prompts, 3);
         assert!(!w.prompt(1).await.contains("· ann"), "members go out by number");
 
-        // It goes with what it shows.
+        // A recap is deleted with its sources.
         let forget = w.reply("ann", decisions[0], "/forget");
         let who = w.answer_to(forget).await;
         assert!(who.text.starts_with("Deleted") || who.text.starts_with("That message is not yours"), "{}", who.text);
@@ -232,7 +232,7 @@ async fn what_one_member_missed_goes_to_them_in_private_where_they_allow_it() {
         w.say("ann", "we decided: the red tent comes along to the lake");
         w.say("bob", "I pay the deposit of 410 for the campsite tomorrow");
         w.settled().await;
-        // Nothing is open between them: it comes here.
+        // There is no private chat, so the recap comes here.
         let ask = w.say("eve", "/recap since I was here");
         let here = w.answer_to(ask).await;
         assert!(here.text.contains("red tent") && here.text.contains("Start a private chat with me"), "{}", here.text);
@@ -277,7 +277,7 @@ async fn what_who_blocked_the_bot_missed_comes_where_they_ask() {
         w.clock.advance(2 * HOUR);
         w.say("ann", "we decided: the red tent comes along to the lake");
         w.settled().await;
-        // The bot was never told that it is blocked. The first sign of typing is for the group.
+        // The bot does not know that it is blocked. The first typing action is in the group.
         let blocked = r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}"#;
         w.telegram.fault("sendChatAction", Fault::Status(403, blocked.to_owned()), 2);
         let ask = w.say("eve", "/recap since I was here");
@@ -287,7 +287,7 @@ async fn what_who_blocked_the_bot_missed_comes_where_they_ask() {
     .await;
 }
 
-/// When clocks in `zone` are next set forward or back: the hour before.
+/// Returns the hour before the next change of clocks in `zone`.
 fn next_change(zone: Zone, from: Timestamp) -> Timestamp {
     let mut at = from;
     while zone.ahead_secs(at) == zone.ahead_secs(at.plus(24 * HOUR)) {
@@ -305,7 +305,7 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
     World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin"), ("RETENTION_DAYS", "0")], async |w| {
         let dan = w.telegram.add_member(w.chat, NewMember::named("dan").standing(Standing::Administrator));
         let change = next_change(zone, w.clock.now());
-        // The evening before the night of the change.
+        // The evening before the change.
         let evening = zone.local(change).date_naive().pred_opt().and_then(|day| day.and_hms_opt(18, 0, 0));
         let first = zone.moment(evening.expect("an evening"));
         w.clock.advance(first.minus(2 * HOUR).since(w.clock.now()));
@@ -338,7 +338,7 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
         w.clock.advance(6 * MINUTE);
         let recap = w.next_sent().await;
         assert!(recap.text.contains("ferry") && !recap.text.contains("red tent"), "{}", recap.text);
-        // A day on which nothing happens is quiet, and so is one after the end.
+        // No recap on a day without messages, and none after unsubscribing.
         w.clock.advance(24 * HOUR);
         w.until("the quiet day is over", move |conn| {
             Ok(recaps::of_chat(conn, key)?.is_some_and(|kept| kept.since > second))

@@ -1,5 +1,5 @@
-//! A model that fails, once more: while its answer is shown as it is written, after it has looked something up, and with
-//! another model to fall back on. Each question ends in one visible reply.
+//! A failing model in other situations: while streaming, after a tool call, and with a fallback model. Each question
+//! ends in one visible reply.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::process::Process;
 const APOLOGY: &str = "Temporary issue generating response.";
 const SHORT: [(&str, &str); 2] = [("MODEL_TIMEOUT", "500ms"), ("ANSWER_DEADLINE", "3s")];
 const STREAMING: (&str, &str) = ("STREAMING", "all");
-/// Enough to be shown before the end is there.
+/// Long enough to be shown before the end arrives.
 const BEGINNING: &str = "They want to leave on Friday evening after work, all of them together in the red boat of Ann, \
                          and Ben brings the bread for everybody";
 
-/// How a question is worked on when the model fails.
+/// Situation in which the model fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Streaming,
@@ -61,7 +61,7 @@ async fn ends_in_one_apology(manner: Manner, reply: Reply) {
         assert_eq!(said.len(), 1, "{manner:?} {reply:?}: {texts:?}");
         assert!(texts[0].starts_with(APOLOGY), "{manner:?} {reply:?} ends in {texts:?}");
         assert!(texts[0].contains("Nine of us will come"), "it shows what it would have answered from: {texts:?}");
-        // Three attempts of the call that fails, and the one before it.
+        // Three attempts of the failing call, and the call before it.
         let asked = w.model.requests().len();
         assert!(asked <= 3 + usize::from(manner.looks_up()), "{manner:?} {reply:?}: {asked} requests");
         w.model.release();
@@ -89,7 +89,7 @@ async fn whatever_the_model_does_after_both_a_question_ends_in_one_visible_reply
     join_all(all.map(|reply| ends_in_one_apology(Manner::StreamingAfterATool, reply))).await;
 }
 
-/// The first model is gone; the other looks something up, and then answers.
+/// Fails for the first model; the fallback calls a tool and then answers.
 fn first_is_gone(request: &Value) -> Reply {
     let has_looked = request["messages"].as_array().into_iter().flatten().any(|message| {
         let told = message["content"].as_str().is_some_and(|text| text.starts_with("What you looked up"));
@@ -102,7 +102,7 @@ fn first_is_gone(request: &Value) -> Reply {
     }
 }
 
-/// Not worth asking again, so that a failure is one call.
+/// Returns an error that is not retried, so that a failure is one call.
 fn gone(_: &Value) -> Reply {
     Reply::Status(404, r#"{"error":{"message":"no such model","code":"model_not_found"}}"#.to_owned())
 }
@@ -119,7 +119,7 @@ async fn the_other_model_answers_with_tools_and_streaming_and_the_breaker_minds_
     World::with(&[("MODEL_FALLBACK", "other"), STREAMING], async |w| {
         w.say("ben", "Nine of us will come");
         w.model.improvise(first_is_gone);
-        // More than the failures after which a model is left alone: it did not fail, somebody answered.
+        // More failures than the breaker allows; they do not count, since the fallback answered.
         for _ in 0..7 {
             let answer = ask(w).await;
             assert!(answer.text.starts_with("Nine [1]."), "{}", answer.text);
@@ -142,7 +142,7 @@ async fn the_other_model_answers_with_tools_and_streaming_and_the_breaker_minds_
     .await;
 }
 
-/// The first words of an answer are there, and the daemon dies.
+/// Kills the daemon after the first words of an answer.
 async fn killed_while_it_writes(w: &mut World, is_noted: bool) -> Vec<String> {
     w.set(STREAMING.0, STREAMING.1);
     w.model.script([Reply::Stream(vec![BEGINNING.to_owned(), " and".to_owned()])]);
@@ -176,7 +176,7 @@ async fn killed_in_the_middle_of_a_stream_there_is_one_whole_answer() {
     .await;
 }
 
-/// Nobody knows then which message the words are in, so that they stay, and are no answer.
+/// Nobody can know which message has the words, so they stay and are no answer.
 #[tokio::test]
 async fn killed_between_the_first_words_and_their_record_there_is_one_whole_answer() {
     World::without_daemon(async |w| {

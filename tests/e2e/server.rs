@@ -1,4 +1,4 @@
-//! Model servers of every size: slow ones, small ones, and those that work on one call at a time.
+//! Model servers of every size: slow ones, small ones, and those with one slot.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use chime_world::World;
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The clock of these tests runs ahead, and no model may run out of time by it.
+/// Long timeouts, since the clock runs ahead of the model.
 const PATIENT: [(&str, &str); 2] = [("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
 
-/// Has the server tell of itself what llama.cpp would, and the daemon ask it.
+/// Makes the server report facts as llama.cpp does, and the daemon request them.
 async fn serve(w: &mut World, props: Value) {
     w.model.tell_of_itself(props);
     w.restart().await;
@@ -22,7 +22,7 @@ async fn serve(w: &mut World, props: Value) {
     w.answer_to(tag).await;
 }
 
-/// Moves the clock until the bot has sent so many messages to the group.
+/// Moves the clock until the bot has sent this many messages to the group.
 async fn until_sent(w: &World, count: usize) {
     for _ in 0..600 {
         if w.telegram.sent_by_bot(w.chat).len() >= count {
@@ -34,7 +34,7 @@ async fn until_sent(w: &World, count: usize) {
     panic!("the bot has sent no more than {} messages", w.telegram.sent_by_bot(w.chat).len());
 }
 
-/// What stands in the message once it does not hold a place any more.
+/// Returns the text of the message once it is no placeholder any more.
 async fn becomes(w: &World, id: MessageId) -> String {
     let held = &texts("eng").one_moment;
     let mut cursor = Cursor::default();
@@ -95,11 +95,11 @@ async fn a_server_with_one_slot_is_asked_one_thing_at_a_time() {
         w.say("ann", "@bot when?");
         w.prompt(2).await;
         w.say("ben", "@bot where?");
-        // Both members see that it is worked on.
+        // Both members see a placeholder.
         until_sent(w, 3).await;
         assert_eq!(w.model.requests().len(), 2, "the second waits for the first");
         let held: Vec<MessageId> = w.telegram.sent_by_bot(w.chat)[1..].iter().map(|message| message.id).collect();
-        // Waiting is no time-out: it takes longer than a call may.
+        // Waiting for a slot may take longer than a call's timeout.
         w.model.release();
         let mut said = [becomes(w, held[0]).await, becomes(w, held[1]).await];
         said.sort();
@@ -130,7 +130,7 @@ async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
         let requests = w.model.requests();
         assert!(requests.len() > 4, "the recap was read in parts: {}", requests.len());
         for request in &requests[1..] {
-            // As the scripted model counts.
+            // By the scripted model's count.
             let words = request["messages"].to_string().len() / 4;
             let answer = request["max_tokens"].as_u64().expect("a limit");
             assert!(words + usize::try_from(answer).expect("a number") <= CONTEXT, "{words} + {answer}");

@@ -1,4 +1,4 @@
-//! When sessions close: once each, whatever happens to the daemon, the chat or the clocks.
+//! Ends of sessions: each session ends once, whatever happens to the daemon, the chat or the clocks.
 
 use std::time::Duration;
 
@@ -163,7 +163,7 @@ async fn each_chat_has_its_own_measure_of_silence() {
     .await;
 }
 
-/// Told the old text while memory was off, a chat hears once of the summaries, before the first word of it goes out for one.
+/// A chat that got its notice while memory was off gets one about summaries, before its first words go into one.
 #[tokio::test]
 async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_summary() {
     World::with(&[], async |w| {
@@ -178,7 +178,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
         w.stop().await;
         w.set("MEMORY", "on");
         w.start().await;
-        // Recent is rolled up from the extract first, then everything is made anew from the model's summary.
+        // Recent is made from the extract first, then again from the model's summary.
         w.model.script([
             "- the red tent comes along [m1, m2, m3, m4]",
             "- {u3} decided on the red tent [m3]",
@@ -211,7 +211,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
     .await;
 }
 
-/// Thirteen messages, of which each replies to the one before, so that all of them are one strand: the first and the last.
+/// Posts a thread of thirteen messages, each a reply to the previous one. Returns the first and the last.
 async fn long_strand(w: &World) -> (MessageId, MessageId) {
     let first = w.say("ann", "shall we hire the big boat for 410 euros?");
     let mut last = first;
@@ -251,7 +251,7 @@ async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
         assert!(!prompt.contains("thought 1\n"), "its messages are left out: {prompt}");
         assert!(prompt.contains("thought 13") && prompt.contains("thought 12"), "{prompt}");
 
-        // With a message that it stands for, it goes, and so does the answer that rests on it.
+        // The summary is deleted with one of its messages, and so is the answer based on it.
         let record = w.record_of(&answer).await.id;
         let forget = w.reply("ann", first, "/forget");
         w.answer_to(forget).await;

@@ -1,4 +1,4 @@
-//! What a curious person types into `chime demo`, line by line, and what each answer must and must not hold.
+//! Inputs to `chime demo`, line by line, with expected and forbidden parts of each answer.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use chime_core::{Chat, ChatId, ChatKind, JobKind, Timestamp};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, chats, jobs};
 
-/// What is typed; what the reply must hold; what it must not.
+/// Input, expected parts of the reply, and forbidden parts.
 type Turn = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const SESSION: &[Turn] = &[
@@ -49,12 +49,12 @@ const SESSION: &[Turn] = &[
     ("@bot still there?", &[], &["No model", "still there"]),
 ];
 
-/// Everything that the demo prints for these lines.
+/// Returns everything that the demo prints for these lines.
 pub fn played(lines: &[&str]) -> String {
     played_with(&[], lines)
 }
 
-/// The same with `options`.
+/// Like [`played`], with `options`.
 fn played_with(options: &[&str], lines: &[&str]) -> String {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_chime"))
         .arg("demo")
@@ -75,7 +75,7 @@ fn played_with(options: &[&str], lines: &[&str]) -> String {
 
 #[test]
 fn every_question_of_a_session_gets_what_a_member_expects() {
-    // A line after each that has one sure effect shows where the reply ends.
+    // After each input, a line with a known effect marks the end of the reply.
     const MARK: &str = "> 0 mark";
     const MARKED: &str = "there is no message #0 to reply to";
     let lines: Vec<&str> = [MARK].into_iter().chain(SESSION.iter().flat_map(|(typed, ..)| [*typed, MARK])).collect();
@@ -84,7 +84,7 @@ fn every_question_of_a_session_gets_what_a_member_expects() {
     let mut wrong = Vec::new();
     for (place, (typed, must, must_not)) in SESSION.iter().enumerate() {
         let reply = replies.get(place).copied().unwrap_or_default();
-        // What was typed is shown too, and is no answer.
+        // The typed line is shown too; it is no answer.
         let spoken = reply.split_once("bot > ").map_or(reply, |(_, spoken)| spoken);
         wrong.extend(
             must.iter().filter(|it| !spoken.contains(**it)).map(|it| format!("{typed}: lacks {it:?}\n{reply}")),
@@ -96,10 +96,10 @@ fn every_question_of_a_session_gets_what_a_member_expects() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
 }
 
-/// The numbers of the messages about the restaurant.
+/// Numbers of the messages about the restaurant.
 const RESTAURANT: [i64; 10] = [1, 5, 7, 10, 11, 22, 24, 26, 29, 30];
 
-/// The numbers of the messages in the focus of each answer.
+/// Returns the numbers of the messages in the focus of each answer.
 fn focuses(lines: &[&str]) -> Vec<Vec<i64>> {
     let shown = played_with(&["--json"], lines);
     let answers = shown.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -118,7 +118,7 @@ fn a_demo_with_a_kept_database_answers_again() {
     let first = played_with(&["--database", &database], &["@bot where is the key?"]);
     let second = played_with(&["--database", &database], &["@bot where is the key?"]);
     for shown in [&first, &second] {
-        // The demo asks once by itself.
+        // The demo asks the first question by itself.
         assert_eq!(shown.matches("bot > ").count(), 2, "{shown}");
     }
     assert!(first.contains("`> 22 @bot`") && !second.contains("`> 22 @bot`"), "{second}");
@@ -149,7 +149,7 @@ async fn a_demo_leaves_the_database_of_a_bot_alone() {
 #[test]
 fn the_first_tag_of_the_demo_is_about_the_ten_messages_of_the_restaurant() {
     assert_eq!(focuses(&["@bot thoughts?"]), [RESTAURANT]);
-    // Two that are typed at once may be answered in either order; a second tag goes on with the same.
+    // Two questions typed at once may be answered in either order; a second mention continues the first.
     let both = focuses(&["@bot thoughts?", "@bot and?"]);
     assert_eq!(both.len(), 2);
     for focus in both {

@@ -1,4 +1,4 @@
-//! How much room a chat takes.
+//! Size of a chat in the database.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,14 +11,14 @@ use rusqlite::Connection;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MESSAGES: usize = 10_000;
 const MEMBERS: usize = 20;
-/// Characters of a message, as people write.
+/// Characters of a typical message.
 const LENGTH: usize = 59;
 const FRESH_BYTES: u64 = 6_000_000;
 const LATER_BYTES: u64 = 3_700_000;
 const VECTOR_BYTES: u64 = 2_400_000;
 
-/// Ten thousand messages: with all that is stored while raw updates are kept, and afterwards without and
-/// with their vectors. `cargo test --test e2e size -- --nocapture` shows where the room goes.
+/// Ten thousand messages: while raw updates are kept, and afterwards without and with their vectors. `cargo test --test
+/// e2e size -- --nocapture` prints the sizes by table.
 #[tokio::test]
 async fn ten_thousand_messages_take_a_few_megabytes() {
     World::with(&[("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
@@ -43,7 +43,6 @@ async fn ten_thousand_messages_take_a_few_megabytes() {
     .await;
 }
 
-/// The words that are said often.
 const WORDS: [&str; 64] = [
     "the", "and", "you", "that", "was", "for", "are", "with", "his", "they", "this", "have", "from", "one", "had",
     "word", "but", "not", "what", "all", "were", "when", "your", "can", "said", "there", "use", "each", "which", "she",
@@ -52,7 +51,7 @@ const WORDS: [&str; 64] = [
     "than", "first", "water", "been", "call", "who",
 ];
 
-/// Words that repeat as those of a language do: few often, many seldom.
+/// Returns words with a frequency as in a language: few are frequent, most are rare.
 fn said(number: usize) -> String {
     let mut text = String::new();
     let mut state = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -71,7 +70,7 @@ fn said(number: usize) -> String {
     text
 }
 
-/// Bytes of what is in use of the file, its log folded in.
+/// Returns the bytes in use in the database file, after a checkpoint.
 async fn taken(w: &World) -> u64 {
     let conn = Connection::open(w.database()).expect("open");
     let number =
@@ -80,7 +79,7 @@ async fn taken(w: &World) -> u64 {
     (number("page_count") - number("freelist_count")) * number("page_size")
 }
 
-/// Bytes of the tables that hold vectors and of the indexes over them.
+/// Returns the bytes of the tables with vectors and of their indexes.
 fn of_vectors(w: &World) -> u64 {
     let conn = Connection::open(w.database()).expect("open");
     let sum = "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name GLOB '*_vector*' OR name GLOB 'vec_*'";

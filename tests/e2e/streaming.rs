@@ -16,14 +16,14 @@ const TAIL: [&str; 3] = [" as he said [sou", "rce: m1] and so", " it is settled.
 const WHOLE: &str = "They want to leave on Friday evening after work, all of them together in the red boat of Ann, and Ben \
                      brings the bread for everybody as he said [1] and so it is settled.";
 
-/// The clock of these tests runs ahead, and no model may run out of time by it.
+/// Long timeouts, since the clock runs ahead of the model.
 const PATIENT: [(&str, &str); 2] = [("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
 
 fn pieces() -> Reply {
     Reply::Stream(std::iter::once(BEGINNING).chain(TAIL).map(str::to_owned).collect())
 }
 
-/// What the bot did next that shows words.
+/// Returns the bot's next action that shows text.
 async fn shown(w: &World, cursor: &mut Cursor) -> BotAction {
     loop {
         let (action, next) = w.telegram.next_from_bot(*cursor).await;
@@ -42,7 +42,7 @@ fn text_of(action: &BotAction) -> &str {
     }
 }
 
-/// Lets the model write on until the bot shows something, and the clock run.
+/// Lets the model write and the clock run until the bot shows something.
 async fn next_shown(w: &World, cursor: &mut Cursor) -> BotAction {
     let waiting = shown(w, cursor);
     tokio::pin!(waiting);
@@ -57,7 +57,7 @@ async fn next_shown(w: &World, cursor: &mut Cursor) -> BotAction {
     }
 }
 
-/// What stands there when the bot has written all of it.
+/// Returns the bot's last action, with the complete text.
 async fn last_shown(w: &World, cursor: &mut Cursor) -> BotAction {
     loop {
         let action = next_shown(w, cursor).await;
@@ -75,7 +75,7 @@ fn messages_of_bot(w: &World, chat: ChatId) -> Vec<SandboxMessage> {
     w.telegram.sent_by_bot(chat)
 }
 
-/// Asks in the group, past what was said first.
+/// Posts a message and asks in the group.
 fn ask(w: &World) -> MessageId {
     w.say("ben", "I bring the bread");
     w.say("ann", "@bot when do they want to leave?")
@@ -104,7 +104,7 @@ async fn in_a_group_one_message_grows_into_the_answer() {
         let record = w.record_of(&said[0]).await;
         assert_eq!(record.sources.len(), 1);
         let edits: Vec<_> = w.telegram.calls().into_iter().filter(|call| call.is("editMessageText")).collect();
-        // The last one is the answer itself, which waits for nothing.
+        // The last request is the answer itself, which is not delayed.
         for pair in edits[..edits.len() - 1].windows(2) {
             assert!(pair[1].at.since(pair[0].at) >= 3 * SECOND);
         }

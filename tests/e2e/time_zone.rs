@@ -1,4 +1,4 @@
-//! Times are told as the clocks of the group show them.
+//! Times are shown in the group's time zone.
 
 use chime_core::{Timestamp, Zone};
 use chime_sandbox::{NewMember, Post, Standing};

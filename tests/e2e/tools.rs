@@ -1,4 +1,4 @@
-//! The model looks things up in the chat before it answers.
+//! Tools: the model searches the chat before it answers.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ fn tools_of(request: &Value) -> Vec<&str> {
     offered.filter_map(|tool| tool["function"]["name"].as_str()).collect()
 }
 
-/// What the tools gave, of one request.
+/// Returns the results of the tools in a request.
 fn results(request: &Value) -> String {
     let messages = request["messages"].as_array().into_iter().flatten();
     let of_tools = messages.filter(|message| message["role"] == "tool");
     of_tools.filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// A fact from days ago that has nothing of the asks below in it, and talk of other things since.
+/// Posts a fact without the words of the questions below, then lets days pass with other talk.
 async fn long_ago(w: &World) -> (chime_core::MessageId, String) {
     let fact = w.say("ann", "I parked the trailer behind grandma's barn, the padlock opens with 7193");
     w.settled().await;
@@ -72,7 +72,7 @@ async fn a_tool_finds_what_the_window_missed_and_the_answer_cites_it() {
         let why = w.reply("cat", answer.id, "/why");
         assert!(w.answer_to(why).await.text.contains("looked up for the answer, cited"));
 
-        // The answer rests on what was looked up, and goes with it.
+        // The answer is based on the tool's result, and is deleted with it.
         let forget = w.reply("ann", fact, "/forget");
         w.answer_to(forget).await;
         w.settled().await;
@@ -97,7 +97,7 @@ async fn the_model_looks_up_three_times_at_most() {
         let requests = w.model.requests();
         assert_eq!(requests.iter().map(|request| tools_of(request).len()).collect::<Vec<_>>(), [5, 5, 5, 0]);
         assert!(results(&requests[1]).contains("grandma") && results(&requests[2]).contains("grandma"));
-        // Without tools on offer what was found is told as plain text.
+        // If no tools are offered, results are sent as plain text.
         assert_eq!(results(&requests[3]), "");
         let told = w.prompt(4).await;
         assert!(told.contains("soup is on") && told.contains("get_smart_context"), "{told}");
@@ -118,7 +118,7 @@ async fn a_server_without_tools_is_asked_without_them_from_then_on() {
         assert!(w.words_to(tag).await.starts_with("Still 4711"));
         let offered: Vec<usize> = w.model.requests().iter().map(|request| tools_of(request).len()).collect();
         assert_eq!(offered, [5, 0, 0]);
-        // Remembered over a restart, and asked again after a day.
+        // Remembered over a restart, and tried again after a day.
         w.restart().await;
         w.model.script([Reply::text("4711, as before.")]);
         let tag = w.say("ben", "@bot and this evening?");

@@ -1,4 +1,4 @@
-//! What a conversation is about, and what is remembered of it.
+//! Topics of a conversation, and their summaries.
 
 use chime_core::{ChatKey, Conversation, EntityKind, SessionId, SummaryMethod};
 use chime_sandbox::{NewMember, Post, Standing};
@@ -24,7 +24,7 @@ async fn here(w: &World) -> Conversation {
     Conversation { chat: key, thread: None }
 }
 
-/// A talk that is closed and summarized, the `count`th.
+/// Plays the `count`th talk, which is then closed and summarized.
 async fn remembered(w: &World, talk: &[(&str, &str)], count: usize) {
     for (name, text) in talk {
         w.say(name, text);
@@ -44,7 +44,7 @@ async fn topic_now(w: &World) -> Vec<String> {
     w.read_store(move |conn| active.iter().filter_map(|tag| topics::name(conn, *tag).transpose()).collect()).await
 }
 
-/// Asks and waits until all that follows has ended.
+/// Asks and waits until all jobs have ended.
 async fn ask(w: &mut World, text: &str) {
     let tag = w.say("dan", text);
     w.answer_to(tag).await;
@@ -110,7 +110,7 @@ async fn a_pivot_swaps_the_slot_at_the_next_window_and_not_before() {
         let prompt = w.prompt(5).await;
         assert!(prompt.contains(&slot("tent")) && !prompt.contains(&slot("boiler")), "{prompt}");
         assert_eq!((topic_now(w).await, state(w).await.evaluated_at), (vec!["tent".to_owned()], 3));
-        // The eighth turn, which nobody asks the bot in.
+        // The eighth turn, without a question to the bot.
         w.model.script(["- Derek repairs the boiler on Monday at 9:00 [m1, m2, m3, m4]"]);
         w.say("ann", "the boiler again");
         w.until("topics are scored again", {
@@ -244,7 +244,7 @@ async fn a_topic_that_is_set_in_silence_is_that_of_the_session_that_comes() {
         let memory = w.say("dan", "/memory");
         let shown = w.answer_to(memory).await.text;
         assert!(shown.contains("Topic tent (of this conversation: 1 conversation, "), "{shown}");
-        // The operator has it made anew.
+        // The operator requests a rebuild.
         w.model.script(["- The red tent comes along, the green one has a hole [m1, m2, m3]"]);
         told_by_the_program(w, &["--rebuild", "topic:tents"]);
         w.restart().await;
@@ -328,7 +328,7 @@ async fn what_is_remembered_of_a_topic_is_made_anew_after_seven_days() {
             let tag = state(w).await.active[0];
             let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("a summary").summary;
             made.push(kept.built_at);
-            // The answer rests on what is kept.
+            // The answer is based on the summary.
             let asked = w.say("dan", "@bot which tent do we take?");
             let answer = w.answer_to(asked).await;
             let slots = w.record_of(&answer).await.slots;
@@ -341,7 +341,7 @@ async fn what_is_remembered_of_a_topic_is_made_anew_after_seven_days() {
     .await;
 }
 
-/// Text that the model inside the program has no vector of leaves topics to their words, and the log says so.
+/// If the embedding model has no vector for a text, topics are compared by words, and the log says so.
 #[tokio::test]
 async fn a_talk_without_a_vector_is_an_event_of_the_log() {
     World::without_daemon(async |w| {
@@ -355,7 +355,7 @@ async fn a_talk_without_a_vector_is_an_event_of_the_log() {
         let first = Process::start(w).await;
         w.telegram.all_confirmed().await;
         first.kill();
-        // Right after a start it looks which talks have ended.
+        // After a start the daemon checks which talks have ended.
         let mut daemon = Process::start(w).await;
         daemon.logged("MINI_SUMMARY_BUILT").await;
         for text in ["金曜日に行きましょうか", "どのテントですか"] {

@@ -1,4 +1,4 @@
-//! What reaches a chat of what a model wrote: sources, and nothing of the prompt.
+//! Parts of a model's reply that reach a chat: sources, and nothing of the prompt.
 
 use chime_testkit::Reply;
 use chime_world::World;
@@ -53,7 +53,7 @@ async fn no_number_of_the_prompt_reaches_a_member() {
             let answer = answer.split(sources).next().unwrap_or_default().replace(" [1]", "");
             assert_eq!(answer, shown, "{written}");
         }
-        // The question was given with a number too. To cite it says nothing, and is no mistake.
+        // The question has a number in the prompt too. Citing it is meaningless, but no error.
         w.settled().await;
         let ask = w.all_stored(w.chat).await.last().expect("a message").seq.0 + 1;
         w.model.script([format!("You ask when the boat leaves [source: m{ask}].").as_str()]);

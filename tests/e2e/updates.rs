@@ -15,7 +15,7 @@ use crate::privacy::found_in_files;
 
 /// For thousands of updates, however slow the disk.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longer than the line about old triggers waits.
+/// Longer than the wait before a notice about old triggers.
 const BACKLOG_IS_DUE: Duration = Duration::from_secs(5);
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn two_thousand_maimed_updates_are_taken_in_or_parked() {
     .await;
 }
 
-/// Bytes cut out or overwritten, where the result is one JSON value: what is none would not leave any server.
+/// Bytes cut out or overwritten. Only results that are one JSON value are used, since no server sends others.
 #[tokio::test]
 async fn mutilated_updates_are_taken_in_or_parked() {
     const MANY: usize = 200;
@@ -90,7 +90,7 @@ async fn updates_without_an_id_neither_spin_nor_block() {
         for nothing in ["null", "7", r#""update""#, "[]", r#"{"update_id":"5","message":{}}"#, r#"{"update_id":-3}"#] {
             w.telegram.push_raw(nothing);
         }
-        // Nothing here has an id to confirm it by, so it comes again with every poll.
+        // Nothing here has an id to confirm it by, so it arrives with every poll.
         w.telegram.called("getUpdates", before + 5).await;
         let since: Vec<Call> = polls(w).split_off(before);
         let span = since[4].at.since(since[0].at);
@@ -161,7 +161,7 @@ async fn odd_text_is_stored_and_answered() {
             let answer = w.next_sent().await;
             assert!(!answer.text.is_empty(), "{text:?} has no answer");
             let prompt = w.prompt(usize::try_from(number).expect("a small number")).await;
-            // Emoji alone ask nothing of their own.
+            // Emoji alone are no question.
             let heading = if text.contains('😀') { "wants your help" } else { "asks you" };
             assert!(prompt.contains(heading), "{text:?}");
         }
@@ -179,7 +179,7 @@ async fn push_all(w: &World, updates: Vec<String>) {
     }
     let confirmed = tokio::time::timeout(PATIENCE, w.telegram.all_confirmed()).await;
     confirmed.unwrap_or_else(|_| panic!("{} updates stay unconfirmed", w.telegram.pending_updates()));
-    // Old triggers among them are told of in chats that do not exist: soon is as good as later.
+    // Old triggers among them are reported in chats that do not exist, at any time.
     w.clock.advance(BACKLOG_IS_DUE);
 }
 
@@ -197,7 +197,7 @@ fn polls(w: &World) -> Vec<Call> {
     w.telegram.calls().into_iter().filter(|call| call.is("getUpdates")).collect()
 }
 
-/// How many updates were parked, by what is said of them.
+/// Returns the number of parked updates by reason.
 fn parked_by_reason(w: &World) -> BTreeMap<String, u32> {
     let conn = Connection::open_with_flags(w.database(), OpenFlags::SQLITE_OPEN_READ_ONLY).expect("open the database");
     let mut statement =
@@ -206,8 +206,7 @@ fn parked_by_reason(w: &World) -> BTreeMap<String, u32> {
     rows.collect::<Result<_, _>>().expect("rows")
 }
 
-/// The update with one to four of its parts taken out or replaced by something of another type, or under a kind that is
-/// not known yet. Its id stays.
+/// Removes one to four parts of the update, replaces them by another type, or renames its kind. The id stays.
 fn maim(json: &str, dice: &mut Dice) -> String {
     let mut update: Map<String, Value> =
         serde_json::from_str(&json.replace("\\ud83d", "?")).expect("a generated update");
@@ -220,7 +219,7 @@ fn maim(json: &str, dice: &mut Dice) -> String {
     json!({"update_id": id, kind: content}).to_string()
 }
 
-/// Walks down at random and spoils where it ends.
+/// Walks down at random and damages the value at the end.
 fn maim_a_part(value: &mut Value, dice: &mut Dice) {
     let stops = dice.roll(4) == 0;
     match value {

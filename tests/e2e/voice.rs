@@ -1,4 +1,4 @@
-//! Voice messages and video notes: what is said in them is read as other messages are.
+//! Voice messages and video notes: transcripts are read like other messages.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use chime_world::World;
 const LISTENS: &[(&str, &str)] = &[("MODEL_TRANSCRIBE", "ears"), ("MEMORY", "on")];
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A member speaks for 12 seconds.
+/// Posts a voice message of 12 seconds by a member.
 pub fn speak(w: &World, name: &str) -> MessageId {
     speak_in(w, w.chat, name)
 }
@@ -31,7 +31,7 @@ async fn until_heard(w: &World, chat: ChatId, id: MessageId) {
 #[tokio::test]
 async fn what_is_spoken_is_read_in_the_question_after_it() {
     World::with(LISTENS, async |w| {
-        // A chat that nobody asks is not listened to.
+        // No transcription in a chat in which nobody has asked.
         let early = speak(w, "ann");
         w.settled().await;
         w.quiet(MINUTE).await;
@@ -42,7 +42,7 @@ async fn what_is_spoken_is_read_in_the_question_after_it() {
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
         assert!(prompt.contains("[voice 0:12] See you all at the boat house"), "{prompt}");
-        // From now on it is, before anybody asks.
+        // From now on messages are transcribed as they arrive.
         w.model.hear(["The key is under the plant"]);
         let said = speak(w, "ann");
         until_heard(w, w.chat, said).await;
@@ -93,7 +93,7 @@ async fn what_nobody_understands_costs_no_answer() {
         let tag = w.reply("ben", said, "@bot what does she say?");
         assert!(w.answer_to(tag).await.text.starts_with("I cannot hear it."));
         assert!(w.prompt(1).await.contains("[voice 0:12]"));
-        // The next who asks has it heard.
+        // The next question causes the transcription.
         w.model.hear(["Bring the blue rope"]);
         w.model.script(["A rope."]);
         let tag = w.reply("ben", said, "@bot and now?");

@@ -2,7 +2,7 @@ use crate::learn::{Examples, Restraint, Score, Weighed, descend, fit};
 
 const LOOSE: Restraint = Restraint { ridge: 1e-3, is_clamped: false, iterations: 200 };
 
-/// Numbers from -1 to 1, the same in every run.
+/// Returns numbers from -1 to 1, the same in every run.
 fn noise() -> impl FnMut() -> f64 {
     let mut state = 7_u64;
     move || {
@@ -43,7 +43,7 @@ fn the_weights_behind_a_choice_are_found_and_another_fold_is_not_seen() {
             chance -= score;
             chance < 0.0
         });
-        // The second fold is chosen against all sense.
+        // The choices of the second fold are wrong on purpose.
         let fold = which % 2;
         for (place, row) in rows.iter().enumerate() {
             let is = if fold == 1 { place == 0 } else { Some(place) == chosen };

@@ -1,4 +1,4 @@
-//! The parts of `benches/fit` that can be wrong in silence: what it learns, what it takes for right, what it writes.
+//! Tests the parts of `benches/fit` that could fail silently: learning, gold, and the written files.
 
 #![expect(clippy::expect_used, reason = "a file that cannot be read fails the test that reads it")]
 
@@ -16,5 +16,4 @@ mod files;
 mod gold;
 mod learning;
 
-/// As in the command.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

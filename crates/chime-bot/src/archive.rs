@@ -1,8 +1,7 @@
-//! History from before the bot, out of a Telegram Desktop export; and a chat's own data, as JSON.
+//! Imports chat history from a Telegram Desktop export, and exports a chat's own data as JSON.
 //!
-//! *Owns*: how an export is read, what becomes of its messages, what an export of ours holds.
-//! *Never*: decides who may be kept (that is `privacy` and `store::consent`); talks to Telegram.
-//! *Entry*: [`import::open`], [`import::import`], [`import::export`].
+//! Start at [`import::open`], [`import::import`] and [`import::export`]. Whether a message may be kept is decided by
+//! `privacy` and `store::consent`; nothing here talks to Telegram.
 
 mod accounts;
 mod content;

@@ -1,8 +1,6 @@
-//! In-chat commands: what a member gets for `/why`, `/help` and `/start`, and the notices of the daemon.
+//! In-chat commands such as `/why`, `/help` and `/settings`, and notices that the bot sends unasked.
 //!
-//! *Owns*: which command gives which words, and that each gets one reply.
-//! *Never*: polls; calls a model.
-//! *Entry*: [`handlers::Commands`].
+//! Start at [`handlers::Commands`]. Each command gets exactly one reply; nothing here polls or calls a model.
 
 pub mod handlers;
 mod notice;

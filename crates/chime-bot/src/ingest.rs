@@ -1,8 +1,7 @@
-//! From update to row to job, in one committed transaction.
+//! Takes in updates: an update becomes rows and jobs in one committed transaction.
 //!
-//! *Owns*: polling and its recovery, what is stored of an update, which trigger becomes which job.
-//! *Never*: calls a model; answers; forgets an update that it cannot read (it is parked).
-//! *Entry*: [`intake::Ingest`]; what to do with a trigger is decided in `plan.rs`.
+//! Start at [`intake::Ingest`]; `plan.rs` decides what to do with a trigger. An update that cannot be read is parked,
+//! never dropped.
 
 pub mod intake;
 mod plan;

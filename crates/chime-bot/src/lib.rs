@@ -1,4 +1,4 @@
-//! What the bot does in a chat, beside answering: reads along, obeys commands, writes recaps, imports and exports.
+//! The bot's work in a chat except answering: reading along, commands, recaps, import and export.
 
 #![recursion_limit = "256"]
 

@@ -1,8 +1,7 @@
-//! Recaps: what was said in a stretch of time, in few points with links.
+//! Recaps: what was said in a period, in a few points with links.
 //!
-//! *Owns*: which stretch a `/recap` asks for, when a chat's own recaps are due, what a recap looks like.
-//! *Never*: makes the points (that is `memory`); SQL.
-//! *Entry*: [`Request::parse`] for the command, [`worker::Recaps`] for the work.
+//! Start at [`Request::parse`] for the command and at [`worker::Recaps`] for the work. The points themselves are made
+//! by `memory`.
 
 mod request;
 mod schedule;

@@ -1,4 +1,4 @@
-//! Cases whose right answers are known, and the judgement of answers to them.
+//! Cases with known right answers, and the judgement of answers to them.
 
 mod case;
 mod judge;

@@ -17,13 +17,13 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum EvalCommand {
-    /// Choosing the messages that a trigger is about
+    /// Measure the choice of messages that a trigger is about
     #[command(after_help = "Example:\n  chime-eval context tests/data/groups --selector seed")]
     Context(EvalContextOptions),
-    /// Finding old messages and sessions for a question
+    /// Measure the search for old messages and sessions
     #[command(after_help = "Example:\n  chime-eval recall tests/data/groups --scope session --retriever bm25")]
     Recall(EvalRecallOptions),
-    /// Answering questions to made-up chats with a real model, and the same model asked plainly beside it
+    /// Ask a real model questions about made-up chats, through the daemon and with a plain prompt
     #[command(
         after_help = "Needs a model server; settings such as CONTEXT_TOKENS come from the environment, and memory and limits are \
                       off unless set there.\n\n\
@@ -31,7 +31,7 @@ pub enum EvalCommand {
                       chime-eval answers data/answers --url http://127.0.0.1:8091/v1 --model local --only bare,reply --verbose"
     )]
     Answers(EvalAnswersOptions),
-    /// How fast it is in made-up chats, in a database of its own
+    /// Measure speed in made-up chats, in a temporary database
     #[command(
         after_help = "Example:\n  chime-eval speed --messages 100k\n  chime-eval speed --messages 10k,100k,1m --plot growth.svg"
     )]
@@ -40,22 +40,22 @@ pub enum EvalCommand {
 
 #[derive(Debug, Args)]
 pub struct EvalAnswersOptions {
-    /// Files of cases, or folders with such
+    /// Case files, or folders that contain them
     #[arg(value_name = "FILE|FOLDER", default_value = "data/answers")]
     pub cases: Vec<PathBuf>,
-    /// Base address of the model server
+    /// Base URL of the model server
     #[arg(long)]
     pub url: String,
-    /// The model's name there
+    /// Name of the model on that server
     #[arg(long)]
     pub model: String,
-    /// Only the cases with these ids or of these kinds
+    /// Only cases with these ids or of these kinds
     #[arg(long, value_name = "ID|KIND,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Do not ask the model plainly beside
+    /// Do not ask the model with a plain prompt
     #[arg(long)]
     pub no_plain: bool,
-    /// Write all answers, their verdicts and the figures
+    /// Write all answers, judgements and figures to a file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Print each question with its answers
@@ -65,24 +65,24 @@ pub struct EvalAnswersOptions {
 
 #[derive(Debug, Args)]
 pub struct EvalSpeedOptions {
-    /// Messages in the database: 10k, 1m; several sizes are measured one after the other
+    /// Messages in the database, such as 10k or 1m; several sizes are measured one after the other
     #[arg(long, value_name = "N,...", value_parser = count, value_delimiter = ',', default_value = "100k")]
     pub messages: Vec<u32>,
-    /// Also recall in this many sessions of ten messages, such as 50k, each with summary, tags and vectors
+    /// Also measure recall in this many sessions of ten messages, such as 50k, each with summary, tags and vectors
     #[arg(long, value_name = "N", value_parser = count)]
     pub sessions: Option<u32>,
-    /// Chats that the sessions are in
+    /// Number of chats for these sessions
     #[arg(long, value_name = "N", value_parser = count, default_value = "1", requires = "sessions")]
     pub chats: u32,
-    /// Draw how cost grows from size to size, as SVG
+    /// Plot the costs by size as SVG
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Print one JSON line for each size and no table
+    /// Print one JSON line for each size, without a table
     #[arg(long)]
     pub json: bool,
 }
 
-/// `10k`, `1m`, or plain digits.
+/// Parses `10k`, `1m` or plain digits.
 fn count(written: &str) -> Result<u32, String> {
     let (digits, unit) = match written.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
@@ -97,19 +97,19 @@ pub struct EvalContextOptions {
     /// Folders with messages.jsonl and queries.jsonl
     #[arg(required = true, value_name = "PACK")]
     pub packs: Vec<PathBuf>,
-    /// Who selects
+    /// Selector to run
     #[arg(long, value_enum, default_value = "chime")]
     pub selector: Selector,
-    /// Messages that count, and at most are taken
+    /// Most messages that a selector may take; further ones do not count
     #[arg(long, default_value_t = 20)]
     pub k: usize,
-    /// Tokens of the messages that the prompt shows
+    /// Token budget for the messages in the prompt
     #[arg(long, default_value_t = 1600)]
     pub tokens: usize,
-    /// Write one JSON line per query: what was selected, and a longer ranking
+    /// Write one JSON line per query with the selection and a longer ranking
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
-    /// One JSON object of all figures
+    /// Print one JSON object with all figures
     #[arg(long)]
     pub json: bool,
 }
@@ -119,19 +119,19 @@ pub struct EvalRecallOptions {
     /// Folders with messages.jsonl and queries.jsonl
     #[arg(required = true, value_name = "PACK")]
     pub packs: Vec<PathBuf>,
-    /// What is ranked
+    /// Items to rank
     #[arg(long, value_enum, default_value = "turn")]
     pub scope: Scope,
-    /// Who ranks
+    /// Retriever to run
     #[arg(long, value_enum, default_value = "fitted")]
     pub retriever: Retriever,
-    /// Messages that count as selected
+    /// Number of top ranks that count as selected
     #[arg(long, default_value_t = 20)]
     pub k: usize,
-    /// Write one JSON line per question: what was selected, and a longer ranking
+    /// Write one JSON line per question with the selection and a longer ranking
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
-    /// One JSON object of all figures
+    /// Print one JSON object with all figures
     #[arg(long)]
     pub json: bool,
 }

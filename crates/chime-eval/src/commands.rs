@@ -1,4 +1,4 @@
-//! `chime eval`: how well messages are chosen and questions answered, on data whose answers are known.
+//! Subcommands of `chime-eval`.
 
 mod answers;
 mod recall;
@@ -46,7 +46,7 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
         recalling.push(figures);
     }
     let mut out = std::io::stdout();
-    // A reader that went away, such as `head`, is no fault.
+    // Fails if the reader closed the pipe, as `head` does, which is not an error.
     if !options.json {
         let _ = write!(out, "{}", growth::table(&all));
         if !recalling.is_empty() {
@@ -81,12 +81,12 @@ fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error
         write_predictions(create(path)?, &predictions)?;
     }
     let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
-    // A reader that went away, such as `head`, is no fault.
+    // Fails if the reader closed the pipe, as `head` does, which is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(())
 }
 
-/// A file that cannot be written.
+/// Error for a file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", .path.display())]
 struct NotWritable {
@@ -94,7 +94,7 @@ struct NotWritable {
     source: std::io::Error,
 }
 
-/// Tells before the work begins that its outcome can be written. What is there stays until then.
+/// Checks before the work begins that the result file can be written. Its content stays until then.
 fn try_out(path: &Path) -> Result<(), NotWritable> {
     open(path, File::options().append(true).create(true)).map(drop)
 }
@@ -116,7 +116,7 @@ fn write_predictions(file: File, predictions: &[Prediction]) -> std::io::Result<
     file.flush()
 }
 
-/// Figures by name, by variant or slice, by pack.
+/// Figures by pack, then by variant or slice, then by name.
 type Figures = BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>;
 
 fn table(all: &Figures) -> String {
@@ -143,7 +143,7 @@ fn table(all: &Figures) -> String {
     lines.join("\n")
 }
 
-/// A progress bar on a terminal, and nothing elsewhere.
+/// Progress bar, shown on a terminal only.
 struct Bar<'a> {
     name: &'a str,
     total: usize,

@@ -1,4 +1,4 @@
-//! Running a selector over a pack.
+//! Runs a selector over the queries of a pack.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::convert::Infallible;
@@ -17,29 +17,29 @@ use chime_relevance::context::{
 use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
 use chime_store::{Language, stems};
 
-/// What a run over a pack came to.
+/// Result of a run over a pack.
 #[derive(Debug, Clone)]
 pub struct Evaluated {
-    /// Means by variant, and by variant and slice.
+    /// Means for each variant, and for each slice of a variant.
     pub figures: BTreeMap<String, BTreeMap<String, f64>>,
     pub predictions: Vec<Prediction>,
 }
 
-/// A chat made ready once for all of its queries.
+/// Chat with its features, computed once for all queries.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub messages: Vec<StoredMessage>,
     pub evidence: Arc<Evidence>,
-    /// Characters of each message, by its id.
+    /// Characters of each message, by message id.
     pub lengths: HashMap<i64, usize>,
-    /// By message the stems that full text search knows it by.
+    /// Full-text stems of each message.
     stems: Arc<Vec<HashSet<String>>>,
-    /// Whether more than the window of a query may be looked at.
+    /// `true` if messages before the window of a query are candidates too.
     reaches_back: bool,
     language: Language,
 }
 
-/// Runs `selector` over every query of the pack; calls `progress` after each.
+/// Runs `selector` over every query of the pack and calls `progress` after each.
 pub fn evaluate(
     pack: &Pack,
     selector: Selector,
@@ -72,7 +72,7 @@ pub fn evaluate(
 }
 
 impl Prepared {
-    /// Reads what each message says; which goes on from which is [`Self::with_links`].
+    /// Computes the features of each message. Reply links are added by [`Self::with_links`].
     pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
         let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
         let mut evidence = Evidence { embedder: embedder.cloned(), ..Evidence::default() };
@@ -97,14 +97,14 @@ impl Prepared {
         }
     }
 
-    /// The same where messages from before the window of a query are candidates too.
+    /// Sets whether messages from before the window of a query are candidates too.
     #[must_use]
     pub fn reaching_back(mut self, reaches_back: bool) -> Self {
         self.reaches_back = reaches_back;
         self
     }
 
-    /// The same with the antecedents that a table of links gives.
+    /// Adds the antecedents of each message, as predicted by `links`.
     #[must_use]
     pub fn with_links(mut self, links: &ReplyModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
@@ -112,7 +112,8 @@ impl Prepared {
         self
     }
 
-    /// What the daemon would have fetched for this trigger: the window, and nothing that the variant hides.
+    /// Returns the history that the daemon would load for this trigger: the window, without data that the variant
+    /// hides.
     pub fn history(&self, ask: &QueryAsk) -> History {
         let bare = ask.variant.starts_with("bare");
         let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");
@@ -157,7 +158,8 @@ impl Prepared {
         History { ask, is_tag, given, question, evidence, ..History::new(trigger, recent, linked) }
     }
 
-    /// What the daemon would have fetched of an anchor from before the window: its ancestors and neighbours.
+    /// Returns the messages around an anchor before the window that the daemon would load: its ancestors and
+    /// neighbours.
     fn around_anchor(&self, trigger: &StoredMessage, start: usize) -> Vec<StoredMessage> {
         let place = |id: MessageId| self.messages.binary_search_by_key(&id, |stored| stored.message.id).ok();
         let chain = std::iter::successors(trigger.message.reply_to.and_then(place), |at| {
@@ -170,13 +172,13 @@ impl Prepared {
         places.into_iter().filter(|at| *at < start).map(|at| self.messages[at].clone()).collect()
     }
 
-    /// What the daemon would find further back than the window.
+    /// Returns the messages before the window as the daemon can search them.
     pub fn past<'a>(&'a self, ask: &'a QueryAsk) -> PackPast<'a> {
         PackPast { chat: self, ask }
     }
 }
 
-/// The past of a chat of a pack, as of one query.
+/// Past of a pack's chat, as of one query.
 pub struct PackPast<'a> {
     chat: &'a Prepared,
     ask: &'a QueryAsk,
@@ -219,12 +221,12 @@ impl Past for PackPast<'_> {
     }
 }
 
-/// What is older than the window of a query, in memory, numbered from 1.
+/// Messages before the window of a query, in memory, numbered from 1.
 pub struct Older<'a> {
     pub messages: &'a [StoredMessage],
-    /// Of each message.
+    /// Stems of each message.
     pub stems: &'a [HashSet<String>],
-    /// Nothing before this one is there.
+    /// First message that may be found.
     pub from: Seq,
     pub evidence: &'a Evidence,
 }

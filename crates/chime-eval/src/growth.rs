@@ -1,11 +1,11 @@
-//! How cost grows with the number of messages: figures side by side, and as a picture.
+//! Shows how cost grows with the number of messages, as a table and as a plot.
 
 use std::fmt::Write;
 
 use crate::speed::Figures;
 use chime_core::grouped;
 
-/// One row for each figure, one column for each size.
+/// Formats one row for each figure and one column for each size.
 pub fn table(all: &[Figures]) -> String {
     type Shown = fn(&Figures) -> String;
     let rows: [(&str, Shown); 10] = [
@@ -27,7 +27,7 @@ pub fn table(all: &[Figures]) -> String {
     rows.into_iter().map(row).collect()
 }
 
-/// A figure against the number of messages, and what it is to stay within.
+/// Plot of one figure by number of messages, with the bound it should keep.
 struct Panel {
     title: &'static str,
     lines: &'static [Line],
@@ -66,7 +66,7 @@ const PANELS: [Panel; 4] = [
     },
 ];
 
-/// Pixels of a panel, and where in it the lines are.
+/// Pixels: size of a panel, and the area of the lines in it.
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 220.0;
 const LEFT: f64 = 24.0;
@@ -74,7 +74,7 @@ const RIGHT: f64 = WIDTH - 64.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = HEIGHT - 34.0;
 
-/// The figures as an SVG: each against the number of messages, which stands on a logarithmic scale.
+/// Draws the figures as SVG, with the number of messages on a logarithmic scale.
 pub fn plot(all: &[Figures]) -> String {
     let (width, height) = (2.0 * WIDTH, 2.0 * HEIGHT);
     let mut svg = format!(
@@ -149,7 +149,7 @@ impl Line {
     }
 }
 
-/// Where a size stands: ten times as many messages are always as far apart.
+/// Returns the x coordinate of a size on a logarithmic scale.
 fn horizontal(all: &[Figures]) -> impl Fn(&Figures) -> f64 {
     let logarithm = |of: &Figures| f64::from(of.messages.max(1)).log10();
     let (least, most) =

@@ -1,4 +1,4 @@
-//! Hand-labelled chats as text, a file each: how `data/chats/README.md` describes them.
+//! Reads hand-labelled chats from text files; `data/chats/README.md` describes the format.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::pack::{
     Pack, PackError, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice,
 };
 
-/// Messages before a tag that are its window; what it is about and is older is far.
+/// Messages before a trigger that are its window. Relevant messages before it count as far.
 const WINDOW: usize = 200;
-/// A tag with at most so many words has no question of its own.
+/// Most words of a trigger without a question of its own.
 const BARE_WORDS: usize = 5;
-/// What marks a message as a tag, before the matter that it is about.
+/// Mark of a trigger, before its subject.
 const TAG: &str = "Q:";
-/// The matter of a tag that is about nothing earlier.
+/// Subject of a trigger that refers to nothing earlier.
 const NEW: &str = "new";
 const BOT: &str = "Bot";
 /// Seconds from the last message to the questions about the chat.
@@ -30,20 +30,20 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"@\S+").expect("a c
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant pattern"));
 
-/// A chat with what each message is about.
+/// Chat with the subjects of each message.
 #[derive(Debug, Clone)]
 pub struct LabelledChat {
     pub name: String,
     pub is_english: bool,
     pub messages: Vec<PackMessage>,
-    /// The matters of each message, which may be several or none.
+    /// Subjects of each message; there may be several or none.
     pub matters: Vec<Vec<String>>,
     pub queries: Vec<PackQuery>,
-    /// Questions about the chat in other words than its own.
+    /// Questions about the chat that use other words than the chat.
     pub questions: Vec<PackQuestion>,
 }
 
-/// A line of a chat.
+/// Message of a labelled chat.
 struct Line {
     message: PackMessage,
     matters: Vec<String>,
@@ -64,7 +64,7 @@ pub fn read(folder: &Path) -> Result<Vec<LabelledChat>, PackError> {
     paths.iter().map(|path| read_chat(path)).collect()
 }
 
-/// The same as a pack, each chat under its name.
+/// Converts chats into a pack, each under its name.
 pub fn as_pack(name: String, chats: Vec<LabelledChat>) -> Pack {
     let queries = chats.iter().flat_map(|chat| chat.queries.iter().cloned()).collect();
     let questions = chats.iter().flat_map(|chat| chat.questions.iter().cloned()).collect();
@@ -72,14 +72,13 @@ pub fn as_pack(name: String, chats: Vec<LabelledChat>) -> Pack {
     Pack { name, chats, queries, reaches_back: true, questions, conversations: HashMap::new() }
 }
 
-/// Reads one file.
 pub fn read_chat(path: &Path) -> Result<LabelledChat, PackError> {
     let text = std::fs::read_to_string(path).map_err(|source| PackError::Read { path: path.to_owned(), source })?;
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     chat(name, &text).map_err(|(line, what)| PackError::Line { path: path.to_owned(), line, what })
 }
 
-/// Reads one chat; a mistake comes with the number of its line.
+/// Parses one chat. An error has the line number.
 fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
     let mut usernames: HashMap<&str, &str> = HashMap::new();
     let mut is_english = false;
@@ -112,14 +111,14 @@ fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
     Ok(LabelledChat { is_english, messages, matters, queries, questions, name })
 }
 
-/// `question | 3,5`
+/// Parses `question | 3,5`.
 fn recalled(line: &str) -> Result<(String, Vec<i64>), String> {
     let (question, ids) = line.rsplit_once('|').ok_or("a question without its messages")?;
     let ids = ids.split(',').map(|id| id.trim().parse().map_err(|_| format!("{id:?} is no number of a message")));
     Ok((question.trim().to_owned(), ids.collect::<Result<_, _>>()?))
 }
 
-/// `id | date | author | reply or - | matters | text`
+/// Parses `id | date | author | reply or - | subjects | text`.
 fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<Line, String> {
     let fields: Vec<&str> = line.splitn(6, " | ").map(str::trim).collect();
     let [id, date, author, reply, matters, text] = fields[..] else {
@@ -146,7 +145,7 @@ fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<Li
     })
 }
 
-/// The same for the same name, in every chat.
+/// Returns the same id for the same name, in every chat.
 fn author_id(name: &str) -> i64 {
     // FNV-1a: short, stable, and spread well enough for a chat.
     i64::from(name.bytes().fold(2_166_136_261_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619)))

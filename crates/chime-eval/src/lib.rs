@@ -1,10 +1,9 @@
-//! The product's own yardstick: how well messages are chosen and questions answered, on data whose answers are known.
+//! Evaluation: measures how well messages are chosen and questions answered, on data with known right answers, and how
+//! fast the program is in made-up chats.
 //!
-//! *Owns*: reading packs, labelled chats and cases, judging answers, named baselines, the scores, what is printed of them; made-up chats, how fast all is in them, and
-//! how that grows.
-//! *Never*: a second selector (what runs here is what the daemon runs); lets a selector see gold.
-//! *Entry*: [`context::evaluate`] and [`recall::evaluate`] over a [`pack::Pack`]; [`speed::measure`], told by `growth`; [`recalling::measure`] for
-//! recall in chats of many sessions; [`answers::read`] and [`answers::Judge`] for what a model answers.
+//! Start at [`context::evaluate`] and [`recall::evaluate`] over a [`pack::Pack`], at [`speed::measure`] and
+//! [`recalling::measure`] for speed, and at [`answers::read`] and [`answers::Judge`] for a model's answers. The
+//! selector under test is the daemon's own, and it never sees the right answers ("gold").
 
 #![recursion_limit = "256"]
 

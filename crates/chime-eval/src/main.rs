@@ -5,7 +5,7 @@ use chime_eval::arguments::Arguments;
 use chime_eval::commands;
 
 fn main() -> Exit {
-    // reqwest needs to be told which cryptography to use.
+    // reqwest needs a default cryptography provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     cli::start(|arguments: Arguments| commands::run(arguments.command))
 }

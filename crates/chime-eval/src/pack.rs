@@ -1,6 +1,6 @@
-//! Packs: chats with queries whose right answers are known.
+//! Packs: chats with queries and their right answers ("gold").
 //!
-//! What a selector may see and what it is judged by are different types, so gold cannot leak.
+//! The input of a selector and the gold have different types, so gold cannot leak.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -11,29 +11,28 @@ use serde::de::DeserializeOwned;
 
 use crate::labelled;
 
-/// A pack as read from its folder.
+/// Pack as read from its folder.
 #[derive(Debug, Clone)]
 pub struct Pack {
-    /// The folder's name.
     pub name: String,
     /// Messages of each chat, oldest first.
     pub chats: HashMap<String, Vec<PackMessage>>,
     pub queries: Vec<PackQuery>,
-    /// Everything before a trigger is a candidate, further back than its window too.
+    /// `true` if messages before a trigger's window are candidates too.
     pub reaches_back: bool,
     pub questions: Vec<PackQuestion>,
-    /// The conversation that each message belongs to, by chat and message. Gold.
+    /// Gold conversation of each message, by chat and message.
     pub conversations: HashMap<(String, i64), String>,
 }
 
-/// A question about the whole chat: what is asked, and apart from it what is right.
+/// Question about the whole chat, with its gold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackQuestion {
     pub ask: QuestionAsk,
     pub gold: QuestionGold,
 }
 
-/// What a retriever is given of a question.
+/// Part of a question that a retriever sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionAsk {
     pub query_id: String,
@@ -43,7 +42,7 @@ pub struct QuestionAsk {
     pub date: i64,
 }
 
-/// What it is judged by.
+/// Gold of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionGold {
     pub context: Vec<i64>,
@@ -51,7 +50,7 @@ pub struct QuestionGold {
     pub category: u32,
 }
 
-/// A message as a selector may see it.
+/// Message as a selector sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PackMessage {
     pub chat_id: String,
@@ -65,46 +64,46 @@ pub struct PackMessage {
     #[serde(default)]
     pub is_bot: bool,
     pub text: String,
-    /// The reply link that is visible in variants with links.
+    /// Reply link, visible in variants with links.
     #[serde(default)]
     pub reply_to: Option<i64>,
 }
 
-/// A query: what is asked, and apart from it what is right.
+/// Query with its gold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackQuery {
     pub ask: QueryAsk,
     pub gold: QueryGold,
 }
 
-/// What a selector is given of a query.
+/// Part of a query that a selector sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryAsk {
     pub query_id: String,
     pub variant: String,
     pub chat_id: String,
     pub message_id: i64,
-    /// The trigger's own visible parent.
+    /// Parent of the trigger, if visible.
     pub reply_to: Option<i64>,
-    /// First and last candidate.
+    /// Ids of the first and last candidate.
     pub window: (i64, i64),
-    /// The trigger, where it is no message of the chat: somebody could have sent it right behind the last candidate.
+    /// Trigger, if it is no message of the chat; it follows directly after the last candidate.
     pub trigger: Option<PackMessage>,
 }
 
-/// What it is judged by.
+/// Gold of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryGold {
-    /// What an answer needs.
+    /// Messages that an answer needs.
     pub context: Vec<i64>,
-    /// From before the window.
+    /// Relevant messages from before the window.
     pub far: Vec<i64>,
-    /// What else is about the same: a focus may hold it, and needs none of it.
+    /// Other messages on the subject, which a focus may contain but does not need.
     pub related: Vec<i64>,
     pub slice: Slice,
 }
 
-/// Facts about the gold, for reporting.
+/// Facts about the gold, for reports.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Slice {
     #[serde(default)]
@@ -133,7 +132,7 @@ pub enum PackError {
     NoMessage { path: PathBuf, query: String, message: i64 },
 }
 
-/// The gold of a message, read apart from what a retriever sees.
+/// Gold of a message, kept apart from the data that a retriever sees.
 #[derive(Deserialize)]
 struct RawConversation {
     chat_id: String,
@@ -174,7 +173,7 @@ struct RawQuery {
 }
 
 impl Pack {
-    /// Reads `messages.jsonl` and `queries.jsonl` of a folder, or the labelled chats that are there instead.
+    /// Reads `messages.jsonl` and `queries.jsonl` of a folder, or the labelled chats in it instead.
     pub fn read(folder: &Path) -> Result<Self, PackError> {
         let name =
             folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into());
@@ -204,7 +203,7 @@ impl Pack {
     }
 }
 
-/// The variant of questions about the whole chat.
+/// Variant of questions about the whole chat.
 pub const QUESTION: &str = "qa";
 
 fn question(raw: RawQuery) -> Option<PackQuestion> {

@@ -1,4 +1,4 @@
-//! Running a retriever over the questions of a pack.
+//! Runs a retriever over the questions of a pack.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use chime_relevance::retrieval::{
 };
 use chime_runtime::clock::Clock;
 
-/// Who retrieves.
+/// Retriever under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Retriever {
-    /// What the daemon runs, on the pack's messages in a store.
+    /// The daemon's, on the pack's messages in a store
     Fitted,
-    /// The same features and weights over every message of the chat, with none left out beforehand.
+    /// The same features and weights over every message of the chat, without preselection
     Exhaustive,
-    /// The same without vectors.
+    /// The same without vectors
     Lexical,
-    /// Vectors alone.
+    /// Vectors alone
     Vectors,
-    /// The first design's blend of similarity, tags and recency.
+    /// The first design's blend of similarity, tags and recency
     SeedBlend,
     Bm25,
     Tags,
 }
 
-/// What is ranked.
+/// Unit of ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Scope {
-    /// Messages.
+    /// Messages
     Turn,
-    /// Sessions, each told by its best message.
+    /// Sessions, each represented by its best message
     Session,
 }
 
-/// Ranks that a prediction keeps.
+/// Ranks kept in a prediction.
 const KEPT: usize = 200;
-/// Messages that a chat's language is judged by.
+/// Messages from which a chat's language is detected.
 const JUDGED: usize = 200;
 
 impl Retriever {
@@ -59,10 +59,10 @@ impl Retriever {
     }
 }
 
-/// Runs `retriever` over every question of the pack; calls `progress` after each.
+/// Runs `retriever` over every question of the pack and calls `progress` after each.
 ///
 /// # Errors
-/// When the store that the daemon's retriever is asked on fails.
+/// Fails if the store for the daemon's retriever fails.
 pub async fn evaluate(
     pack: &Pack,
     (retriever, scope): (Retriever, Scope),
@@ -99,17 +99,17 @@ pub async fn evaluate(
     Ok(Evaluated { figures, predictions })
 }
 
-/// A chat made ready once for all of its questions.
+/// Chat with its features, computed once for all questions.
 struct ReadChat<'a> {
     texts: Texts<'a>,
     language: Language,
     lexicon: Lexicon<'a>,
 }
 
-/// The messages of a chat with what is kept beside them.
+/// Messages of a chat with their vectors and sessions.
 struct Texts<'a> {
     messages: &'a [PackMessage],
-    /// By the message's id.
+    /// Index by message id.
     places: HashMap<i64, usize>,
     vectors: Vec<Vec<f32>>,
     sessions: Vec<usize>,
@@ -133,7 +133,7 @@ impl<'a> ReadChat<'a> {
         }
     }
 
-    /// Ids of ranked messages; of sessions each one's best.
+    /// Returns the ids of ranked messages; in session scope, the best message of each session.
     fn told(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: Scope) -> Vec<i64> {
         let places = match scope {
             Scope::Turn => ranked.iter().map(|(place, _)| *place).collect(),
@@ -168,22 +168,22 @@ impl<'a> ReadChat<'a> {
     }
 }
 
-/// Where a question is asked.
+/// Chat in which a question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     OwnChat,
-    /// In the next chat of the pack, where nothing answers it.
+    /// Next chat of the pack, in which nothing answers the question.
     OtherChat,
 }
 
-/// A question with the features of every message, and whether it answers.
+/// Features of every message for a question, with `true` if the message answers it.
 #[derive(Debug, Clone)]
 pub struct QuestionRows {
     pub chat: String,
     pub rows: Vec<(Features, bool)>,
 }
 
-/// The features of every message for every question of the pack: what weights are fitted on.
+/// Computes the features of every message for every question of the pack, as input for fitting weights.
 pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows> {
     let ids: Vec<&str> = pack.chats.keys().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
     let mut chats: HashMap<&str, ReadChat<'_>> =
@@ -223,7 +223,7 @@ impl Texts<'_> {
     }
 }
 
-/// The best message of each session, best session first.
+/// Returns the best message of each session, best session first.
 fn best_of_sessions(
     question: &Question,
     ranked: &[(usize, f64)],
@@ -246,7 +246,7 @@ fn best_of_sessions(
         .collect()
 }
 
-/// The scores of a ranking, by the names of the packs' own scorer.
+/// Computes the scores of a ranking, under the names that the packs' own scorer uses.
 fn score(question: &PackQuestion, ranked: &[i64], pack: &Pack) -> Figures {
     let evidence: BTreeSet<i64> = question.gold.context.iter().copied().collect();
     let sessions: BTreeSet<&str> = question.gold.sessions.iter().map(String::as_str).collect();

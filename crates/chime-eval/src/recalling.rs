@@ -1,4 +1,4 @@
-//! How fast recall is in chats of many sessions, with everything that memory keeps of them: summaries, tags and vectors.
+//! Measures the speed of recall in chats with many sessions that have summaries, tags and vectors.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use chime_store::tags::NewTag;
 use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
 use chime_store::{Priority, Store, Writer, chats, messages, sessions, spaces, summaries, summary_vectors, tags};
 
-/// Messages of a session.
+/// Messages per session.
 pub const OF_A_SESSION: u32 = 10;
-/// From one session to the next.
+/// Time from one session to the next.
 const APART: Duration = Duration::from_secs(9_200);
-/// Sessions that are stored at once.
+/// Sessions stored per transaction.
 const AT_ONCE: u32 = 100;
-/// Questions, in all chats in turn, after those that only warm up.
+/// Questions measured, round-robin over the chats, after the warm-up questions.
 const QUESTIONS: u32 = 200;
 const WARM_UP: u32 = 50;
-/// The first chat.
+/// Id of the first chat.
 const FIRST_CHAT: ChatId = ChatId(-1_008_000_000_000);
 
-/// What recall takes: all of it, and single legs.
+/// Times of the whole recall and of single retrievers.
 #[derive(Debug, Clone)]
 pub struct RecallFigures {
     pub sessions: u32,
@@ -39,14 +39,14 @@ pub struct RecallFigures {
     pub index_p95_ms: f64,
     /// The same by comparing all vectors.
     pub scan_p95_ms: f64,
-    /// Of the ten nearest by comparing all, the share that the index finds.
+    /// Share of the ten truly nearest vectors that the index finds.
     pub index_finds: f64,
     pub words_p95_ms: f64,
     pub rss_mb: f64,
     pub db_mb: f64,
 }
 
-/// Fills a database of its own with `sessions` sessions in `chats` chats, and recalls in them.
+/// Fills a temporary database with `sessions` sessions in `chats` chats, and measures recall in it.
 pub async fn measure(sessions: u32, chats: u32, clock: &Clock) -> Result<RecallFigures, SpeedError> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("chime.db");
@@ -86,7 +86,6 @@ pub async fn measure(sessions: u32, chats: u32, clock: &Clock) -> Result<RecallF
     })
 }
 
-/// The figures as a table.
 pub fn table(all: &[RecallFigures]) -> String {
     let mut lines = vec![
         "sessions  chats  recall p50 / p95 ms  vectors: vec0 / scan p95 ms  found by vec0  words p95 ms  rss MB  db MB"
@@ -118,12 +117,12 @@ struct Bench {
     of_each: u32,
 }
 
-/// A question of a chat, about one of its sessions.
+/// Question about one of a chat's sessions.
 #[derive(Debug, Clone)]
 struct Asked {
     chat: ChatKey,
     text: String,
-    /// Behind everything that was said.
+    /// After the last message.
     before: Seq,
     now: Timestamp,
 }
@@ -191,7 +190,7 @@ impl Bench {
         Ok(milliseconds(watch))
     }
 
-    /// Milliseconds by the index and by a scan, and the share of the ten nearest that the index finds.
+    /// Returns milliseconds by the index and by a scan, and the share of the ten nearest that the index finds.
     async fn nearest(&self, asked: Asked) -> Result<(f64, f64, f64), SpeedError> {
         const TOLD: usize = 10;
         let vector = pack(&self.embedder.embed(&asked.text)).unwrap_or_default();
@@ -209,7 +208,7 @@ impl Bench {
             let by_scan = milliseconds(watch);
             index.truncate(TOLD);
             scan.truncate(TOLD);
-            // Of equals either will do.
+            // Vectors of equal similarity are interchangeable.
             let least = scan.last().map_or(0.0, |(_, cosine)| *cosine);
             let found = index.iter().filter(|(_, cosine)| *cosine >= least).count();
             Ok((by_index, by_scan, found as f64 / scan.len().max(1) as f64))
@@ -218,7 +217,7 @@ impl Bench {
     }
 }
 
-/// Stores the messages of a talk and what memory makes of them.
+/// Stores the messages of a talk with its session, summary and tags.
 fn remember(tx: &Writer<'_>, talk: &Talk, embedder: &Embedder) -> chime_store::Result<()> {
     let row = chats::upsert(tx, &talk.chat())?;
     let mut seqs = Vec::new();

@@ -1,4 +1,4 @@
-//! A pack in a store of its own, as the daemon would have it: what the daemon's retriever is asked on.
+//! Loads a pack into a store, in which the daemon's own retriever can search.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use chime_store::messages::TakenIn;
 use chime_store::search::Merging;
 use chime_store::{Language, Priority, Store, Writer, chats, messages};
 
-/// Messages that a chat's language is judged by.
+/// Messages from which a chat's language is detected.
 const JUDGED: usize = 200;
-/// The first chat; the others follow.
+/// Id of the first chat; the others count down from it.
 const FIRST_CHAT: i64 = -1_007_000_000_000;
 
-/// A pack that was taken in, with the vectors of all of its messages.
+/// Store with a pack's messages and their vectors.
 pub struct Remembered {
     store: Store,
     recaller: Arc<Recaller>,
@@ -28,7 +28,7 @@ pub struct Remembered {
 
 struct RememberedChat {
     key: ChatKey,
-    /// The number that the store gave each message, in the pack's order.
+    /// Number that the store gave each message, in the pack's order.
     seqs: Vec<Seq>,
 }
 
@@ -58,7 +58,7 @@ impl Remembered {
         Ok(Self { store, recaller, chats, _folder: folder })
     }
 
-    /// What the daemon ranks for a question, as places among the messages of its chat with their scores, best first.
+    /// Returns the daemon's ranking for a question, best first: index of each message in its chat, and score.
     pub async fn ranked(&self, ask: &QuestionAsk) -> chime_store::Result<Vec<(usize, f64)>> {
         let Some(chat) = self.chats.get(&ask.chat_id) else { return Ok(Vec::new()) };
         let (recaller, text, now) = (Arc::clone(&self.recaller), ask.question.clone(), Timestamp::from_secs(ask.date));
@@ -75,7 +75,7 @@ impl Remembered {
     }
 }
 
-/// Stores a chat's messages in the language that they are in, which the daemon knows of a chat that goes on.
+/// Stores a chat's messages, with its language set before. In an ongoing chat the daemon knows the language too.
 fn take_in(tx: &Writer<'_>, id: ChatId, said: &[PackMessage]) -> chime_store::Result<RememberedChat> {
     let chat = Chat { id, kind: ChatKind::Supergroup, title: None, username: None };
     let newest = said[said.len().saturating_sub(JUDGED)..].iter();

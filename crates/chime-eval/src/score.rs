@@ -1,4 +1,4 @@
-//! How good a selection is.
+//! Scores a selection.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::pack::{PackQuery, Slice};
 
-/// Figures of one query; missing where they mean nothing (no gold).
+/// Figures of one query. A figure without meaning, for example without gold, is absent.
 pub type Figures = BTreeMap<&'static str, f64>;
 
-/// What a selector said about one query.
+/// Result of a selector for one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prediction {
     pub query_id: String,
@@ -17,14 +17,14 @@ pub struct Prediction {
     pub selected: Vec<i64>,
     /// A longer ranking, best first.
     pub ranked: Vec<i64>,
-    /// Everything that the prompt would show.
+    /// Everything in the prompt.
     pub given: Vec<i64>,
 }
 
-/// What the head of a line costs the prompt.
+/// Tokens for the head of a line in the prompt.
 const LINE_TOKENS: f64 = 12.0;
 
-/// Scores one prediction: the first `k` of it count.
+/// Scores the first `k` messages of a prediction.
 pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, usize>, k: usize) -> Figures {
     let mut seen = BTreeSet::new();
     let selected: Vec<i64> = prediction.selected.iter().copied().filter(|id| seen.insert(*id)).take(k).collect();
@@ -61,7 +61,7 @@ pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, us
     figures
 }
 
-/// Under which names a query's figures are counted: its variant, and its slices.
+/// Returns the headings under which a query's figures are counted: its variant and its slices.
 pub fn headings(query: &PackQuery) -> Vec<String> {
     let variant = &query.ask.variant;
     let mut headings = vec![variant.clone()];
@@ -82,7 +82,6 @@ pub fn headings(query: &PackQuery) -> Vec<String> {
     headings
 }
 
-/// Means over queries.
 pub fn mean(rows: &[Figures]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (name, value) in rows.iter().flatten() {

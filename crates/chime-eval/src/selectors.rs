@@ -1,4 +1,4 @@
-//! The selectors that can be compared: ours, and what others do.
+//! Selectors that can be compared: the daemon's own and simple baselines.
 
 use std::sync::Arc;
 
@@ -6,36 +6,36 @@ use crate::score::Prediction;
 use chime_core::MessageId;
 use chime_relevance::context::{ContextWindow, History, Params, Past, Scorers, SeedRule, get_smart_context_with};
 
-/// Who selects.
+/// Selector under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Selector {
-    /// What the daemon runs.
+    /// The daemon's
     Chime,
-    /// The newest twenty.
+    /// The newest twenty messages
     #[value(name = "last-20")]
     Last20,
-    /// Back to a silence of an hour, at most twenty, and the anchor.
+    /// Back to a silence of an hour, at most twenty messages, and the anchor
     Seed,
-    /// The last fifty, windows around reply targets, and chains of four.
+    /// The last fifty messages, windows around reply targets, and reply chains of four
     RecentWindows,
 }
 
-/// How much a selector may take.
+/// Limits for a selector.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Messages of the focus.
+    /// Most messages of the focus.
     pub k: usize,
-    /// Tokens of all that is shown, counted as packs count them.
+    /// Token budget for all messages shown, counted as packs count tokens.
     pub tokens: usize,
 }
 
-/// Messages around a reply target that `recent-windows` takes.
+/// Messages on each side of a reply target for `recent-windows`.
 const AROUND: usize = 5;
 const RECENT: usize = 50;
 const CHAIN: usize = 4;
 
 impl Selector {
-    /// Selects at most `k`. `scorers`, and the `past`, are asked by ours alone.
+    /// Selects at most `k` messages. Only the daemon's selector uses `scorers` and `past`.
     pub fn select(
         self,
         query_id: &str,
@@ -61,7 +61,8 @@ fn params(limits: Limits, scorers: &Arc<Scorers>) -> Params {
     Params { focus_limit: limits.k, token_budget: limits.tokens, scorers: Arc::clone(scorers), ..Params::new(estimate) }
 }
 
-/// The surest `k` of the focus: what replies lead to may be more.
+/// Converts a context window, with the best `k` of its focus as the selection. Messages linked by replies can exceed
+/// `k`.
 fn of_window(query_id: &str, k: usize, window: &ContextWindow) -> Prediction {
     let mut entries: Vec<(f64, i64)> = window.focus().map(|entry| (entry.score, entry.message.message.id.0)).collect();
     entries.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));

@@ -1,4 +1,5 @@
-//! How fast the store and the picker are, in made-up chats of any size, through the doors that the daemon uses.
+//! Measures the speed of the store and of context selection in made-up chats of any size, with the functions that the
+//! daemon calls.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -19,31 +20,31 @@ use chime_runtime::clock::{Clock, Stopwatch};
 use chime_store::search::Merging;
 use chime_store::{Language, Priority, Store, StoreError, chats, messages, search, sessions};
 
-/// Telegram hands over as many updates at a time.
+/// Updates per batch, as Telegram delivers them.
 const BATCH: u32 = 100;
-/// While the database is filled, and nothing is measured.
+/// Batch size for filling the database, which is not measured.
 const LARGE_BATCH: u32 = 2_000;
 /// Messages whose storing is measured.
 const INGESTED: u32 = 10_000;
-/// Triggers, in all chats in turn: so many chats are more than what is kept in memory.
+/// Triggers measured, round-robin over more chats than the feature cache holds.
 const TRIGGERS: u32 = 300;
-/// Before the clock runs: pages and statements are read, words of the model are met.
+/// Triggers before measuring, to fill caches.
 const WARM_UP: u32 = 100;
-/// The largest chat.
+/// Id of the largest chat.
 const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
-/// The names are a contract.
+/// Figures of one size. The field names are part of the output format.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
     pub messages: u32,
     pub window_p50_ms: f64,
     pub window_p95_ms: f64,
-    /// Finding the old messages that bear on a question, in all that the chat said.
+    /// Recall for a question, over all messages of the chat.
     pub recall_p95_ms: f64,
     pub fts_p95_ms: f64,
-    /// What a message costs where it is stored: noting where it was said. It is read and scored later.
+    /// Cost of noting a new message when it is stored. Reading and scoring it happens later.
     pub arrival_us: f64,
-    /// Reading and scoring it, in the middle. No part of the contract.
+    /// Median cost of reading and scoring a message. Not part of the output format.
     #[serde(skip)]
     pub scored_us: f64,
     pub ingest_per_s: f64,
@@ -52,7 +53,7 @@ pub struct Figures {
     pub db_mb: f64,
 }
 
-/// What a measurement can stumble over: it ends, with the reason.
+/// Reason for ending a measurement early.
 #[derive(Debug, thiserror::Error)]
 pub enum SpeedError {
     #[error(transparent)]
@@ -65,7 +66,7 @@ pub enum SpeedError {
     TooFew(u32),
 }
 
-/// Fills a database of its own with `count` messages and measures in it. A million take a few minutes.
+/// Fills a temporary database with `count` messages and measures in it. A million messages take a few minutes.
 pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
     if count < INGESTED {
         return Err(SpeedError::TooFew(INGESTED));
@@ -114,8 +115,8 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
     })
 }
 
-/// What ingest does for whoever chooses: it notes where something was said, once for each batch and conversation, and
-/// hands that over. Here every message is a batch.
+/// Measures the note that ingest makes for the prefetch of features, once per batch and conversation. Here every
+/// message is a batch.
 fn noting_us(clock: &Clock) -> f64 {
     const TIMES: u32 = 100_000;
     let (heard, mut news) = mpsc::channel(NOTED);
@@ -124,7 +125,7 @@ fn noting_us(clock: &Clock) -> f64 {
         let conversation = Conversation { chat: ChatKey(1 + number % CHATS), thread: None };
         let noted = HashMap::from([(conversation, false)]);
         for (conversation, is_asked) in noted {
-            // There is room: the one before was taken out.
+            // Has capacity, since the previous note was taken out.
             let _ = heard.try_send(Heard { conversation, is_asked });
         }
         let _ = news.try_recv();
@@ -145,7 +146,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Stores the messages of these numbers.
+    /// Stores the messages with these numbers.
     async fn take_in(&self, from: u32, to: u32, batch: u32) -> Result<(), StoreError> {
         let start = self.start;
         for begin in (from..to).step_by(batch as usize) {
@@ -159,7 +160,7 @@ impl Bench {
                     messages::take_in(tx, &row, &message)?;
                     chats::upsert_member(tx, row.key, &message.sender)?;
                     let hour = message.sent_at.secs() / sessions::NOTE_SPAN.as_secs().cast_signed();
-                    // What sessions need of taking in: a note an hour, where there is none yet.
+                    // Sessions need one note per hour.
                     if noted.insert((row.key, message.thread, hour)) {
                         let conversation = Conversation { chat: row.key, thread: message.thread };
                         sessions::note(tx, conversation, message.sent_at)?;
@@ -172,14 +173,14 @@ impl Bench {
         Ok(())
     }
 
-    /// What the daemon does when nobody waits, for every chat.
+    /// Prepares every chat, as the daemon does when it is idle.
     async fn prepare_all(&self) -> Result<(), SpeedError> {
-        // As many numbers as it takes to meet every chat.
+        // Enough numbers to cover every chat.
         for number in 0..CHATS * 2 {
             let trigger = self.find(number).await?;
             self.prepare(&trigger).await?;
         }
-        // As after a night.
+        // The daemon merges the index at night.
         Ok(self.store.merge_index(Merging::All).await?)
     }
 
@@ -190,7 +191,7 @@ impl Bench {
         found.ok_or(SpeedError::TooFew(number))
     }
 
-    /// Milliseconds that choosing takes; every other trigger says nothing.
+    /// Measures context selection, in milliseconds. Every other trigger has no words.
     async fn window(&self, trigger: StoredMessage) -> Result<f64, StoreError> {
         let (readings, recaller) = (Arc::clone(&self.readings), Arc::clone(&self.recaller));
         let watch = self.clock.stopwatch();
@@ -202,12 +203,12 @@ impl Bench {
             let window = window(conn, &history, &params, &recaller);
             Ok((history, window))
         };
-        // The daemon keeps them, too, until the answer is sent.
+        // The daemon keeps both in memory until the answer is sent.
         let _question = self.store.read(pick).await?;
         Ok(milliseconds(watch))
     }
 
-    /// Milliseconds that it takes to be ready for the next trigger of a conversation.
+    /// Measures the preparation for the next trigger of a conversation, in milliseconds.
     async fn prepare(&self, said: &StoredMessage) -> Result<f64, StoreError> {
         let (readings, conversation, watch) = (Arc::clone(&self.readings), said.conversation(), self.clock.stopwatch());
         let prepare = move |conn: &_| {
@@ -218,7 +219,7 @@ impl Bench {
         Ok(milliseconds(watch))
     }
 
-    /// Milliseconds that a search for the words of a message takes.
+    /// Measures a full-text search for the words of a message, in milliseconds.
     async fn search(&self, said: StoredMessage) -> Result<f64, StoreError> {
         const FOUND: usize = 40;
         let watch = self.clock.stopwatch();
@@ -227,9 +228,9 @@ impl Bench {
         Ok(milliseconds(watch))
     }
 
-    /// Milliseconds that it takes to recall what bears on the first words of a message.
+    /// Measures recall for the first words of a message, in milliseconds.
     async fn recall(&self, said: StoredMessage) -> Result<f64, StoreError> {
-        /// Words of a usual question.
+        /// Words of a typical question.
         const WORDS: usize = 6;
         let recaller = Arc::clone(&self.recaller);
         let text = said.message.text.split(' ').take(WORDS).collect::<Vec<_>>().join(" ");
@@ -265,7 +266,7 @@ impl Sorted {
     }
 }
 
-/// Milliseconds that it takes to make 8 KiB durable, as a commit does: the median of a hundred.
+/// Returns the median time to make 8 KiB durable, as a commit does, in milliseconds.
 fn fsync(folder: &Path, clock: &Clock) -> std::io::Result<f64> {
     let mut file = File::create(folder.join("sync.tmp"))?;
     let mut taken = Vec::new();
@@ -278,7 +279,7 @@ fn fsync(folder: &Path, clock: &Clock) -> std::io::Result<f64> {
     Ok(Sorted::of(taken.into_iter()).at(0.5))
 }
 
-/// Resident memory of this process, as Linux tells it; NaN elsewhere.
+/// Returns the resident memory of this process from Linux's `/proc`; NaN on other systems.
 pub(super) fn resident_mb() -> std::io::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status").or_else(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Ok(String::new()),

@@ -1,34 +1,34 @@
-//! Chats that nobody ever had: fifty of them, the first holding a fifth of everything. The same number is the same message.
+//! Made-up chats: fifty of them, the first with a fifth of all messages. The same number always gives the same message.
 
 use std::time::Duration;
 
 use chime_core::{Chat, ChatId, ChatKind, Message, MessageId, Sender, Timestamp, UserId};
 
 pub const CHATS: u32 = 50;
-/// The largest chat's share: one of this many messages.
+/// One of this many messages belongs to the largest chat.
 const LARGEST: u32 = 5;
 /// Message ids that an embedded Telegram does not reach.
 const FIRST_ID: i64 = 1_000_000;
 pub const WORDS: u64 = 20_000;
 const AUTHORS: u64 = 40;
-/// Between two messages of all chats, on average. The largest is busy then, and the others are slow.
+/// Average time between two messages over all chats. It makes the largest chat busy and the others slow.
 pub const APART: Duration = Duration::from_secs(20);
-/// A talk has so many messages, and then there is silence.
+/// Messages of a talk, which is followed by silence.
 const TALK: u32 = 8;
-/// Within a talk the messages follow each other so many times faster than on average.
+/// Factor by which messages within a talk follow each other faster than on average.
 const PACE: u32 = 10;
-/// People of one talk.
+/// Members of one talk.
 const PRESENT: u64 = 4;
-/// Talks about one matter before there is another, and the words that it brings along.
+/// Talks on one subject, and the number of words typical of it.
 const TALKS: u32 = 3;
 const MATTER_WORDS: u64 = 12;
 
-/// When the first of `count` messages was sent, the last being sent at `now`.
+/// Returns the time of the first of `count` messages if the last is sent at `now`.
 pub fn start(count: u32, now: Timestamp) -> Timestamp {
     now.minus(APART * count)
 }
 
-/// The chat of a message; `first` is the id of the largest.
+/// Returns the chat of a message; `first` is the id of the largest chat.
 pub fn chat_of(first: ChatId, number: u32) -> Chat {
     let place = if number.is_multiple_of(LARGEST) { 0 } else { 1 + number % (CHATS - 1) };
     let id = ChatId(first.0 - i64::from(place) * 1_000);
@@ -50,12 +50,12 @@ pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
     }
 }
 
-/// Where a message stands in its chat.
+/// Position of a message in its chat.
 struct Place {
     in_chat: u32,
-    /// From one message of the chat to the next, in numbers, on average.
+    /// Average distance from one message of the chat to the next, in numbers.
     apart: u32,
-    /// The number of the message before it.
+    /// Number of the previous message in the chat.
     previous: Option<u32>,
 }
 
@@ -64,11 +64,12 @@ impl Place {
         if number.is_multiple_of(LARGEST) {
             return Self { in_chat: number / LARGEST, apart: LARGEST, previous: number.checked_sub(LARGEST) };
         }
-        // Of the others, one in `CHATS - 1` is of this chat, and of these one in `LARGEST` is the largest chat's.
+        // Of the other numbers, one in `CHATS - 1` is of this chat, and one in `LARGEST` of these is the largest
+        // chat's.
         let turn = CHATS - 1;
         let back = if number.wrapping_sub(turn).is_multiple_of(LARGEST) { 2 * turn } else { turn };
         let round = number / turn;
-        // Of five rounds of this chat, one is the largest chat's: how many of them came before?
+        // One of five rounds of this chat belongs to the largest chat; count how many came before.
         let skipped =
             (0..round % LARGEST).filter(|other| (number - (round % LARGEST - other) * turn).is_multiple_of(LARGEST));
         let in_chat = round - round / LARGEST - u32::try_from(skipped.count()).unwrap_or(0);
@@ -76,8 +77,8 @@ impl Place {
     }
 }
 
-/// Three to twenty words: of the matter at hand every third, and of the others a few in every other sentence and most of
-/// them rare, as in a language.
+/// Returns three to twenty words: a third from the subject's vocabulary, the others mostly rare words, as in a real
+/// language.
 fn sentence(random: &mut Random, matter: u64) -> String {
     let words = (0..3 + random.below(18)).map(|_| match random.below(3) {
         0 => word(Random(matter ^ random.below(MATTER_WORDS) << 56).below(WORDS)),
@@ -99,11 +100,11 @@ pub fn word(mut number: u64) -> String {
     }
 }
 
-/// SplitMix64: the same seed is the same chat.
+/// SplitMix64 generator: the same seed gives the same chat.
 pub struct Random(pub u64);
 
 impl Random {
-    /// Below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

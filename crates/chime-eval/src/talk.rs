@@ -1,16 +1,16 @@
-//! Short made-up talks in words that the embedding model knows, each with a question that somebody may ask about it.
+//! Short made-up talks in words that the embedding model knows, each with a question about it.
 
 use std::time::Duration;
 
 use crate::synthetic::{APART, Random, WORDS, message, word};
 use chime_core::{Chat, ChatId, ChatKind, Message, Timestamp, UserId};
 
-/// Between two talks.
+/// Time between two talks.
 const SILENCE: Duration = Duration::from_secs(7_200);
-/// Somebody who asks.
+/// A member of every talk, who asks the questions.
 pub const AUTHOR: UserId = UserId(5_001);
 
-/// Things that made-up people talk about, in words that the embedding model knows.
+/// Things to talk about, in words that the embedding model knows.
 const THINGS: &[&str] = &[
     "boiler",
     "invoice",
@@ -163,7 +163,7 @@ const DEEDS: &[&str] = &[
     "choose", "promise", "forget", "collect", "deliver", "replace", "remember", "discuss", "organize", "prepare",
 ];
 
-/// A short talk about a few things, with the question that somebody may ask about it later.
+/// Short talk about a few things.
 #[derive(Debug, Clone)]
 pub struct Talk {
     first_chat: ChatId,
@@ -191,7 +191,7 @@ impl Talk {
         Random(u64::from(self.chat) << 40 ^ u64::from(self.session) << 8)
     }
 
-    /// What it is about.
+    /// Returns the things that the talk is about.
     pub fn tags(&self) -> Vec<String> {
         let mut random = self.random();
         (0..3).map(|_| THINGS[random.below(THINGS.len() as u64) as usize].to_owned()).collect()
@@ -222,7 +222,7 @@ impl Talk {
             .collect()
     }
 
-    /// A question about it: two of its things, a deed, and a word that was said.
+    /// Returns a question about the talk, with two of its things, a verb, and a word that was used.
     pub fn question(&self) -> String {
         let (things, said) = (self.tags(), self.messages());
         let rare = said.get(3).and_then(|message| message.text.split(' ').next_back()).unwrap_or_default().to_owned();

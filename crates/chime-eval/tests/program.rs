@@ -1,4 +1,4 @@
-//! The yardstick measures right: its figures are those of an independent scorer on the same predictions.
+//! Checks the figures of `chime-eval` against an independent scorer on the same predictions.
 
 #![expect(clippy::expect_used, reason = "a story that cannot go on fails its test")]
 
@@ -39,7 +39,7 @@ fn figures_agree_with_an_independent_scorer_to_three_decimals() {
     }
 }
 
-/// The choice of messages may change with every fit; that it is ahead of the rules it stands against may not.
+/// The selection may change with every fit, but must stay better than the baselines.
 #[test]
 fn what_the_daemon_runs_is_ahead_of_every_baseline() {
     let f1 = |selector: &str| {
@@ -74,8 +74,8 @@ fn a_folder_that_is_no_pack_is_told() {
     assert_eq!((code, printed.as_str()), (Some(1), ""));
 }
 
-/// Forty questions in eight languages that ask in other words than the chat's. Each chat is small, so only the first
-/// five count.
+/// Forty questions in eight languages that use other words than the chat. The chats are small, so only the first five
+/// ranks count.
 #[test]
 fn reworded_questions_find_their_messages_better_than_any_baseline() {
     const REWORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/reworded");

@@ -1,7 +1,7 @@
-//! The whole daemon in a world of its own: an embedded Telegram, a scripted model, and a clock that tests can move.
+//! Test world: the whole daemon with an embedded Telegram, a scripted model, and a clock that tests can move.
 //!
-//! [`World::run`] owns start and finish. At the end nothing may be left over: no message of the bot that the test did
-//! not read, no scripted answer that nobody asked for, no call that was not expected, no open or parked job.
+//! [`World::run`] starts and ends a test. At the end nothing may be left over: no message of the bot that the test did
+//! not read, no unused scripted answer, no unexpected call, no open or parked job.
 
 #![recursion_limit = "256"]
 #![expect(clippy::panic, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
@@ -29,25 +29,25 @@ use chime_store::{Reader, Result, Store, StoreError, answers, chats, inbox, jobs
 use chime_testkit::ModelServer;
 use chime_testkit::updates::{BotApi, validate_request};
 
-/// Real time that a test waits for something to happen before it says what it saw. Long enough for a crowded machine.
+/// Real time that a test waits for an event before it fails. Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A running daemon and everything around it.
+/// Running daemon and its surroundings.
 pub struct World {
     pub telegram: Sandbox,
     pub model: ModelServer,
     pub clock: Clock,
-    /// The daemon's own, where it does not go with the world's.
+    /// Clock of the daemon, if it differs from the world's.
     daemon_clock: Option<Clock>,
-    /// The group in which tests talk unless they say otherwise.
+    /// Default group of a test.
     pub chat: ChatId,
     settings: BTreeMap<String, String>,
     folder: TempDir,
     daemon: Option<Daemon>,
     read: Cursor,
-    /// Whether chats are told what is kept of them, as they are outside tests.
+    /// `true` if chats get the notice about kept data, as in production.
     announces: bool,
-    /// Whether answers are looked through for concepts, as they are outside tests.
+    /// `true` if concepts are extracted from answers, as in production.
     captures_concepts: bool,
 }
 
@@ -78,7 +78,7 @@ impl World {
         world.end().await;
     }
 
-    /// Runs `test` without a daemon in this process: it starts one as a process of its own, with
+    /// Runs `test` without a daemon in this process. The test starts one as a separate process, with
     /// [`environment`](Self::environment).
     pub async fn without_daemon(test: impl AsyncFnOnce(&mut World)) {
         let mut world = Self::build(Clock::system(), &[]).await;
@@ -86,7 +86,7 @@ impl World {
         world.end().await;
     }
 
-    /// A clock that begins at noon: "yesterday" and "this morning" mean the same whenever tests run.
+    /// Returns a clock that begins at noon, so that "yesterday" and "this morning" mean the same whenever tests run.
     fn noon() -> Clock {
         let clock = Clock::system();
         let noon = clock.now().next_day().plus(Duration::from_secs(12 * 3600));
@@ -109,12 +109,12 @@ impl World {
             ("DATABASE_PATH".to_owned(), folder.path().join("chime.db").display().to_string()),
             ("ALLOWED_CHATS".to_owned(), "*".to_owned()),
             ("PRIVATE_CHATS".to_owned(), "all".to_owned()),
-            // Tests move the clock by days: only those that mean it have their sessions summarized.
+            // Tests move the clock by days; only tests of memory should get sessions summarized.
             ("MEMORY".to_owned(), "off".to_owned()),
             ("TIME_ZONE".to_owned(), "Atlantic/Reykjavik".to_owned()),
-            // Tests speak faster than people.
+            // Tests write faster than people.
             ("RATE_LIMIT".to_owned(), "off".to_owned()),
-            // The scripted model reads faster than any real one.
+            // Small prompts keep tests fast.
             ("CONTEXT_TOKENS".to_owned(), "1600".to_owned()),
             // Short, so that stopping does not wait for a poll.
             ("POLL_TIMEOUT".to_owned(), "2s".to_owned()),
@@ -137,9 +137,9 @@ impl World {
         }
     }
 
-    /// Starts the daemon, as after [`World::stop`].
+    /// Starts the daemon, for example after [`World::stop`].
     pub async fn start(&mut self) {
-        /// A process that another test starts holds all our locks, from its fork until its exec.
+        /// A process that another test starts holds all our file locks between its fork and its exec.
         const TRIES_WHILE_LOCKED: usize = 200;
         for _ in 0..TRIES_WHILE_LOCKED {
             match self.try_start().await {
@@ -152,10 +152,10 @@ impl World {
         panic!("the lock of the daemon before is still held");
     }
 
-    /// Starts the daemon, or says why it refuses.
+    /// Starts the daemon.
     ///
     /// # Errors
-    /// Those of [`App::start`].
+    /// Returns the errors of [`App::start`].
     pub async fn try_start(&mut self) -> std::result::Result<(), AppError> {
         let settings = Settings::new(|name| self.settings.get(name).cloned());
         let mut config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
@@ -168,7 +168,6 @@ impl World {
         Ok(())
     }
 
-    /// Stops the daemon in good order.
     pub async fn stop(&mut self) {
         let daemon = self.daemon.take().expect("the daemon runs");
         daemon.stop.cancel();
@@ -176,44 +175,44 @@ impl World {
         ended.unwrap_or_else(|error| panic!("the daemon failed: {error}"));
     }
 
-    /// Has the daemon's clock be ahead of everybody else's, from the next start on.
+    /// Sets the daemon's clock ahead of the world's, from the next start on.
     pub fn set_daemon_ahead(&mut self, span: Duration) {
         self.set_daemon_at(self.clock.now().plus(span));
     }
 
-    /// Has the daemon live at another time than everybody else, from the next start on: `at` is when that is.
+    /// Sets the daemon's clock to `at`, from the next start on.
     pub fn set_daemon_at(&mut self, at: Timestamp) {
         let clock = Clock::system();
         clock.advance(at.since(clock.now()));
         self.daemon_clock = Some(clock);
     }
 
-    /// Has it live at everybody's time again.
+    /// Gives the daemon the world's clock again, from the next start on.
     pub fn set_daemon_here(&mut self) {
         self.daemon_clock = None;
     }
 
-    /// Sets the daemon's own clock back while it works, as after [`World::set_daemon_ahead`].
+    /// Sets the daemon's own clock back while it runs; see [`World::set_daemon_ahead`].
     pub fn set_daemon_back(&self, span: Duration) {
         self.daemon_clock.as_ref().unwrap_or(&self.clock).set_back(span);
     }
 
-    /// Moves the daemon's own clock on, as after [`World::set_daemon_ahead`].
+    /// Moves the daemon's own clock forward; see [`World::set_daemon_ahead`].
     pub fn advance_daemon(&self, span: Duration) {
         self.daemon_clock.as_ref().unwrap_or(&self.clock).advance(span);
     }
 
-    /// Has chats told what is kept of them, from the next start on.
+    /// Switches on the notice about kept data, from the next start on.
     pub fn announce(&mut self) {
         self.announces = true;
     }
 
-    /// Has answers looked through for concepts, from the next start on.
+    /// Switches on the extraction of concepts from answers, from the next start on.
     pub fn capture_concepts(&mut self) {
         self.captures_concepts = true;
     }
 
-    /// The code that `chime run` shows where nobody owns the bot.
+    /// Returns the code that `chime run` shows if the bot has no owner.
     pub fn claim_code(&self) -> Option<String> {
         self.daemon.as_ref().and_then(|daemon| daemon.claim.as_ref()).map(ClaimCode::shown)
     }
@@ -223,7 +222,7 @@ impl World {
         self.start().await;
     }
 
-    /// Waits for the daemon to end by itself.
+    /// Waits until the daemon ends with an error.
     pub async fn failure(&mut self) -> AppError {
         let daemon = self.daemon.take().expect("the daemon runs");
         match tokio::time::timeout(PATIENCE, daemon.finished).await {
@@ -237,7 +236,7 @@ impl World {
         self.folder.path().join("chime.db")
     }
 
-    /// What the daemon reads as its environment.
+    /// Returns the daemon's environment variables.
     pub fn environment(&self) -> &BTreeMap<String, String> {
         &self.settings
     }
@@ -246,12 +245,12 @@ impl World {
         self.settings.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Somebody in the group.
+    /// Adds a member to the group.
     pub fn member(&self, name: &str) -> UserId {
         self.telegram.add_member(self.chat, name)
     }
 
-    /// `name` says `text` in the group, now.
+    /// Posts `text` by `name` in the group, now.
     pub fn say(&self, name: &str, text: &str) -> MessageId {
         self.say_in(self.chat, name, text)
     }
@@ -261,13 +260,13 @@ impl World {
         self.telegram.say(chat, Post::new(from, text, self.clock.now()))
     }
 
-    /// `name` replies to `parent` with `text`, now.
+    /// Posts `text` by `name` as a reply to `parent`, now.
     pub fn reply(&self, name: &str, parent: MessageId, text: &str) -> MessageId {
         let from = self.member(name);
         self.telegram.say(self.chat, Post::new(from, text, self.clock.now()).reply_to(parent))
     }
 
-    /// Plays a transcript so that its last message is two minutes old; gives the ids in the order of its lines.
+    /// Plays a transcript so that its last message is two minutes old. Returns the ids in the order of its lines.
     pub fn play(&self, chat: &str) -> Vec<MessageId> {
         let lines = transcript(chat);
         let last = lines.iter().map(|line| line.message.sent_at).max().expect("a transcript with messages");
@@ -289,7 +288,7 @@ impl World {
         said
     }
 
-    /// Reads what the daemon has stored, also one in a process of its own.
+    /// Reads the daemon's database, also if the daemon is a separate process.
     pub async fn read_store<T: Send + 'static>(&self, work: impl FnOnce(&Reader) -> Result<T> + Send + 'static) -> T {
         let store = match &self.daemon {
             Some(daemon) => daemon.store.clone(),
@@ -302,7 +301,7 @@ impl World {
         self.read_store(move |conn| messages::find(conn, chat, id)).await
     }
 
-    /// Every message kept of the group, oldest first.
+    /// Returns all stored messages of a chat, oldest first.
     pub async fn all_stored(&self, chat: ChatId) -> Vec<StoredMessage> {
         self.read_store(move |conn| match chats::find(conn, chat)? {
             Some(row) => messages::all_of(conn, row.key),
@@ -311,7 +310,7 @@ impl World {
         .await
     }
 
-    /// What is kept of the answer that `sent` carries.
+    /// Returns the record of the answer in `sent`.
     pub async fn record_of(&self, sent: &SandboxMessage) -> AnswerRecord {
         let (chat, id) = (sent.chat, sent.id);
         self.until("the send is recorded", move |conn| Ok(outbox::by_message(conn, chat, id)?.is_some())).await;
@@ -323,12 +322,12 @@ impl World {
         .expect("a record")
     }
 
-    /// Updates in the inbox, and those of them that are parked.
+    /// Returns the number of updates in the inbox, and the number of those that are parked.
     pub async fn inbox(&self) -> (u64, u64) {
         self.read_store(inbox::counts).await
     }
 
-    /// Lets the end pass over what the bot has said so far.
+    /// Marks everything that the bot has sent so far as read.
     pub fn ignore_what_was_sent(&mut self) {
         self.read = self.telegram.cursor();
     }
@@ -371,7 +370,7 @@ impl World {
         );
     }
 
-    /// What the Bot API's description says against the daemon's requests.
+    /// Returns the daemon's requests that violate the Bot API's description.
     fn invalid_requests(&self) -> Vec<String> {
         let api = BotApi::bundled();
         let calls = self.telegram.calls();

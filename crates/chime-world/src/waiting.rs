@@ -1,4 +1,4 @@
-//! Waiting for facts: with a limit, and with what was seen where one does not come true.
+//! Waiting for conditions, with a timeout that reports the state of the world.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use chime_sandbox::{BotAction, SandboxMessage};
 use chime_store::{Reader, Result, jobs};
 
 impl World {
-    /// The next message that the bot sends, anywhere.
+    /// Returns the next message that the bot sends in any chat.
     pub async fn next_sent(&mut self) -> SandboxMessage {
         let waited = tokio::time::timeout(PATIENCE, self.telegram.next_sent(self.read)).await;
         let Ok((message, next)) = waited else { panic!("the bot says nothing.\n{}", self.what_was_seen()) };
@@ -19,20 +19,20 @@ impl World {
         message
     }
 
-    /// The next message of the bot, which must reply to `trigger`.
+    /// Returns the bot's next message, which must reply to `trigger`.
     pub async fn answer_to(&mut self, trigger: MessageId) -> SandboxMessage {
         let message = self.next_sent().await;
         assert_eq!(message.reply_to, Some(trigger), "the reply is to another message.\n{}", self.what_was_seen());
         message
     }
 
-    /// The words of the answer to `trigger`, without what a chat's first answer tells of what is kept.
+    /// Returns the text of the answer to `trigger`, without the notice about kept data in a chat's first answer.
     pub async fn words_to(&mut self, trigger: MessageId) -> String {
         let text = self.answer_to(trigger).await.text;
         text.split("\n\nFor everybody here: ").next().unwrap_or_default().to_owned()
     }
 
-    /// The next reaction that the bot sets, past whatever else it does.
+    /// Returns the bot's next reaction, skipping its other actions.
     pub async fn next_reaction(&mut self) -> (MessageId, Vec<String>) {
         let reacted = async {
             let mut cursor = self.read;
@@ -47,7 +47,7 @@ impl World {
         waited.unwrap_or_else(|_| panic!("the bot does not react.\n{}", self.what_was_seen()))
     }
 
-    /// All words of the `number`th prompt, counted from 1, once the model was asked that often.
+    /// Waits for the `number`th request to the model, counted from 1, and returns all text in its prompt.
     pub async fn prompt(&self, number: usize) -> String {
         self.model.wait_for_requests(number).await.unwrap_or_else(|error| panic!("{error}\n{}", self.what_was_seen()));
         let requests = self.model.requests();
@@ -59,7 +59,7 @@ impl World {
         words.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Waits until every update is taken in and every job has ended.
+    /// Waits until every update is stored and every job has ended.
     pub async fn settled(&self) {
         let settling = async {
             self.telegram.all_confirmed().await;
@@ -73,12 +73,12 @@ impl World {
         }
     }
 
-    /// Moves the clock until every job has ended, and everything periodic has run once more: at least `span`. A model must
-    /// be given an hour (`MODEL_TIMEOUT`, `ANSWER_DEADLINE`), since the clock runs ahead of it.
+    /// Moves the clock by at least `span`, until every job has ended and every periodic job has run again. Give the
+    /// model an hour (`MODEL_TIMEOUT`, `ANSWER_DEADLINE`), since the clock runs ahead of it.
     pub async fn quiet(&self, span: Duration) {
-        /// While something is worked on: background work starts at a bounded rate.
+        /// Step while jobs run: background work starts at a bounded rate.
         const WORKING: Duration = Duration::from_millis(250);
-        /// While nothing is: much less than a session is idle for, and few enough steps for a year.
+        /// Step without jobs: much shorter than the silence that ends a session, and few enough steps for a year.
         const IDLE: Duration = Duration::from_secs(900);
         let clock = self.daemon_clock.as_ref().unwrap_or(&self.clock);
         let end = clock.now().plus(span);
@@ -97,7 +97,7 @@ impl World {
                 }
                 let somebody_waits = clock.next_wait();
                 clock.advance(if is_due { WORKING } else { IDLE });
-                // Nobody may: work on a job can take long.
+                // A running job may not wait on the clock at all.
                 let _ = tokio::time::timeout(Duration::from_millis(1), somebody_waits).await;
             }
         };
@@ -107,7 +107,7 @@ impl World {
         }
     }
 
-    /// Waits until `fact` holds of what is stored.
+    /// Waits until `fact` is true of the database.
     pub async fn until<F>(&self, what: &str, fact: F)
     where
         F: Fn(&Reader) -> Result<bool> + Clone + Send + 'static,
@@ -122,8 +122,8 @@ impl World {
         }
     }
 
-    /// Until the next look. Background work starts at a bounded rate by the daemon's clock, and some of it is put off for a few
-    /// seconds: where nothing else is due, the clock goes faster, but not so fast that a model runs out of time.
+    /// Waits a moment. Background work starts at a bounded rate by the daemon's clock, and some of it is delayed by a
+    /// few seconds, so the clock moves faster while nothing else is due, but not so fast that a model times out.
     async fn pass_time(&self) {
         const LOOK: Duration = Duration::from_millis(5);
         const SPED_UP: Duration = Duration::from_millis(50);

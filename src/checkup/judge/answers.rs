@@ -1,4 +1,4 @@
-//! Judges how a model answers from a talk.
+//! Judges a model's answer about a made-up chat.
 
 use std::time::Duration;
 
@@ -13,23 +13,24 @@ const NAME: &str = "answers";
 /// Characters of a wrong answer that are shown.
 const SHOWN: usize = 80;
 
-/// What the answer to a question about a made-up talk showed.
+/// Result of a question about a made-up chat.
 #[derive(Debug)]
 pub struct Sampled {
     pub answer: String,
     pub is_right: bool,
-    /// Whether the same question in German was answered right, and in German. Asked where the first answer was right.
+    /// Result of the same question in German: `true` if the answer is right and in German. Asked only after a right
+    /// answer.
     pub in_german: Option<Result<bool, LlmError>>,
     pub cited: Cited,
     pub took: Duration,
     pub tokens: TokenUse,
     pub facts: ServerFacts,
     pub context_tokens: ContextTokens,
-    /// Tokens of talk that a prompt is given by the facts.
+    /// Tokens of messages that a prompt gets with these server facts.
     pub talk_tokens: usize,
 }
 
-/// Judges the answer. A wrong one is no failure: another may be right, and everything else works.
+/// Judges the answer. A wrong answer is only a warning, since another may be right and everything else works.
 pub fn answers(sampled: &Sampled) -> Finding {
     let from_talk = match (sampled.is_right, &sampled.in_german) {
         (false, _) => {
@@ -58,7 +59,7 @@ pub fn answers(sampled: &Sampled) -> Finding {
     Finding::warn(NAME, what, "run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)")
 }
 
-/// Judges a question that was not answered within `took`.
+/// Reports a question that failed or was not answered within `took`.
 pub fn unanswered(error: &LlmError, took: Duration) -> Finding {
     match error {
         LlmError::TimedOut => Finding::warn(

@@ -1,4 +1,4 @@
-//! Files, folders and addresses that the daemon needs.
+//! Findings about files, folders and addresses.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -6,16 +6,14 @@ use std::path::Path;
 use crate::checkup::Finding;
 use chime_core::prompts::Gap;
 
-/// The place of the database, where nothing can be read or made there.
+/// Reason why the database path cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The folder that is to hold the file is not there.
+    /// The parent folder does not exist.
     NoFolder,
-    /// Nothing can be made in that folder.
+    /// The parent folder is not writable.
     LockedFolder,
-    /// A folder has the name of the file.
     IsFolder,
-    /// The file cannot be read.
     Unreadable,
 }
 
@@ -46,14 +44,14 @@ pub fn obstacle(path: &Path, obstacle: Obstacle) -> Finding {
     }
 }
 
-/// What is at the address that health and metrics are to be served at.
+/// State of the address for health and metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Door {
     Free,
-    /// A chime serves there already.
+    /// A running Chime serves it.
     Ours,
     Taken,
-    /// It cannot be served at all.
+    /// The address cannot be bound at all.
     Unusable(String),
 }
 
@@ -75,7 +73,8 @@ pub fn door(address: &dyn Display, door: &Door) -> Finding {
     }
 }
 
-/// `found`: how many templates the folder replaces and what these lack, or why the prompts cannot be used.
+/// Reports on the template folder. `found` is the number of templates in it and their gaps, or the reason why they
+/// cannot be used.
 pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> Finding {
     const NAME: &str = "prompts";
     let place = folder.display();

@@ -1,4 +1,4 @@
-//! Each way in which something can be wrong, as the operator reads it.
+//! Findings as the operator reads them, for every kind of problem.
 
 use std::path::PathBuf;
 

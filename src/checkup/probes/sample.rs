@@ -1,4 +1,4 @@
-//! Asks the model about a made-up talk, as answering would.
+//! Asks the model about a made-up chat, with a prompt as for a real answer.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use chime_core::config::{ContextConfig, ContextTokens, PromptConfig};
 use chime_core::prompts::Prompts;
 use chime_llm::{Completion, LlmError, OpenAi, Prompt};
 
-/// For all questions together.
+/// Time limit for all questions together.
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl Checkup<'_> {
-    /// Asks a question with a known answer, and once more in German where the first answer was right.
+    /// Asks a question with a known answer, and the same in German if the first answer is right.
     pub(super) async fn answers(&self, server: &OpenAi) -> Option<Finding> {
         let prompts = self.prompts()?;
         server.discover(&self.clock).await;
@@ -52,12 +52,12 @@ impl Checkup<'_> {
         until: Timestamp,
     ) -> Result<Completion, LlmError> {
         let built = sample::prompt(prompts, style, asked);
-        // Templates that do not render are a finding of their own.
+        // Templates that do not render have a finding of their own.
         let prompt = built.map_err(|_| LlmError::NotConfigured("a template of the prompts does not render"))?;
         server.probe_answer(&Prompt { until: Some(until), ..prompt }, &self.clock).await
     }
 
-    /// The operator's templates, or those inside the binary where these cannot be used.
+    /// Returns the operator's templates, or the built-in ones if these cannot be used.
     fn prompts(&self) -> Option<Prompts> {
         let folder = PromptConfig::load(&self.environment.settings()).ok().and_then(|config| config.dir);
         Prompts::load(folder.as_deref()).or_else(|_| Prompts::load(None)).ok()

@@ -1,11 +1,11 @@
-//! The chats inside the program.
+//! Chats bundled with the program.
 
 use clap::ValueEnum;
 
-/// A chat to open the demo with.
+/// Chat to open the demo with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Bundled {
-    /// Two matters interleave over three days
+    /// Two subjects interleave over three days
     #[default]
     Friday,
     /// The bot has suggested books: try "@bot more", "@bot cheaper", "@bot what about the second one?"
@@ -20,7 +20,7 @@ impl Bundled {
         }
     }
 
-    /// What the demo asks by itself when people watch.
+    /// Returns the first question, which the demo asks by itself on a terminal.
     pub fn first_question(self) -> &'static str {
         match self {
             Self::Friday => "@bot thoughts?",
@@ -28,7 +28,7 @@ impl Bundled {
         }
     }
 
-    /// An example of what a model makes of the first question, written by hand: for whoever has none.
+    /// Returns a model's answer to the first question, written by hand, for users without a model.
     pub fn example_answer(self) -> &'static str {
         match self {
             Self::Friday => FRIDAY_EXAMPLE,
@@ -36,7 +36,7 @@ impl Bundled {
         }
     }
 
-    /// What may be typed next, where the first message of the chat has the number `first`.
+    /// Returns examples of what to type next; `first` is the id of the chat's first message.
     pub fn closing(self, first: i64) -> String {
         let (text, named) = match self {
             Self::Friday => (FRIDAY_CLOSING, 22),

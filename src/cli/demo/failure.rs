@@ -1,4 +1,4 @@
-//! Why a demo ended early, and with which exit code.
+//! Reasons for ending a demo early, with their exit codes.
 
 use crate::app::AppError;
 use crate::cli::demo::kept::KeptError;
@@ -19,7 +19,7 @@ pub enum DemoError {
 }
 
 impl DemoError {
-    /// Tells it on stderr.
+    /// Prints the error to stderr and returns the exit code.
     pub fn report(&self) -> Exit {
         match self {
             Self::App(error) => report(error, Exit::of_app(error)),

@@ -1,38 +1,38 @@
-//! What a typed line means.
+//! Parses lines typed into the demo.
 
 use std::io::IsTerminal;
 
 use rustyline::DefaultEditor;
 
-/// Who speaks when no name is given.
+/// Default author of a typed line.
 pub const YOU: &str = "You";
 
-/// The longest name before a colon; beyond it the colon belongs to a sentence.
+/// Most words of a name before a colon; with more, the colon is part of a sentence.
 const MAX_NAME_WORDS: usize = 3;
 
-/// A line as a message.
+/// Line parsed as a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said<'a> {
     pub name: &'a str,
-    /// The id shown beside the message that this one replies to.
+    /// Id of the message replied to.
     pub reply_to: Option<i64>,
     pub text: &'a str,
 }
 
-/// A line of somebody at a terminal, with editing and history.
+/// Line editor with history.
 pub struct Typed {
     editor: DefaultEditor,
 }
 
 impl Typed {
-    /// None where nobody types or nobody reads.
+    /// Returns an editor, or `None` if standard input or output is not a terminal.
     pub fn from_terminal() -> Option<Self> {
         let is_watched = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let editor = is_watched.then(DefaultEditor::new)?.ok()?;
         Some(Self { editor })
     }
 
-    /// The next line; none at the end. Waits for whoever types.
+    /// Waits for the next line; `None` at the end of the input.
     pub fn line(&mut self) -> Option<String> {
         let line = self.editor.readline("> ").ok()?;
         if !line.trim().is_empty() {
@@ -42,14 +42,14 @@ impl Typed {
     }
 }
 
-/// What is typed to the demo itself.
+/// Command to the demo itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Quit,
     Help,
 }
 
-/// The words that people type to leave, or when they do not know what to type.
+/// Parses the words that people type to quit or to get help.
 pub fn order(line: &str) -> Option<Order> {
     match line.trim().to_lowercase().as_str() {
         "exit" | "quit" | "q" | ":q" | ":q!" | ":wq" | "/quit" | "/exit" | "bye" => Some(Order::Quit),
@@ -58,7 +58,7 @@ pub fn order(line: &str) -> Option<Order> {
     }
 }
 
-/// A command without a name is for whichever bot: in this chat there is one.
+/// Adds the bot's name to a command without one, since the bot is the only one in this chat.
 pub fn addressed(text: &str, bot: &str) -> String {
     let (command, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest));
     match command.strip_prefix('/') {
@@ -69,7 +69,7 @@ pub fn addressed(text: &str, bot: &str) -> String {
     }
 }
 
-/// Reads `text`, `> ID text`, `NAME: text` or `NAME > ID: text`; none for an empty line.
+/// Parses `text`, `> ID text`, `NAME: text` or `NAME > ID: text`. Returns `None` for an empty line.
 pub fn parse(line: &str) -> Option<Said<'_>> {
     let line = line.trim();
     if line.is_empty() {
@@ -81,7 +81,7 @@ pub fn parse(line: &str) -> Option<Said<'_>> {
     Some(named(line).unwrap_or(Said { name: YOU, reply_to: None, text: line }))
 }
 
-/// `> 12 text`, also `> 12: text`; the text is empty where nothing follows the number.
+/// Parses `> 12 text` or `> 12: text`. The text is empty if nothing follows the number.
 fn own_reply(line: &str) -> Option<(i64, &str)> {
     let rest = line.strip_prefix('>')?.trim_start();
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -89,7 +89,7 @@ fn own_reply(line: &str) -> Option<(i64, &str)> {
     Some((id, rest[digits..].trim_start_matches(':').trim()))
 }
 
-/// `NAME: text` and `NAME > 12: text`.
+/// Parses `NAME: text` or `NAME > 12: text`.
 fn named(line: &str) -> Option<Said<'_>> {
     let (head, text) = line.split_once(": ")?;
     let (name, reply_to) = match head.split_once('>') {

@@ -1,4 +1,4 @@
-//! The database of an earlier demo: its chat goes on, with numbers that it does not know yet.
+//! Continues the chat in the database of an earlier demo, with ids that are not in use yet.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ pub enum KeptError {
     Store(#[from] StoreError),
 }
 
-/// Adds the demo's chat to `sandbox`, numbered on from what the database at `path` holds. Nothing is written.
+/// Adds the demo's chat to `sandbox`, with ids after those in the database at `path`. Only reads the database.
 ///
 /// # Errors
-/// When the database is that of a bot, or cannot be read.
+/// Fails if the database belongs to a real bot or cannot be read.
 pub fn chat(sandbox: &Sandbox, path: &Path, title: &str) -> Result<ChatId, KeptError> {
     let chat = sandbox.add_chat(NewChat::supergroup(title));
     let Some(Numbering { chats, last_message, last_update }) = numbering::of_file(path)? else { return Ok(chat) };
-    // The sandbox gives its first group an id that no group of Telegram has, and the demo has no other.
+    // The sandbox gives its first group an id that no real group has, and a demo has no other chat.
     let is_of_bot = if chats.is_empty() { last_update.is_some() } else { chats != [chat] };
     if is_of_bot {
         return Err(KeptError::OfBot { path: path.to_owned() });

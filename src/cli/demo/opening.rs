@@ -1,4 +1,4 @@
-//! The chat that the demo opens with: one that ships, or a file of the member's own.
+//! Loads the demo's chat: a bundled one or the user's file.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Writes the beginning of a chat down as the daemon would have, up to the last line of the bot in it: what the bot
-//! suggested there can be gone on with.
+//! Records the first lines of a chat as the daemon would have, up to the bot's last line, so that members can follow up
+//! on the bot's suggestions.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use chime_store::{Priority, Store, Writer, answers, chats, follow_ups, messages,
 /// The bot's name in a chat file.
 pub const BOT: &str = "bot";
 
-/// How many lines of a chat are written down before the daemon starts: those up to the bot's last.
+/// Returns the number of lines to record before the daemon starts: all up to the bot's last one.
 pub fn length(file: &ChatFile) -> usize {
     file.messages.iter().rposition(|line| line.name == BOT).map_or(0, |last| last + 1)
 }
 
-/// A line with what Telegram knows of it.
+/// Line with its ids on the embedded Telegram.
 #[derive(Debug, Clone)]
 pub struct Said {
     pub line: Line,
@@ -32,10 +32,10 @@ pub struct Said {
     pub reply_to: Option<MessageId>,
 }
 
-/// Writes `said` into the database at `path`. What is in it already stays as it is.
+/// Records `said` in the database at `path`, without changing existing rows.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the errors of the store.
 pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) -> chime_store::Result<()> {
     if said.is_empty() {
         return Ok(());
@@ -44,10 +44,10 @@ pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) ->
     record_in(&store, chat, said).await
 }
 
-/// Writes `said` into a store that may be in use.
+/// Records `said` in a store that may be in use.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the errors of the store.
 pub async fn record_in(store: &Store, chat: Chat, said: Vec<Said>) -> chime_store::Result<()> {
     store.write(Priority::Answering, move |tx| write(tx, &chat, &said)).await
 }
@@ -67,13 +67,13 @@ fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> chime_store::Result<()>
     Ok(())
 }
 
-/// The answer of the bot with the items in it.
+/// Records an answer of the bot, with the suggestions in it.
 fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said) -> chime_store::Result<()> {
     if answers::to_trigger(tx, trigger.chat, trigger.seq)?.is_some() {
         return Ok(());
     }
     let millis = u64::try_from(answer.line.sent_at.millis()).unwrap_or(0);
-    // Unique among chats that are of the same time.
+    // Unique also for chats with equal timestamps.
     let random = u128::from(trigger.chat.0) << 32 | u128::from(trigger.seq.0);
     let id = AnswerId(Ulid::from_parts(millis, random));
     let record = AnswerRecord {
@@ -134,7 +134,7 @@ fn message(chat: &Chat, said: &Said) -> Message {
     }
 }
 
-/// The group of the demo, as the daemon will meet it.
+/// Returns the demo's group as the daemon will see it.
 pub fn group(id: chime_core::ChatId, title: &str) -> Chat {
     Chat { id, kind: ChatKind::Supergroup, title: Some(title.to_owned()), username: None }
 }

@@ -1,4 +1,4 @@
-//! What the demo prints: for people, or one JSON object a line.
+//! Output of the demo: text for people, or one JSON object per line.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 
 use chime_core::{AnswerRecord, Part, Timestamp, Zone};
 
-/// Columns before the name: `#12 18:40  `, and below it the later lines of a text.
+/// Columns before the name, as in `#12 18:40  `; later lines of a text are indented.
 const HEAD_WIDTH: usize = 13;
 const INDENT: &str = "            ";
-/// Where the terminal does not tell how wide it is, and wide lines are hard to read.
+/// Widest line, and the default if the terminal does not report its width.
 const MOST_COLUMNS: usize = 110;
 const FEWEST_COLUMNS: usize = 40;
 
-/// The columns to write in.
+/// Returns the number of columns to use.
 fn width() -> usize {
     let told = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     let told = if told == 0 { MOST_COLUMNS } else { told };
     told.clamp(FEWEST_COLUMNS, MOST_COLUMNS)
 }
 
-/// `text` broken between words so that no line is wider than `width`, the first of which has `taken` columns already.
+/// Breaks `text` between words at `width` columns. The first line has `taken` columns already.
 fn wrapped(text: &str, width: usize, taken: usize) -> String {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
@@ -39,7 +39,7 @@ fn wrapped(text: &str, width: usize, taken: usize) -> String {
     lines.join(&format!("\n{INDENT}"))
 }
 
-/// A message of the chat, as shown.
+/// Message to show.
 pub struct Shown<'a> {
     pub id: i64,
     pub date: Timestamp,
@@ -48,14 +48,14 @@ pub struct Shown<'a> {
     pub text: &'a str,
 }
 
-/// A source of an answer, with the ids that the demo shows.
+/// Source of an answer, with the ids that the demo shows.
 pub struct ShownSource {
     pub id: i64,
     pub link: Option<String>,
     pub text: String,
 }
 
-/// Where the demo prints to. Write errors are ignored: a reader that went away is the end of the show, not a fault.
+/// Output of the demo. Write errors are ignored: they mean that the reader closed the pipe.
 pub struct Screen {
     form: Form,
     last_day: Option<String>,
@@ -83,7 +83,7 @@ impl Screen {
         self.form == Form::Json
     }
 
-    /// Words around the chat. For people only.
+    /// Prints text that is not part of the chat, for people only.
     pub fn say(&self, text: &str) {
         if !self.is_json() {
             self.line(text);
@@ -165,7 +165,7 @@ impl Screen {
         }
     }
 
-    /// `#12 18:40  Ana > #9  text`, later lines of the text below its first.
+    /// Prints `#12 18:40  Ana > #9  text`, with later lines of the text indented.
     fn spoken(&self, shown: &Shown<'_>) {
         let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
         let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), self.zone.clock_time(shown.date)));

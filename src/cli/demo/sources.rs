@@ -1,4 +1,4 @@
-//! The answer that a message of the bot carries, with the messages that it cites.
+//! Loads the answer in a message of the bot, with the messages that it cites.
 
 use crate::cli::demo::screen::ShownSource;
 use chime_core::{AnswerRecord, Seq, message_link};

@@ -1,4 +1,4 @@
-//! A decision as JSON for programs, and in words for people.
+//! Formats a decision as JSON for programs, and as text for people.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,12 +10,12 @@ use chime_answer::why::in_plain_words;
 use chime_core::{FoundSource, MessageId, Part, Reason};
 use chime_relevance::context::{Entry, Explained, Feature};
 
-/// Features that stand beside a message, the weightiest ones. JSON has more.
+/// Features shown for each message, those with the most weight. JSON has all.
 const TOLD: usize = 3;
 
-/// What features mean, by their names.
+/// Descriptions of features by name.
 static MEANINGS: LazyLock<BTreeMap<String, String>> =
-    // One that does not parse would be empty, which a test rules out.
+    // Falls back to an empty map if the file does not parse; a test rules that out.
     LazyLock::new(|| toml::from_str(include_str!("features.toml")).unwrap_or_default());
 
 pub fn as_json(decision: &Decision) -> Value {
@@ -100,13 +100,13 @@ pub fn in_words(decision: &Decision) -> String {
     lines.join("\n")
 }
 
-/// `  m17      2.31  words 0.64, vector 0.52`
+/// Formats a source as `  m17      2.31  words 0.64, vector 0.52`.
 fn found(source: &FoundSource) -> String {
     let legs: Vec<String> = source.legs.found().map(|(leg, score)| format!("{leg} {score:.2}")).collect();
     format!("  {:<8} {:.2}  {}", source.id, source.score, legs.join(", ")).trim_end().to_owned()
 }
 
-/// `line`, and what decided below it.
+/// Appends the most important features to `line`.
 fn with_features(line: String, features: &[Feature]) -> String {
     match told(features) {
         told if told.is_empty() => line,
@@ -114,7 +114,8 @@ fn with_features(line: String, features: &[Feature]) -> String {
     }
 }
 
-/// What decided about a message of the window. A link is a feature of its own: it needs no score.
+/// Returns the features that decided about a message of the window. A message chosen by a link has that link as its
+/// only feature.
 fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
     let by_link = |name: &str| vec![Feature { name: name.to_owned(), value: 1.0, contribution: entry.score }];
     match entry.reason {
@@ -134,7 +135,7 @@ fn explained(decision: &Decision, id: MessageId) -> Option<&Explained> {
     decision.explained.iter().find(|it| it.id == id)
 }
 
-/// `common words +1.20, time since -0.40`
+/// Formats features as `common words +1.20, time since -0.40`.
 fn told(features: &[Feature]) -> String {
     let told = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
     features.iter().take(TOLD).map(told).collect::<Vec<_>>().join(", ")

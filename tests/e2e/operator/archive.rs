@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Machine;
 
-/// As exports number it; the bot knows it as [`CHAT`].
+/// The chat's number in exports; the bot knows it as [`CHAT`].
 pub(super) const EXPORTED: i64 = 1_234_567_890;
 pub(super) const CHAT: ChatId = ChatId(-1_001_234_567_890);
 
@@ -105,7 +105,7 @@ async fn a_history_is_imported_once_and_told_of() {
     let exported = machine.run(&["export", "-1001234567890"]).await;
     let parsed: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
     assert_eq!(parsed["messages"].as_array().map(Vec::len), Some(700));
-    // Seven, and an admin in the name of the chat.
+    // Seven members, and an admin who writes as the chat.
     assert_eq!(parsed["members"].as_array().map(Vec::len), Some(8));
     assert_eq!(run(&machine, &["export", "-42"]).await.0, Some(1));
 }
@@ -227,7 +227,7 @@ async fn all_chats_at_once_topics_and_chats_that_are_none_of_the_bots() {
     assert!(all.iter().any(|message| message.kind == Kind::Service));
 }
 
-/// A file of a supergroup in which each line is a number, an author, a text and what else the message has.
+/// Builds the export of a supergroup from lines with number, author, text and other fields.
 fn write_supergroup(machine: &Machine, at: Timestamp, lines: &[(i64, Value, &str, Value)]) -> String {
     let messages = lines.iter().map(|(id, author, text, more)| {
         let mut message = json!({"id": id, "type": "message", "date_unixtime": at.secs().to_string(), "from": "Zoe",
@@ -238,7 +238,7 @@ fn write_supergroup(machine: &Machine, at: Timestamp, lines: &[(i64, Value, &str
         message
     });
     let messages: Vec<Value> = messages.collect();
-    // What the chat is stands before its messages.
+    // The fields of the chat come before the messages.
     let export = format!(
         r#"{{"name":"Friday table","type":"private_supergroup","id":{EXPORTED},"messages":{}}}"#,
         Value::from(messages)
@@ -263,7 +263,7 @@ async fn an_author_whom_an_old_export_numbers_alone_may_object() {
     assert_eq!(said, [(50, false, ""), (51, false, "for keeping")]);
 }
 
-/// The number of a message from before the migration, as Telegram Desktop writes it.
+/// Returns the number of a message from before the migration, as Telegram Desktop writes it.
 const fn moved(id: i64) -> i64 {
     id - 1_000_000_000
 }
@@ -296,7 +296,7 @@ async fn messages_from_before_a_migration_are_those_of_the_former_group() {
     let lines = [
         (moved(5), json!("user50"), "heard as 5", json!({})),
         (moved(6), json!("user51"), "forgotten", json!({})),
-        // The account that made the file numbered it otherwise.
+        // The exporting account had other numbers for these messages.
         (moved(7), json!("user52"), "heard as 17", seconds_earlier),
         (moved(8), json!("user50"), "not heard", json!({"reply_to_message_id": moved(5), "date_unixtime": later})),
         (9, json!("user50"), "in the supergroup", json!({})),
@@ -339,7 +339,7 @@ async fn a_message_from_before_an_unknown_migration_is_kept_without_a_link() {
     assert_eq!(links, [None, Some("https://t.me/c/1234567890/6")]);
 }
 
-/// Asks until the other process has written `enough` messages.
+/// Waits until the other process has written `enough` messages.
 async fn until_written(machine: &Machine, enough: usize) {
     let clock = Clock::system();
     for _ in 0..2_000 {

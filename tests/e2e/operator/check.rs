@@ -58,7 +58,7 @@ async fn a_machine_on_which_all_is_well() {
     assert!(machine.telegram.unexpected().is_empty());
 }
 
-/// The line about answers, where the model answers so and tells that of itself.
+/// Returns the line about answers, for a model with this answer and these server facts.
 async fn answers<R: Into<Reply>>(machine: &Machine, said: impl IntoIterator<Item = R>) -> String {
     machine.model.script([Reply::text("ready"), tool_call(), stream()]);
     machine.model.script(said);
@@ -82,7 +82,7 @@ async fn a_small_model_is_asked_plainly_and_may_be_wrong() {
     expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens"].assert_eq(&told);
 }
 
-/// A streamed answer of a server that measures how fast it reads.
+/// Builds a streamed answer of a server that measures its reading speed.
 fn measured(said: &str) -> Reply {
     let piece = json!({"choices": [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}],
                        "timings": {"prompt_n": 336, "prompt_per_second": 251.3}});

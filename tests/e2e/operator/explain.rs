@@ -1,4 +1,4 @@
-//! `chime explain`, beside the running daemon.
+//! `chime explain`, while the daemon runs.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! `chime import` of files as exporters of all times wrote them.
+//! `chime import` of files from old and new exporters.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ async fn machine() -> Machine {
     machine
 }
 
-/// The head of an export up to its messages.
+/// Returns the beginning of an export, up to its messages.
 fn head(id: impl Into<Value>) -> String {
     format!(r#"{{"name":"Friday table","type":"private_supergroup","id":{},"messages":"#, id.into())
 }
@@ -231,7 +231,7 @@ async fn formatting_may_stand_in_the_parts_alone() {
     assert_eq!((all[2].text.as_str(), all[2].entities.len()), ("something else", 0), "the text comes first");
 }
 
-/// The topic and the parent of each message.
+/// Returns the topic and the parent of each message.
 fn places(all: &[Message]) -> Vec<(Option<i64>, Option<i64>)> {
     all.iter().map(|one| (one.thread.map(|id| id.0), one.reply_to.map(|id| id.0))).collect()
 }
@@ -243,7 +243,7 @@ async fn a_forum_exported_from_a_date_on_has_its_topics() {
     let reply = |id: i64, parent: i64| {
         with(said(id, "user5", now, &format!("message {id}")), json!({"reply_to_message_id": parent}))
     };
-    // The topics 40 and 41 were created before.
+    // Topics 40 and 41 were created before the export.
     let mut messages: Vec<Value> = (100..112).map(|id| reply(id, 40 + id % 2)).collect();
     messages.extend([reply(112, 100), reply(113, 112), reply(114, 7), said(115, "user5", now, "in General")]);
     run(&machine, &["import", &file(&machine, "result.json", whole(EXPORTED, messages))]).await;
@@ -266,7 +266,7 @@ async fn an_old_message_that_many_reply_to_is_no_topic_of_a_plain_group() {
     assert_eq!(all.iter().filter(|one| one.reply_to == Some(MessageId(40))).count(), 5);
 }
 
-/// What a dry run says is what the run says then.
+/// Runs the import dry and for real, and checks that both report the same.
 async fn same_twice(machine: &Machine, path: &str) -> String {
     let (code, would) = run(machine, &["import", path, "--dry-run"]).await;
     let (also, did) = run(machine, &["import", path]).await;
@@ -314,7 +314,7 @@ async fn a_damaged_file_is_told_of_in_both_with_the_place_and_what_could_be_read
     assert!(told.contains("30 imported") && told.contains("at line 32, column"), "{told}");
     let told = same_twice(&machine, &file(&machine, "cut.json", &whole[..whole.len() / 2])).await;
     assert!(told.contains("0 imported") && told.contains("breaks off or is damaged at line 2"), "{told}");
-    // Where the chat is never told, nothing can be imported.
+    // Without a chat in the file nothing can be imported.
     let nameless = format!(r#"{{"messages":[{},"#, lines.join(",\n"));
     let told = same_twice(&machine, &file(&machine, "nameless.json", nameless)).await;
     assert!(told.contains("breaks off or is damaged at line 40"), "{told}");
@@ -354,6 +354,6 @@ async fn an_import_is_one_line_of_the_log() {
     let lines = |text: &str| log.lines().filter(|line| line.contains(text)).count();
     assert_eq!((lines("SESSION_CLOSED"), lines("MINI_SUMMARY_BUILT")), (0, 0), "{log}");
     assert_eq!(lines("imported 60 older messages"), 1, "{log}");
-    // Of a start, a stop, the import and the summary of the whole history.
+    // For a start, a stop, the import and the summaries of the whole history.
     assert!(lines(" INFO ") < 12, "{log}");
 }

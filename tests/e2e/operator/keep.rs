@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::{Daemon, Machine};
 
-/// A daemon that has answered once.
+/// Runs a daemon that answers once.
 async fn at_work(machine: &mut Machine) -> Daemon {
     machine.set("ALLOWED_CHATS", "*");
     let daemon = machine.start();
@@ -53,7 +53,8 @@ async fn a_copy_taken_while_the_daemon_works_brings_everything_back() {
     store.close().await;
     let polls = machine.telegram.calls().iter().filter(|call| call.is("getUpdates")).count();
     let mut daemon = machine.start();
-    // The one before may have polled any number of times, and a signal at the very start would end this one unheard.
+    // The previous process may have polled any number of times, and a signal before the handler is set would kill this
+    // one.
     machine.telegram.called("getUpdates", polls + 1).await;
     assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
 }
@@ -126,7 +127,7 @@ async fn of_a_copy_that_does_not_fit_nothing_is_left() {
     assert_eq!(daemon.stop().await, Some(0));
     assert_eq!(run(&machine, &["backup", "copy.db"]).await.0, Some(0));
     let before = files(&machine);
-    // 100 blocks are less than the copy and more than what SQLite keeps beside it.
+    // 100 blocks are less than the copy and more than SQLite's other files.
     let line = "trap '' XFSZ; ulimit -S -f 100; exec \"$0\" \"$@\"";
     for (command, place) in [("backup", "second.db"), ("restore", "copy.db")] {
         if command == "restore" {
@@ -145,7 +146,7 @@ async fn of_a_copy_that_does_not_fit_nothing_is_left() {
     assert_eq!(files(&machine), expected);
 }
 
-/// The names of what is in the machine's folder, sorted.
+/// Returns the names of the files in the machine's folder, sorted.
 fn files(machine: &Machine) -> Vec<String> {
     let entries = std::fs::read_dir(machine.folder.path()).expect("read the folder");
     let mut names: Vec<String> =

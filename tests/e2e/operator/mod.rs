@@ -1,4 +1,4 @@
-//! What the person sees who runs it: the real binary as a process of its own.
+//! The operator's view: the real binary as a separate process.
 
 mod archive;
 mod check;
@@ -24,10 +24,10 @@ use chime_testkit::ModelServer;
 use expect_test::Expect;
 use tempfile::TempDir;
 
-/// Real time that a process may take for anything.
+/// Longest real time for any step of a process.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A machine with Telegram and a model server in reach, and what the operator set.
+/// Machine with an embedded Telegram, a model server and the operator's settings.
 struct Machine {
     folder: TempDir,
     telegram: Sandbox,
@@ -73,7 +73,6 @@ impl Machine {
         running.await.expect("no panic").expect("start chime")
     }
 
-    /// Starts the daemon.
     fn start(&self) -> Daemon {
         let stderr = self.folder.path().join("stderr");
         let file = File::create(&stderr).expect("a file for the log");
@@ -81,7 +80,7 @@ impl Machine {
         Daemon { child: child.expect("start chime run"), stderr }
     }
 
-    /// The lines of `chime check`, with what differs from machine to machine taken out, and its exit code.
+    /// Checks the exit code and the output of `chime check`, with machine-specific values replaced.
     async fn check(&self, arguments: &[&str], expected: Expect) {
         let output = self.run(&[&["check"], arguments].concat()).await;
         let told = String::from_utf8(output.stdout).expect("text");
@@ -98,7 +97,7 @@ impl Machine {
         line.split_whitespace().map(|word| if is_measure(word) { "N" } else { word }).collect::<Vec<_>>().join(" ")
     }
 
-    /// A daemon's database with some groups in it.
+    /// Creates a database with some groups.
     async fn with_groups(&self, groups: &[(&str, Standing)]) {
         let (store, _) = self.store();
         for (title, standing) in groups {
@@ -111,8 +110,8 @@ impl Machine {
         store.close().await;
     }
 
-    /// Holds the database as a daemon does. Open it once in a test: a process that another test starts at the same
-    /// moment inherits the lock for an instant.
+    /// Opens the database with the lock of a daemon. Open it once per test: a process that another test starts at the
+    /// same moment briefly inherits the lock.
     fn store(&self) -> (Store, Opened) {
         Store::open(&self.database(), Clock::system().now()).expect("open the database")
     }
@@ -132,14 +131,14 @@ struct Daemon {
 }
 
 impl Daemon {
-    /// Asks it to stop, as service managers do, and gives its exit code.
+    /// Sends SIGTERM, as service managers do, and returns the exit code.
     async fn stop(&mut self) -> Option<i32> {
         let pid = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &pid]).status().expect("send the signal");
         self.ended().await
     }
 
-    /// Waits for it to end.
+    /// Waits for the exit.
     async fn ended(&mut self) -> Option<i32> {
         let clock = Clock::system();
         let waiting = async {

@@ -1,4 +1,4 @@
-//! The README's commands, in its order, on a machine that has nothing else.
+//! The README's commands, in order, on a clean machine.
 
 use std::process::{Command, Output, Stdio};
 
@@ -12,7 +12,7 @@ use crate::showcase::played;
 const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
 const SETTINGS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.env.example"));
 
-/// The lines to type, without the remarks behind them.
+/// Returns the commands without trailing comments.
 fn commands() -> Vec<String> {
     let mut commands = Vec::new();
     let mut is_inside = false;
@@ -30,7 +30,7 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// What is typed into the demo, of the table's first column.
+/// Returns the demo inputs in the table's first column.
 fn typed_into_the_demo() -> Vec<&'static str> {
     let table = README.lines().skip_while(|line| !line.starts_with("| you type")).skip(2);
     let first = table.take_while(|line| line.starts_with('|')).filter_map(|line| line.split('|').nth(1));
@@ -38,7 +38,7 @@ fn typed_into_the_demo() -> Vec<&'static str> {
 }
 
 impl Machine {
-    /// A command without any setting from outside.
+    /// Builds a command without any settings from the environment.
     fn typed(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.folder.path()).env_clear();
@@ -51,7 +51,7 @@ impl Machine {
         running.await.expect("no panic").expect("it starts")
     }
 
-    /// What is shown by the daemon, once it says `wanted`.
+    /// Waits until the daemon has printed `wanted`, and returns the output.
     async fn shown(&self, wanted: &str) -> String {
         let clock = Clock::system();
         let waiting = async {
@@ -69,7 +69,7 @@ impl Machine {
 
 #[test]
 fn every_command_of_the_readme_is_known_here() {
-    // The first three are what `cargo test` and `.ci/run` do; the others are run below.
+    // `cargo test` and `.ci/run` cover the first three; the others run below.
     let expected = [
         "cargo run --release -- demo",
         "cargo test --locked --workspace",
@@ -125,13 +125,13 @@ async fn a_bot_is_set_up_and_owned_by_the_readme_alone() {
     let installed = machine.outcome_of(machine.typed("install", &["-m", "600", ".env.example", ".env"])).await;
     assert!(installed.status.success(), "{installed:?}");
 
-    // As it is it lacks the token, and says so.
+    // Unchanged, it lacks the token and says so.
     let chime = env!("CARGO_BIN_EXE_chime");
     let check = machine.outcome_of(machine.typed(chime, &["check"])).await;
     assert!(!check.status.success(), "{check:?}");
     assert!(String::from_utf8_lossy(&check.stdout).contains("TELEGRAM_BOT_TOKEN"), "{check:?}");
 
-    // The token and a model are put in, and Telegram is the one of this test.
+    // Sets the token, a model and this test's Telegram.
     machine.model.always("On Friday.");
     let token = format!("TELEGRAM_BOT_TOKEN={}", machine.telegram.token());
     let filled = SETTINGS.replacen("TELEGRAM_BOT_TOKEN=", &token, 1);

@@ -1,4 +1,4 @@
-//! What a service manager sees and relies on.
+//! Notifications to a service manager.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn deployed(name: &str) -> String {
     std::fs::read_to_string(path).expect("a file of the deployment")
 }
 
-/// Waits until the manager was told `word`.
+/// Waits until the manager receives `word`.
 async fn told(manager: &UnixDatagram, word: &'static str) {
     let socket = manager.try_clone().expect("the same socket");
     let waiting = tokio::task::spawn_blocking(move || {
@@ -50,11 +50,11 @@ async fn a_start_without_telegram_counts_as_started() {
     let manager = UnixDatagram::bind(&socket).expect("a socket");
     manager.set_read_timeout(Some(PATIENCE)).expect("a time-out");
     machine.set("NOTIFY_SOCKET", &socket.display().to_string());
-    // Nobody listens there.
+    // Nothing listens on this port.
     machine.set("TELEGRAM_API_URL", "http://127.0.0.1:9");
     let mut daemon = machine.start();
     told(&manager, "READY=1").await;
-    // Again with every try, so that the watchdog is content.
+    // Sent again with every retry, so that the watchdog does not fire.
     told(&manager, "WATCHDOG=1").await;
     told(&manager, "STATUS=waiting for Telegram").await;
     assert_eq!(daemon.stop().await, Some(0));

@@ -1,4 +1,4 @@
-//! Watching the daemon from outside: its log, `/healthz` and `/metrics`.
+//! Monitoring: the log, `/healthz` and `/metrics`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{Machine, PATIENCE};
 
-/// Words that members, titles, names, the model and broken updates contribute. None of them may reach the log.
+/// Words in messages, titles, names, model replies and broken updates. None of them may reach the log.
 const SAID: [&str; 9] = [
     "zebrasaid",
     "zebracaption",
@@ -27,8 +27,8 @@ const SAID: [&str; 9] = [
 ];
 const KEY: &str = "sk-zebrakey1234567890";
 
-/// A free port of the loopback interface, for a moment. Of its second address, where the system has one: the servers of other
-/// tests, which take free ports of the first all the time, took it before the daemon did.
+/// Returns a free port of the loopback interface, on its second address if there is one. On the first one, servers of
+/// other tests took such a port before the daemon did.
 fn free_address() -> String {
     let listener = ["127.0.0.2:0", "127.0.0.1:0"].into_iter().find_map(|any| TcpListener::bind(any).ok());
     let listener = listener.expect("a free port");
@@ -36,14 +36,14 @@ fn free_address() -> String {
 }
 
 async fn get(url: &str) -> Option<(u16, String)> {
-    // A second installation is refused and does no harm.
+    // A second installation fails, which is harmless.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let response = reqwest::get(url).await.ok()?;
     let status = response.status().as_u16();
     Some((status, response.text().await.ok()?))
 }
 
-/// Asks until the answer is as wanted, and gives it.
+/// Requests `url` until the response is as wanted, and returns it.
 async fn get_until(url: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
     let clock = Clock::system();
     let mut last = None;
@@ -62,7 +62,7 @@ async fn get_until(url: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
     }
 }
 
-/// Waits until the bot has said so many things in all, and done what it does beside.
+/// Waits until the bot has sent this many messages and finished its other work.
 async fn said(machine: &Machine, count: usize) {
     let waiting = async {
         let (mut cursor, mut seen) = (Cursor::default(), 0);
@@ -78,7 +78,7 @@ async fn said(machine: &Machine, count: usize) {
     }
 }
 
-/// A conversation in which every way of getting words into the daemon is used.
+/// Plays a conversation that brings words into the daemon in every possible way.
 async fn talk(machine: &Machine) -> ChatId {
     let telegram = &machine.telegram;
     let clock = Clock::system();
@@ -102,7 +102,7 @@ async fn talk(machine: &Machine) -> ChatId {
     said(machine, 3).await;
     say("/help@bot");
     said(machine, 4).await;
-    // The fifth within eight seconds is a flood, and the sixth only gets a look.
+    // The fifth question within eight seconds is refused, and the sixth only gets a reaction.
     say("@bot zebrasaid once more?");
     said(machine, 5).await;
     say("@bot zebrasaid please?");

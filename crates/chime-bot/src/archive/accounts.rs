@@ -1,41 +1,41 @@
-//! Ids of people and chats, as exporters of different times write them.
+//! Account ids of people and chats, in the forms that exporters have used over time.
 
 use serde_json::Value;
 
 use chime_core::{Timestamp, UserId};
 
-/// Telegram's ids of supergroups and channels for bots: below this, by the number that exports use.
+/// Base of the Bot API's ids of supergroups and channels: the API's id is this minus the number in an export.
 pub const SUPERGROUPS: i64 = -1_000_000_000_000;
-/// Exports made before June 2021 hold the type of an account in these bits, above its number.
+/// Position of the account type in the ids of exports made before June 2021; the account's number is in the bits below.
 const TYPE_BITS: u32 = 32;
 const PERSON: i64 = 1;
 const CHAT: i64 = 2;
-/// December 2021: no account had a number of more than 32 bits before.
+/// December 2021. Before that no account had a number of more than 32 bits.
 const LONG_NUMBERS: Timestamp = Timestamp::from_secs(1_638_316_800);
 
-/// How a file numbers accounts.
+/// Format of the account ids in a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// The number alone.
+    /// Plain number.
     #[default]
     Bare,
-    /// The number with the type of the account above it.
+    /// Number with the account type in the bits above it.
     Typed,
 }
 
 impl Numbering {
-    /// Returns how a file numbers the authors of the chat that it numbers `chat`.
+    /// Returns the format of author ids in the export of a chat whose id is `chat`.
     pub fn of_chat(chat: i64) -> Self {
         if typed(chat).is_some() { Self::Typed } else { Self::Bare }
     }
 
-    /// Returns how the author of a message that was sent at that time is numbered.
+    /// Returns the format of the author id of a message sent at `sent_at`.
     pub fn at(self, sent_at: Timestamp) -> Self {
         if sent_at < LONG_NUMBERS { Self::Typed } else { self }
     }
 }
 
-/// Returns the number of a chat without its type or the sign and the prefix of the Bot API.
+/// Returns the number of a chat, without its type and without the sign and prefix of the Bot API.
 pub fn bare(id: i64) -> i64 {
     match id {
         id if id <= SUPERGROUPS => SUPERGROUPS - id,
@@ -44,8 +44,8 @@ pub fn bare(id: i64) -> i64 {
     }
 }
 
-/// Parses the id of an account, and returns whether it is that of a chat: `user12`, `channel34`, `chat56`, or a number.
-/// A positive number without a type is taken for a person: who asks to be forgotten must be found.
+/// Parses an account id (`user12`, `channel34`, `chat56` or a number). Returns it with `true` if it belongs to a chat.
+/// A positive number without a type counts as a person, so that a request to forget that person finds it.
 pub fn account(id: &Value, numbering: Numbering) -> Option<(UserId, bool)> {
     if let Some(id) = id.as_i64() {
         return numbered(id, numbering);
@@ -61,7 +61,7 @@ pub fn account(id: &Value, numbering: Numbering) -> Option<(UserId, bool)> {
 fn numbered(id: i64, numbering: Numbering) -> Option<(UserId, bool)> {
     match (id, typed(id).filter(|_| numbering == Numbering::Typed)) {
         (0, _) => None,
-        // As the Bot API numbers chats.
+        // The Bot API numbers chats below zero.
         (..0, _) => Some((UserId(id), true)),
         (_, Some((PERSON, number))) => Some((UserId(number), false)),
         (_, Some((_, number))) => Some((UserId(SUPERGROUPS - number), true)),

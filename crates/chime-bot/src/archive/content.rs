@@ -1,10 +1,10 @@
-//! What an exported message shows beside its text, in the words that taking in an update uses.
+//! Kind and detail of an exported message's media, in the same words as for a live update.
 
 use serde_json::Value;
 
 use chime_core::Kind;
 
-/// None for plain text.
+/// Returns the kind and detail of a message's media, or `None` for plain text.
 pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
     let word = |name: &str| filled(message[name].as_str());
     let length = || message["duration_seconds"].as_i64().and_then(minutes);
@@ -58,18 +58,18 @@ pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
     Some((Kind::Dice, filled(Some(&parts.join(" ")))))
 }
 
-/// Seconds as `m:ss`.
+/// Formats seconds as `m:ss`.
 fn minutes(seconds: i64) -> Option<String> {
     (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
 
-/// What was not exported says so in place of its path.
+/// Returns the name of the attached file. If the file was not exported, its path is a note in parentheses.
 fn file_name(message: &Value) -> Option<String> {
     let of_path = |path: &str| (!path.starts_with('(')).then(|| path.rsplit('/').next().map(str::to_owned)).flatten();
     filled(message["file_name"].as_str()).or_else(|| message["file"].as_str().and_then(of_path))
 }
 
-/// `title: a / b / c`.
+/// Formats a list as `title: a / b / c`.
 fn listed(title: Option<String>, items: Option<&Value>) -> Option<String> {
     let items: Vec<String> =
         items.and_then(Value::as_array).into_iter().flatten().filter_map(|item| text_of(&item["text"])).collect();

@@ -1,4 +1,4 @@
-//! From an exported message to one of ours: pure, and lenient with everything but what a message cannot be without.
+//! Converts exported messages to ours. Pure; only an id and a date are required, anything else may be missing or odd.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use chime_core::{
     Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId,
 };
 
-/// Edits before this never happened: some exporters write that a message was not edited as the year 1970.
+/// Earliest plausible edit. Some exporters mark unedited messages with an edit time in 1970.
 const FIRST_EDIT: Timestamp = Timestamp::from_secs(365 * 24 * 3600);
 
-/// A chat as an export names it.
+/// Chat as described in an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportedChat {
     pub name: Option<String>,
@@ -21,7 +21,7 @@ pub struct ExportedChat {
     pub id: i64,
 }
 
-/// Why a chat is left out.
+/// Reason for not importing a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     #[error("it is between two people, and the bot is not in it")]
@@ -35,12 +35,13 @@ pub enum Unusable {
 }
 
 impl ExportedChat {
-    /// Returns whether the file says which chat it is.
+    /// Returns `true` if the file says which chat it is.
     pub fn is_known(&self) -> bool {
         !self.kind.is_empty() && self.id != 0
     }
 
-    /// The chat as the bot knows it. The export of a private chat with the bot names the bot; `partner` is the person.
+    /// Returns the chat with the id that the bot uses for it. The export of a private chat with the bot names the bot,
+    /// so the person comes from `partner`; without it the result is `Ok(None)`.
     pub fn known_to_bot_as(&self, bot: UserId, partner: Option<UserId>) -> Result<Option<Chat>, Unusable> {
         if !self.is_known() {
             return Err(Unusable::Nameless);
@@ -62,13 +63,13 @@ impl ExportedChat {
             }
             _ => return Err(Unusable::UnknownKind),
         };
-        // In private the name is the bot's.
+        // The export of a private chat has the bot's name as its title.
         let title = self.name.clone().filter(|_| kind != ChatKind::Private);
         Ok(Some(Chat { id, kind, title, username: None }))
     }
 }
 
-/// Converts the messages of one chat, in their order.
+/// Converter for the messages of one chat, in file order.
 #[derive(Debug)]
 pub struct Conversion {
     bot: UserId,
@@ -81,7 +82,7 @@ impl Conversion {
         Self { bot, numbering: Numbering::of_chat(chat.id), topics: hints.topics() }
     }
 
-    /// Converts the next message of `chat`. `None` for one that cannot be read: no id, no date.
+    /// Converts the next message of `chat`. Returns `None` if it has no id or no date.
     pub fn convert(&mut self, value: &Value, chat: ChatId) -> Option<Message> {
         let id = value["id"].as_i64().filter(|id| *id != 0)?;
         let sent_at = moment(value, "date")?;
@@ -125,14 +126,14 @@ impl Conversion {
         })
     }
 
-    /// Returns the person who wrote a message, other than the bot: in a private chat this is whose chat it is.
+    /// Returns the author of a message if that is a person other than the bot. In a private chat this is the partner.
     pub fn person(&self, value: &Value) -> Option<UserId> {
         let numbering = self.numbering.at(moment(value, "date")?);
         let (id, is_chat) = account(&value["from_id"], numbering)?;
         Some(id).filter(|id| !is_chat && *id != self.bot)
     }
 
-    /// Nobody is named where an account was deleted; its id is still there.
+    /// Returns the author. A deleted account has an id but no name.
     fn sender(&self, value: &Value, chat: ChatId, numbering: Numbering) -> Sender {
         let is_service = value["type"].as_str() == Some("service");
         let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
@@ -147,13 +148,13 @@ impl Conversion {
     }
 }
 
-/// The key is there, and null, where the name is hidden.
+/// Returns the name of the original author of a forwarded message. The key is present but null if the name is hidden.
 fn forwarded(value: &Value) -> Option<String> {
     let from = value.get("forwarded_from")?;
     Some(from.as_str().filter(|name| !name.is_empty()).unwrap_or("someone").to_owned())
 }
 
-/// Exports of before 2022 have no time zone: taken for UTC.
+/// Parses a time. Exports from before 2022 lack a Unix time and a time zone; their local time is read as UTC.
 fn moment(value: &Value, name: &str) -> Option<Timestamp> {
     let unix = &value[format!("{name}_unixtime").as_str()];
     let secs = unix.as_i64().or_else(|| unix.as_str()?.parse().ok());
@@ -164,7 +165,8 @@ fn moment(value: &Value, name: &str) -> Option<Timestamp> {
     secs.or_else(local).filter(|secs| *secs > 0).map(Timestamp::from_secs)
 }
 
-/// Newer exports say the same twice, older ones in `text` alone, others have the formatting in `text_entities` alone.
+/// Returns the formatted text. Newer exports have it in both fields, older ones in `text` only, and others have the
+/// formatting in `text_entities` only.
 fn said(value: &Value) -> FormattedText {
     let said = text::formatted(value.get("text"));
     if !said.entities.is_empty() {

@@ -1,8 +1,8 @@
-//! What a service message of an export tells of, in the words that taking in an update uses.
+//! Descriptions of service messages in an export, in the same words as for a live update.
 
 use serde_json::Value;
 
-/// `None` for an action that tells of nothing that is kept.
+/// Returns a description of a service message, or `None` if there is nothing worth keeping.
 pub fn describe(message: &Value) -> Option<String> {
     let title = || message["title"].as_str().filter(|title| !title.is_empty());
     let actor = message["actor"].as_str();

@@ -1,4 +1,4 @@
-//! Reads an export on a thread of its own and writes what it holds, a batch at a time.
+//! Imports an export: a blocking thread reads it, and messages are written in batches.
 
 mod export;
 mod former;
@@ -22,38 +22,38 @@ use chime_store::{Priority, Store, StoreError};
 pub use export::{ExportError, export};
 pub use read::ExportFile;
 
-/// Batches that are read ahead of what is written.
+/// Number of batches that may be read ahead of writing.
 const AHEAD: usize = 4;
 
-/// What an import needs to know.
+/// Input of an import.
 pub struct Import {
     pub store: Store,
     pub clock: Clock,
     pub file: ExportFile,
     pub bot: UserId,
     pub access: AccessConfig,
-    /// The operator's; messages older than this are left out, since they would be deleted at once.
+    /// The operator's retention. Older messages are skipped, since they would be deleted at once.
     pub retention: Option<Duration>,
     pub manner: Manner,
 }
 
-/// Whether anything is written.
+/// Import mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     Write,
-    /// Only counted.
+    /// Counts messages without writing.
     DryRun,
 }
 
-/// An import that came to the end of the file, or as far as it can be read.
+/// Result of an import that reached the end of the file or the first damaged place in it.
 #[derive(Debug)]
 pub struct Imported {
     pub tally: Tally,
-    /// Why it ended early, if it did. What was read before is kept, and a second run goes on from there.
+    /// Reason for stopping early, if any. Messages read before that are stored; a second run continues after them.
     pub outcome: Result<(), ImportError>,
 }
 
-/// Why an import ended early, or did not begin.
+/// Reason for stopping an import early or not starting it.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("{} cannot be read: {source}", path.display())]
@@ -81,7 +81,6 @@ pub enum ImportError {
     Panicked { path: PathBuf },
 }
 
-/// Progress, for whoever shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub bytes: u64,
@@ -89,10 +88,10 @@ pub struct Progress {
     pub messages: u64,
 }
 
-/// Looks through an export, before anything is opened or created for it. A folder stands for the only export in it.
+/// Scans an export before anything is opened or created for it. A folder stands for the only export in it.
 ///
 /// # Errors
-/// All but [`ImportError::Damaged`], which [`import`] tells.
+/// All errors except [`ImportError::Damaged`], which [`import`] reports.
 pub async fn open(path: &Path) -> Result<ExportFile, ImportError> {
     let path = path.to_owned();
     let looked = path.clone();
@@ -100,10 +99,10 @@ pub async fn open(path: &Path) -> Result<ExportFile, ImportError> {
     looking.await.map_err(|_| ImportError::Panicked { path })?
 }
 
-/// Imports a file; a second run adds nothing. `tell` hears of progress.
+/// Imports a file and calls `tell` with the progress. A second run adds nothing.
 ///
 /// # Errors
-/// When the database fails; what was committed before stays.
+/// Fails if the database fails; batches committed before that stay.
 pub async fn import(import: Import, mut tell: impl FnMut(Progress)) -> Result<Imported, ImportError> {
     let Import { store, clock, file, bot, access, retention, manner } = import;
     let now = clock.now();
@@ -143,7 +142,7 @@ pub async fn import(import: Import, mut tell: impl FnMut(Progress)) -> Result<Im
     Ok(Imported { tally, outcome })
 }
 
-/// Chats that got something new are told.
+/// Schedules a notice in each chat that got new messages.
 async fn finish(store: &Store, tally: &Tally, now: Timestamp) -> chime_store::Result<()> {
     let news: Vec<(ChatId, u64)> =
         tally.chats.iter().filter(|(_, chat)| chat.added > 0).map(|(id, chat)| (*id, chat.added)).collect();

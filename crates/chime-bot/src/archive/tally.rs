@@ -1,30 +1,28 @@
-//! What an import came to, in numbers.
+//! Counts of an import.
 
 use std::collections::BTreeMap;
 
 use chime_core::ChatId;
 
-/// Of one chat.
+/// Counts for one chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatTally {
     pub title: Option<String>,
-    /// Messages that were not known before.
     pub added: u64,
-    /// Messages that the bot knew already, from an earlier import or because it was there.
+    /// Messages that the bot knew already, from an earlier import or because it was present.
     pub known: u64,
-    /// Messages of which only is kept that there was one: their author opted out, or they were forgotten.
+    /// Messages stored without content because the author opted out or they were forgotten.
     pub stubs: u64,
-    /// Messages that are older than messages are kept.
+    /// Messages past the retention.
     pub expired: u64,
-    /// Messages that could not be read.
     pub unreadable: u64,
 }
 
-/// Of a whole file.
+/// Counts for a whole file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     pub chats: BTreeMap<ChatId, ChatTally>,
-    /// Chats that were left out, and why.
+    /// Names of skipped chats, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 

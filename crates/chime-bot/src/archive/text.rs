@@ -1,4 +1,4 @@
-//! Text of an export: a string, or a list of plain and formatted pieces.
+//! Parses text of an export: a string, or a list of plain and formatted pieces.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn add(text: &mut FormattedText, piece: &Value) {
     text.text.push_str(said);
 }
 
-/// Names of kinds differ from those of the Bot API here and there.
+/// Returns the entity kind of a piece. Some names differ from those in the Bot API.
 fn kind(piece: &Value) -> Option<EntityKind> {
     Some(match piece["type"].as_str()? {
         "mention" => EntityKind::Mention,

@@ -1,5 +1,5 @@
-//! The forum topics of a chat. An export tells the topic of a message only by what it replies to: in the end, the message
-//! that created the topic.
+//! Infers the forum topics of a chat. An export shows the topic of a message only through its chain of replies, which
+//! ends at the message that created the topic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,29 +7,28 @@ use serde_json::Value;
 
 use chime_core::{MessageId, ThreadId};
 
-/// A message from before the export that so many messages reply to may have created a topic.
+/// Replies after which a message from before the export counts as the creation of a topic.
 const REPLIES: u64 = 3;
-/// In a chat that is not known to be a forum, so many messages have to reply to such ones, ...
+/// Replies to such messages after which a chat counts as a forum, ...
 const OF_FORUM: u64 = 10;
-/// ... and one in so many.
+/// ... if they are at least one in this many messages.
 const SHARE: u64 = 4;
 
-/// Hints of topics in the messages of a chat, as they are counted before the import.
+/// Facts about a chat's topics, counted before the import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicHints {
-    /// The lowest id: an export holds a time from its beginning to its end.
+    /// Lowest id: an export covers a period without gaps.
     first: Option<i64>,
     last: i64,
-    /// Whether the ids do not always rise. Then nothing tells what is missing.
+    /// `true` if ids do not always rise; it is then unknown which messages are missing.
     is_mixed: bool,
     messages: u64,
     is_forum: bool,
-    /// Replies to messages from before the export.
+    /// Number of replies by parent, for parents from before the export.
     replies: BTreeMap<i64, u64>,
 }
 
 impl TopicHints {
-    /// Counts the next message.
     pub fn count(&mut self, message: &Value) {
         let Some(id) = message["id"].as_i64().filter(|id| *id > 0) else { return };
         let first = *self.first.get_or_insert(id);
@@ -52,12 +51,12 @@ impl TopicHints {
     }
 }
 
-/// The topics of a chat, as far as it was read.
+/// Topics of a chat among the messages read so far.
 #[derive(Debug, Default)]
 pub struct Topics {
     /// Messages that created a topic.
     roots: BTreeSet<i64>,
-    /// Messages in topics, each with its topic. Empty in chats that have none.
+    /// Topic of each message in a topic. Empty in chats without topics.
     within: BTreeMap<i64, i64>,
 }
 
@@ -78,7 +77,7 @@ impl Topics {
     }
 }
 
-/// Returns whether a message replies to one of another chat.
+/// Returns `true` if a message replies to a message in another chat.
 pub fn replies_elsewhere(message: &Value) -> bool {
     !message["reply_to_peer_id"].is_null()
 }
@@ -93,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// The topics before the export of messages 100, 101, …, each with what it replies to; 0 for nothing.
+    /// Returns the inferred topics for messages 100, 101, …, given the parent of each (0 for none).
     fn topics(parents: &[i64], more: &Value) -> Vec<i64> {
         let mut hints = TopicHints::default();
         for (id, parent) in (100..).zip(parents) {

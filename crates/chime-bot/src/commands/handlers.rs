@@ -1,4 +1,4 @@
-//! Looks up what a command is about and writes its reply down.
+//! Handles command jobs: looks up what a command refers to and stores the reply in the outbox.
 
 mod announce;
 mod consent;
@@ -39,10 +39,10 @@ use chime_store::{
 };
 use chime_telegram::{Telegram, TelegramError};
 
-/// What a mere thanks gets.
+/// Reaction to a message that only says thanks.
 const THANKS_REACTION: &str = "👍";
 
-/// Answers in-chat commands.
+/// Handlers of in-chat commands.
 pub struct Commands {
     pub store: Store,
     pub telegram: Telegram,
@@ -50,25 +50,25 @@ pub struct Commands {
     pub wake: Wake,
     pub bot: BotIdentity,
     pub access: AccessConfig,
-    /// In which times are told where a chat has none of its own.
+    /// Time zone of chats that have set none.
     pub zone: Zone,
     pub promise: Promise,
     pub memory: MemoryConfig,
-    /// Where answers are shown while they are written, where the chat says nothing else.
+    /// Default of whether answers are shown while they are written; a chat may override it.
     pub streaming: Streaming,
-    /// Whether there is a code by which somebody could become the owner.
+    /// `true` if there is a claim code, with which a member can become the owner.
     pub has_claim_code: bool,
 }
 
-/// What a command job comes to.
+/// Next step for a command job.
 enum Reaction {
     Say(Box<(StoredMessage, Notice)>),
-    /// A command that changes what is kept, or who may.
+    /// A command that needs a handler of its own, for example because it changes data.
     Do(Box<Order>),
     Nothing,
 }
 
-/// A command with all that is known of it.
+/// Command with its message and chat.
 struct Order {
     message: StoredMessage,
     chat: ChatRow,
@@ -77,7 +77,7 @@ struct Order {
 }
 
 impl Commands {
-    /// Works on a `command` job: the message `at` gives the command `name`.
+    /// Handles a `command` job: the message `at` contains the command `name`.
     pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> Outcome {
         match self.react(job, at, name, parsed.clone()).await {
             Ok(outcome) => outcome,
@@ -104,9 +104,9 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// Works on a `thank` job: reacts to the message `at`.
+    /// Handles a `thank` job: reacts to the message `at`.
     pub async fn thank(&self, job: &Job, at: MessageAt) -> Outcome {
-        // A reaction is a courtesy: chats may forbid it, and nobody waits for it.
+        // Failing is fine: the chat may forbid reactions, and nobody waits for this one.
         if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
             tracing::info!(%error, "no reaction");
         }
@@ -116,7 +116,7 @@ impl Commands {
         }
     }
 
-    /// Works on a `backlog` job: tells a chat once how many triggers were too old.
+    /// Handles a `backlog` job: tells a chat once how many triggers were too old to answer.
     pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> Outcome {
         match self.tell_skipped(job, chat).await {
             Ok(()) => Outcome::Finished,
@@ -124,7 +124,7 @@ impl Commands {
         }
     }
 
-    /// Counts and tells in one transaction: a trigger that comes in meanwhile is counted by the next line.
+    /// Counts and reports in one transaction, so that a trigger arriving meanwhile is counted in the next notice.
     async fn tell_skipped(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
         let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
         self.store
@@ -145,7 +145,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Replies to a command with what shows something of messages: it goes when they go.
+    /// Replies with text from members' messages; the text is deleted when one of those messages is forgotten.
     async fn answer_showing(&self, job: &Job, trigger: &StoredMessage, notice: &Notice) -> chime_store::Result<()> {
         let key = job.payload.reply_key();
         let shown = match notice {
@@ -164,7 +164,7 @@ impl Commands {
         .await
     }
 
-    /// Replies to a command. `also` happens in the transaction that writes the reply down.
+    /// Replies to a command. `also` runs in the transaction that stores the reply.
     async fn answer<F>(&self, job: &Job, trigger: &StoredMessage, notice: &Notice, also: F) -> chime_store::Result<()>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -172,7 +172,7 @@ impl Commands {
         self.settle(job, reply_to(job, trigger, notice), also).await
     }
 
-    /// Writes a reply down and ends the job, in one transaction with `also`.
+    /// Stores a reply and finishes the job, in one transaction with `also`.
     async fn settle<F>(&self, job: &Job, reply: NewReply, also: F) -> chime_store::Result<()>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -201,7 +201,7 @@ fn reply_to(job: &Job, trigger: &StoredMessage, notice: &Notice) -> NewReply {
     NewReply::own(Purpose::Command, job.payload.reply_key(), to, format(notice))
 }
 
-/// What an error of Telegram makes of the attempt at `doing`, where asking again does no harm.
+/// Returns the job outcome for a Telegram error that occurred while `doing` something that is safe to repeat.
 fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> Outcome {
     match error {
         TelegramError::Throttled { retry_after } => Outcome::WaitUntil(now.plus(*retry_after)),
@@ -213,7 +213,7 @@ fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> Outcome {
 fn format(notice: &Notice) -> Vec<FormattedText> {
     let markdown = notice.markdown().unwrap_or_default();
     match notice {
-        // It shows members' names.
+        // The text contains members' names, so it is not formatted as our own.
         Notice::Why { used, .. } => {
             let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
             format_parts(&markdown, &urls, &[])
@@ -227,7 +227,7 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
     }
 }
 
-/// The short notices in the language of a chat.
+/// Returns the short notices in the chat's language.
 fn notices_of(conn: &Reader, chat: ChatId) -> chime_store::Result<&'static Notices> {
     let language = chats::find(conn, chat)?.map_or(Language::DEFAULT, |row| row.speaks());
     Ok(notices(language.code()))
@@ -243,7 +243,7 @@ fn find(
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
     let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
     let is_open_to_all = command.spec().is_about_privacy || command == CommandName::Claim;
-    // It was allowed when the command came in; the operator may have changed that since.
+    // Access was checked when the command arrived; the operator may have changed it since.
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(Reaction::Nothing);
     }
@@ -264,7 +264,8 @@ fn find(
     })
 }
 
-/// What the answer rests on that `message` replies to, or that it is gone; none when it replies to no answer of ours.
+/// Explains the answer that `message` replies to, or says that it was forgotten. Returns `None` if `message` does not
+/// reply to an answer of the bot.
 fn explain(
     conn: &Reader,
     message: &StoredMessage,
@@ -274,7 +275,7 @@ fn explain(
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
     let record = answer.map_or(Ok(None), |answer| answers::find(conn, answer))?;
     let (Some(answer), Some(record)) = (answer, record) else {
-        // Of an answer that was forgotten only the place in the talk is left.
+        // A forgotten answer leaves only a stub.
         let left = messages::find_any(conn, message.message.chat, target)?;
         let was_ours = left.is_some_and(|left| left.message.role == Role::Assistant);
         let is_gone = was_ours && messages::is_stub(conn, message.message.chat, target)?;
@@ -302,7 +303,7 @@ fn labels_of(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<St
     Ok(labels.map(|concept| concept.label.clone()).collect())
 }
 
-/// The concepts of the chat, those in scope first.
+/// Returns the concepts of the chat, those in scope first.
 fn concepts_of(
     conn: &Reader,
     message: &StoredMessage,
@@ -318,7 +319,7 @@ fn concepts_of(
 
 fn used(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<UsedMessage>> {
     let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(Vec::new()) };
-    // What the lines of summaries rest on is called by the number of a message, too.
+    // Source ids `s…` of summaries contain the number of a message.
     let of_summaries = record.slots.iter().flat_map(|slot| &slot.sources).filter_map(|id| id.strip_prefix('s'));
     let mut seqs: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).collect();
     for seq in of_summaries.filter_map(|number| number.parse().ok().map(Seq)) {

@@ -1,11 +1,11 @@
-//! What commands and notices say.
+//! Notices and replies to commands.
 
 use chime_answer::why::{Extras, Reader, UsedMessage, why};
 use chime_answer::wording;
 use chime_core::texts::Texts;
 use chime_core::{AnswerRecord, ChatKey, CommandName, Seq};
 
-/// What there is to say, before it becomes words.
+/// Content of a reply, before it is turned into text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
     Help {
@@ -18,37 +18,37 @@ pub enum Notice {
         used: Vec<UsedMessage>,
         extras: Extras,
         to: Reader,
-        /// The messages that the answer rests on: what is told goes with them.
+        /// Messages that the answer used. When one is forgotten, the text of this reply is deleted too.
         rests_on: Vec<Seq>,
     },
-    /// What the chat knows, as Markdown with words of members in it.
+    /// Concepts of the chat, as Markdown that contains members' words.
     Concepts {
         markdown: String,
         chat: ChatKey,
         rests_on: Vec<Seq>,
     },
-    /// The notes of the chat, as Markdown with words of members in it.
+    /// Notes of the chat, as Markdown that contains members' words.
     Notes {
         markdown: String,
         chat: ChatKey,
         rests_on: Vec<Seq>,
     },
-    /// What is remembered of a chat, as Markdown with words of members in it.
+    /// Stored memory of a chat, as Markdown that contains members' words.
     Memory {
         markdown: String,
         chat: ChatKey,
         rests_on: Vec<Seq>,
-        /// The messages that it links to.
+        /// Links to messages in the text.
         links: Vec<String>,
     },
     /// `/why` without an answer to explain.
     WhyWhat(&'static Texts),
-    /// Words of our own that were made elsewhere, as Markdown.
+    /// Markdown text composed by the caller, without members' words.
     Own(String),
 }
 
 impl Notice {
-    /// Markdown; none where there is nothing to say.
+    /// Returns the reply as Markdown.
     pub fn markdown(&self) -> Option<String> {
         match self {
             Self::Help { username, is_private, texts } => Some(wording::help(username, *is_private, texts)),
@@ -62,14 +62,14 @@ impl Notice {
     }
 }
 
-/// What a command gets that nothing has to be looked up for. `/why` without an answer to be about is one.
+/// Returns the reply to a command that needs no look-up. `/why` without an answer is one.
 pub fn for_command(command: CommandName, username: &str, is_private: bool, texts: &'static Texts) -> Option<Notice> {
     match command {
         CommandName::Help | CommandName::Start => {
             Some(Notice::Help { username: username.to_owned(), is_private, texts })
         }
         CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat(texts)),
-        // `Commands::obey` names every other one.
+        // `Commands::obey` handles all other commands.
         _ => None,
     }
 }

@@ -1,53 +1,53 @@
-//! The panel of `/settings`: what it shows, which buttons it has, what a press on one of them changes.
+//! Panel of `/settings`: its text, its buttons, and the change that each button makes.
 
 use std::time::Duration;
 
 use chime_core::texts::{self, Texts, filled};
 use chime_core::{Askers, Button, Grounding, Language, Zone, grouped};
 
-/// What stands for the language of the chat's messages in the data of a button.
+/// Button data that stands for the language of the chat's messages.
 const OF_CHAT: &str = "chat";
-/// Before the data of every button of the panel.
+/// Prefix of the data of every button on the panel.
 const PREFIX: &str = "settings";
-/// The silences that the panel offers as the end of a session.
+/// Session timeouts on offer.
 const IDLES: [Duration; 4] = [
     Duration::from_secs(15 * 60),
     Duration::from_secs(30 * 60),
     Duration::from_secs(3600),
     Duration::from_secs(3 * 3600),
 ];
-/// The caps on a day's tokens that the panel offers. A full answer takes about 7,000.
+/// Daily token caps on offer. A full answer takes about 7,000 tokens.
 const BUDGETS: [u64; 3] = [300_000, 100_000, 30_000];
-/// What stands for no cap of the chat's own in the data of a button.
+/// Button data that stands for no cap of the chat's own.
 const NO_CAP: &str = "none";
-/// Languages in a row of buttons: their names fit on a small screen.
+/// Language buttons per row; three names fit on a small screen.
 const LANGUAGES_A_ROW: usize = 3;
 /// The value that stands for deleting the memory in the data of a button.
 const DELETE: &str = "delete";
 /// Before the choice that holds.
 const CHOSEN: &str = "✓ ";
 
-/// What holds in a chat.
+/// Current settings of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panel {
     pub grounding: Grounding,
-    /// None: the operator keeps no memory anywhere.
+    /// `None` if the operator has switched memory off everywhere.
     pub memory: Option<bool>,
-    /// Whether answers are shown while they are written.
+    /// `true` if answers are shown while they are written.
     pub streaming: bool,
     pub session_idle: Duration,
-    /// Of what the bot says of itself. None: that of the chat's messages.
+    /// Language of the bot's own texts; `None` follows the chat's messages.
     pub language: Option<Language>,
-    /// Who may tag the bot. Nobody else is in a private chat.
+    /// Members who may ask. Not shown in a private chat.
     pub askers: Askers,
-    /// Tokens that the chat may take in a day, where it has a cap of its own.
+    /// Daily token cap of the chat's own.
     pub daily_tokens: Option<u64>,
     /// In which times are told.
     pub zone: Zone,
     pub is_private: bool,
 }
 
-/// What a press on a button asks for.
+/// Change that a button requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Grounding(Grounding),
@@ -56,17 +56,17 @@ pub enum Change {
     DeleteMemory,
     Streaming(bool),
     SessionIdle(Duration),
-    /// None: that of the chat's messages.
+    /// `None` follows the chat's messages.
     Language(Option<Language>),
     Askers(Askers),
-    /// None: as the operator has it.
+    /// `None` uses the operator's default.
     DailyTokens(Option<u64>),
-    /// Nothing: the panel is to be shown again, as things stand.
+    /// Shows the panel again, with the current settings.
     Nothing,
 }
 
 impl Change {
-    /// What a button carries.
+    /// Returns the button data.
     pub fn data(self) -> String {
         match self {
             Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
@@ -82,7 +82,7 @@ impl Change {
         }
     }
 
-    /// Whoever presses can send anything: only what the panel offers is a change.
+    /// Parses button data. Clients can send arbitrary data, so only values on offer are accepted.
     pub fn parse(data: &str) -> Option<Self> {
         let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
         match setting {
@@ -112,7 +112,7 @@ impl Change {
 }
 
 impl Panel {
-    /// Above the buttons, of which only somebody who `may_change` something is told.
+    /// Returns the text above the buttons. It mentions them only to members who `may_change` something.
     pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
         let words = &texts.settings;
         let who = match (may_change, self.is_private) {
@@ -151,7 +151,7 @@ impl Panel {
         format!("{} {who}\n\n{}", words.head, lines.join("\n"))
     }
 
-    /// A row for each setting, and several for the languages.
+    /// Returns the buttons: one row for each setting, and several rows for languages.
     pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
         let words = &texts.settings;
         let button = |label: &str, change: Change, holds: bool| Button {

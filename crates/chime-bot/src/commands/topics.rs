@@ -1,20 +1,19 @@
-//! What `/topics` asks for, and what it gets.
+//! Parsing of `/topics` and the text of its replies.
 
 use chime_core::texts::{Texts, filled};
 use chime_memory::wording::escaped;
 
-/// What a `/topics` asks for. Topics are told as they were typed, words joined by hyphens.
+/// Parsed `/topics` request. Topics appear as typed, in lower case and with words joined by hyphens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     List,
     Use(String),
-    /// Counts the first as the second.
+    /// Merges the first topic into the second.
     Merge(String, String),
     Unclear,
 }
 
 impl Request {
-    /// Reads what stands behind `/topics`.
     pub fn parse(args: &str) -> Self {
         let lower = args.to_lowercase();
         match lower.split_whitespace().collect::<Vec<_>>().as_slice() {
@@ -26,17 +25,16 @@ impl Request {
     }
 }
 
-/// A topic in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub slug: String,
-    /// How many sessions carry it.
+    /// Number of sessions with this topic.
     pub sessions: u32,
-    /// Whether the conversation is about it now.
+    /// `true` if the conversation is about it now.
     pub is_active: bool,
 }
 
-/// The topics of a chat as Markdown. `near` are pairs of slugs that look like the same word.
+/// Formats the topics of a chat as Markdown. `near` holds pairs of slugs that look like the same word.
 pub fn listing(listed: &[Listed], near: &[(&str, &str)], texts: &Texts) -> String {
     if listed.is_empty() {
         return texts.topics_none.clone();

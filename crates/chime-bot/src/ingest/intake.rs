@@ -1,4 +1,4 @@
-//! The poll loop: ask, commit, and only then ask for what follows.
+//! The poll loop: fetches updates, commits them, and only then fetches the next ones.
 
 mod admission;
 mod album;

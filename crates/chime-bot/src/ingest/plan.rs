@@ -1,23 +1,23 @@
-//! Which job a trigger starts: pure.
+//! Decides which job a trigger starts. Pure.
 
 use std::time::Duration;
 
 use chime_core::trigger::{Trigger, TriggerKind};
 use chime_core::{JobPayload, MessageAt, Timestamp};
 
-/// A tag that an edit adds this long after the message is still a question; later nobody reads there any more.
+/// Age up to which an edit can turn a message into a question. Later, members no longer read there.
 const TAGGED_LATER: Duration = Duration::from_secs(15 * 60);
 
-/// What to do about a message, beside storing it.
+/// Action for a message, apart from storing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     Nothing,
     Start(JobPayload),
-    /// Too old to answer: counted, and told in one line per chat.
+    /// Too old to answer: counted, and reported in one line per chat.
     CountAsOld,
 }
 
-/// A message as it came in. Times are by Telegram's clock.
+/// Message as it arrived. Times are by Telegram's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
     pub at: MessageAt,
@@ -28,18 +28,18 @@ pub struct Said {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Came {
     New,
-    /// The very same came before.
+    /// The same message arrived before.
     Again,
-    /// As an edit, of a message that may never have come itself.
+    /// An edit; the original message may never have arrived.
     Edited {
         at: Timestamp,
-        /// It was for us before the edit too.
+        /// `true` if the message was a trigger before the edit too.
         was_for_us: bool,
     },
 }
 
 impl Said {
-    /// When what is asked was asked: with the message, or with the edit that made it a question.
+    /// Returns the time of the message, or of the edit that turned it into a question.
     fn asked_at(&self) -> Timestamp {
         match self.came {
             Came::Edited { at, was_for_us: false } if at.since(self.sent_at) <= TAGGED_LATER => at,
@@ -53,11 +53,11 @@ pub fn task_for(trigger: Option<&Trigger>, said: Said, now: Timestamp, max_age: 
     let (at, parsed) = (said.at, trigger.parsed());
     let is_old = now.since(said.asked_at()) > max_age;
     match (&trigger.kind, is_old, said.came) {
-        // A job's key is the message, so that what was started before is not started again.
+        // The job's key is the message, so a job that was started before does not start again.
         (TriggerKind::Ask, false, _) => Task::Start(JobPayload::Answer { at, parsed }),
         (TriggerKind::Command(name, _), false, _) => Task::Start(JobPayload::Command { at, name: *name, parsed }),
         (TriggerKind::Thanks, false, _) => Task::Start(JobPayload::Thank { at }),
-        // What somebody says about being kept holds whenever it arrives; only once, however often.
+        // A privacy command is obeyed however late it arrives, but only once.
         (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
             Task::Start(JobPayload::Command { at, name: *name, parsed })
         }
@@ -73,7 +73,7 @@ mod tests {
 
     const MAX_AGE: u64 = 600;
 
-    /// `edited`: how long after the message, in seconds, and whether it was for us before.
+    /// `edited` is the time of the edit in seconds after the message, and whether the message was a trigger before.
     #[track_caller]
     fn check(edited: Option<(u64, bool)>, now: u64, expected: &str) {
         let sent_at = Timestamp::from_secs(1_000_000);

@@ -1,4 +1,4 @@
-//! What a `/recap` asks for.
+//! Parsing of `/recap`.
 
 use std::time::Duration;
 
@@ -11,36 +11,35 @@ use chime_core::texts::{RecapWords, Texts, texts};
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
-/// What `/recap` alone covers.
+/// Period of `/recap` without arguments.
 const USUAL: Duration = Duration::from_secs(DAY);
-/// The longest stretch. More is what `/memory` is for.
+/// Longest period. For more there is `/memory`.
 const LONGEST: Duration = Duration::from_secs(31 * DAY);
-/// Whoever wrote within this before the command was here then.
+/// Longest pause between messages of one visit.
 const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
 
-/// What a member wants.
+/// Parsed arguments of `/recap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// The last so and so long.
+    /// The last part of this length.
     Span(Duration),
-    /// Since midnight.
     Today,
-    /// Since the midnight before.
+    /// Since midnight of the day before.
     Yesterday,
-    /// Since the day began that was last called so; a week ago if today is.
+    /// Since the start of the last such weekday; a week ago if today is one.
     SinceWeekday(Weekday),
-    /// Since the message that is replied to.
+    /// Since the message replied to.
     SinceReply,
-    /// Since the asker last wrote something.
+    /// Since the asker's last visit.
     SinceSeen,
-    /// From now on, at this time.
+    /// Subscribes the chat to recaps at this time.
     Subscribe(RecapTime),
     Unsubscribe,
     Unclear,
 }
 
 impl Request {
-    /// Reads what stands behind `/recap`, in the words of `language` or in English.
+    /// Parses the arguments of `/recap`, in `language` or in English.
     pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
         let words = Words([&language.recap.words, &texts("eng").recap.words]);
         let lower = args.to_lowercase();
@@ -76,7 +75,7 @@ impl Request {
         words.stretch(&said).map_or(Self::Unclear, Self::Span)
     }
 
-    /// `when` is what was said beside "since".
+    /// Parses `when`, the text without the word "since".
     fn since(when: &str, words: &Words<'_>) -> Self {
         if when.is_empty() || words.is_of_asker(when) {
             return Self::SinceSeen;
@@ -94,7 +93,7 @@ impl Request {
     }
 }
 
-/// The words of two languages.
+/// Vocabulary of two languages.
 struct Words<'a>([&'a RecapWords; 2]);
 
 impl<'a> Words<'a> {
@@ -106,7 +105,7 @@ impl<'a> Words<'a> {
         self.all(list).any(|phrase| phrase == said)
     }
 
-    /// What follows a phrase that `said` begins with.
+    /// Returns the rest of `said` after a phrase from `list`.
     fn after<'s>(&self, said: &'s str, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> Option<&'s str> {
         self.all(list).find_map(|phrase| {
             let rest = said.strip_prefix(phrase)?;
@@ -114,20 +113,20 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// Since when, if it says so: some languages say "since" last.
+    /// Returns the text without "since", if that word is there; some languages put it last.
     fn since_when<'s>(&self, said: &'s str) -> Option<&'s str> {
         let before = |phrase: &str| said.strip_suffix(phrase).filter(|rest| rest.ends_with(' '));
         let when = self.after(said, |of| &of.since).or_else(|| self.all(|of| &of.since).find_map(before));
         when.map(str::trim)
     }
 
-    /// Whether it is about the asker's own last visit, and names no time besides.
+    /// Returns `true` if `when` refers to the asker's own last visit and contains no time.
     fn is_of_asker(&self, when: &str) -> bool {
         let is_mine = |word: &str| self.are(word, |of| &of.mine);
         !when.contains(|c: char| c.is_ascii_digit()) && when.split(' ').any(is_mine)
     }
 
-    /// `2h` or `2 hours`.
+    /// Parses `2h` or `2 hours`.
     fn stretch(&self, said: &str) -> Option<Duration> {
         match said.split(' ').collect::<Vec<_>>().as_slice() {
             [span] => self.span(span),
@@ -143,7 +142,7 @@ impl<'a> Words<'a> {
         Weekday::try_from(u8::try_from(place?).ok()?).ok()
     }
 
-    /// `2h`, `90m`, `3d`, `1w`, `2hours`.
+    /// Parses `2h`, `90m`, `3d`, `1w` or `2hours`.
     fn span(&self, text: &str) -> Option<Duration> {
         let digits = text.find(|c: char| !c.is_ascii_digit())?;
         let (number, unit) = text.split_at(digits);
@@ -160,8 +159,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// When somebody was here before they asked at `asked_at`: `wrote` are the moments at which they wrote, newest first. What
-/// they wrote in one go with the asking does not count.
+/// Returns the end of a member's last visit before they asked at `asked_at`. `wrote` holds the times of their messages,
+/// newest first. The visit in which they asked does not count.
 pub fn last_seen(asked_at: Timestamp, wrote: &[Timestamp]) -> Option<Timestamp> {
     let mut present = asked_at;
     for at in wrote {
@@ -250,7 +249,7 @@ mod tests {
         assert_eq!(in_reply("2h"), Request::Span(Duration::from_secs(2 * HOUR)));
     }
 
-    /// What a language calls each thing, one form each.
+    /// One form of each phrase, in every language.
     #[test]
     fn every_language_has_words_for_what_is_asked() {
         let said = [

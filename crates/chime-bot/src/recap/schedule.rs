@@ -1,24 +1,24 @@
-//! When the recaps that a chat subscribed to are due, by the clocks of its time zone.
+//! Computes when the recaps that a chat subscribed to are due, in its time zone.
 
 use chrono::{Datelike, Days, Weekday};
 
 use chime_core::{Timestamp, Zone};
 
-/// Days among which the next time is looked for.
+/// Days searched for the next time.
 const AHEAD: u64 = 9;
-/// After a longer downtime the times before it are not counted one by one.
+/// Most times counted one by one after a long downtime.
 const CAUGHT_UP: usize = 400;
 
-/// A time of each day, or of one day of the week.
+/// Time of each day, or of one day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecapTime {
     pub weekday: Option<Weekday>,
-    /// Since midnight.
+    /// Minutes since midnight.
     pub minute: u16,
 }
 
 impl RecapTime {
-    /// Reads `18:00` or `mon 9:00`, the day by `weekday`.
+    /// Parses `18:00` or `mon 9:00`; `weekday` parses the day.
     pub fn parse(words: &[&str], is_weekly: bool, weekday: impl Fn(&str) -> Option<Weekday>) -> Option<Self> {
         match (words, is_weekly) {
             ([time], false) => Some(Self { weekday: None, minute: minute_of(time)? }),
@@ -27,11 +27,11 @@ impl RecapTime {
         }
     }
 
-    /// The first such time after `after`.
+    /// Returns the first such time after `after`.
     pub fn next(self, after: Timestamp, zone: Zone) -> Option<Timestamp> {
         let today = zone.local(after).date_naive();
         let (hour, minute) = (u32::from(self.minute) / 60, u32::from(self.minute) % 60);
-        // From yesterday on, should clocks have been set back over midnight.
+        // Starts a day early, in case clocks were set back over midnight.
         (0..AHEAD)
             .filter_map(|days| today.pred_opt()?.checked_add_days(Days::new(days)))
             .filter(|day| self.weekday.is_none_or(|weekday| day.weekday() == weekday))
@@ -39,14 +39,14 @@ impl RecapTime {
             .find(|at| *at > after)
     }
 
-    /// The newest such time after `since` and up to `now`: what was missed in between is one recap.
+    /// Returns the newest such time after `since` and up to `now`. All missed times become one recap.
     pub fn due(self, since: Timestamp, now: Timestamp, zone: Zone) -> Option<Timestamp> {
         let times = std::iter::successors(self.next(since, zone), |at| self.next(*at, zone));
         times.take_while(|at| *at <= now).take(CAUGHT_UP).last()
     }
 }
 
-/// `9:00`, `18.30`, `9h`, `9`.
+/// Parses `9:00`, `18.30`, `9h` or `9` into minutes since midnight.
 fn minute_of(time: &str) -> Option<u16> {
     let (hour, minute) = time.split_once([':', '.', 'h']).unwrap_or((time, "0"));
     let minute = if minute.is_empty() { "0" } else { minute };

@@ -1,4 +1,4 @@
-//! What a recap says, and what is said about recaps. All of it Markdown.
+//! Text of recaps and of replies about recaps, as Markdown.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use chime_memory::members;
 use chime_memory::wording::{Place, escaped, short_day, short_time};
 
-/// Links behind one point.
+/// Most links per point.
 const LINKS: usize = 3;
 
-/// A recap with what it takes to show it.
+/// Recap with the data needed to format it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recap {
     pub points: Vec<Bullet>,
@@ -21,17 +21,16 @@ pub struct Recap {
     pub zone: Zone,
     pub messages: usize,
     pub people: usize,
-    /// More was said than is looked at: this begins later than was asked for.
+    /// `true` if there were more messages than a recap reads, so that it begins later than requested.
     pub is_cut: bool,
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, Place>,
-    /// Of the chat, where the recap is shown elsewhere.
+    /// Title of the chat, if the recap is sent elsewhere.
     pub title: Option<String>,
-    /// In the chat's language.
     pub texts: &'static Texts,
 }
 
-/// A recap: a point a line, each with links to the messages that say it.
+/// Formats a recap, one point per line with links to its messages.
 pub fn shown(recap: &Recap) -> String {
     let points = recap.points.iter().map(|point| {
         let text = escaped(&members::named(&point.text, &recap.names));
@@ -64,7 +63,7 @@ fn head(recap: &Recap) -> String {
     let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
     let members = count(recap.people, &texts.members_one, &texts.members_many);
     let since = short_time(recap.since, recap.now, recap.zone, recap.texts);
-    // The title last: what members wrote is not filled in.
+    // The title comes last, so that placeholders in members' words are not filled in.
     filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
@@ -76,7 +75,7 @@ fn link(recap: &Recap, Place { link, at, by }: &Place) -> String {
     }
 }
 
-/// `daily at 18:00`, `every Monday at 09:00`.
+/// Formats a time as `daily at 18:00` or `every Monday at 09:00`.
 fn in_words(time: RecapTime, texts: &Texts) -> String {
     let clock = format!("{:02}:{:02}", time.minute / 60, time.minute % 60);
     match time.weekday {
@@ -88,7 +87,7 @@ fn in_words(time: RecapTime, texts: &Texts) -> String {
     }
 }
 
-/// The answer to `/recap daily 18:00`. `next` is when the first one comes.
+/// Returns the reply to `/recap daily 18:00`. `next` is the time of the first recap.
 pub fn subscribed(time: RecapTime, next: Option<Timestamp>, (zone, now): (Zone, Timestamp), texts: &Texts) -> String {
     let next = next.map(|at| {
         let time = zone.told_time(at);
@@ -107,7 +106,7 @@ pub fn unsubscribed(was_there: bool, texts: &Texts) -> String {
     if was_there { texts.recap.unsubscribed.clone() } else { texts.recap.not_subscribed.clone() }
 }
 
-/// What `/recap` can do; with the chat's own recaps, where it has some.
+/// Returns the help for `/recap`, including the chat's own schedule if it has one.
 pub fn how_to_ask(time: Option<RecapTime>, texts: &Texts) -> String {
     let now = time.map(|time| filled(&texts.recap.comes, &[("time", &in_words(time, texts))])).unwrap_or_default();
     format!("{}{now}", texts.recap.how)

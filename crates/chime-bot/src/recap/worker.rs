@@ -1,4 +1,4 @@
-//! Drives recaps: reads the messages, has the points made, writes the reply down.
+//! Handles recap jobs: loads the messages, requests the points from memory, and stores the reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
 use chime_telegram::{Telegram, TelegramError};
 
-/// Messages that a recap looks at, at most: the newest.
+/// Most messages read for a recap; the newest are used.
 const MOST_MESSAGES: usize = 3000;
 
-/// Makes recaps.
+/// Handlers of recap jobs.
 pub struct Recaps {
     pub store: Store,
     pub telegram: Telegram,
@@ -35,37 +35,37 @@ pub struct Recaps {
     pub wake: Wake,
     pub memory: Arc<Memory>,
     pub access: AccessConfig,
-    /// In which times are told where a chat has none of its own.
+    /// Time zone of chats that have set none.
     pub zone: Zone,
 }
 
-/// What a recap is to be made of.
+/// Input of a recap.
 struct Material {
     chat: ChatRow,
     said: Vec<StoredMessage>,
     is_cut: bool,
 }
 
-/// A reply, and the messages that it shows.
+/// Reply and the messages that it shows.
 struct Showing {
     reply: NewReply,
     chat: ChatKey,
     seqs: Vec<Seq>,
 }
 
-/// Where a recap goes, and for whom it is made.
+/// Request for a recap.
 struct Order {
     conversation: Conversation,
     span: (Timestamp, Timestamp),
-    /// The last message, among those of the last second.
+    /// Last message to include from the last second of the span.
     last: MessageId,
     on_behalf_of: Option<UserId>,
-    /// Where it goes; none where the chat itself gets it.
+    /// Private chat to send the recap to; `None` for the chat itself.
     private: Option<ChatId>,
 }
 
 impl Recaps {
-    /// Works on a `recap` job: the message `at` asks for what was said since `since`; for its author alone if `personal`.
+    /// Handles a `recap` job: the message `at` asks for a recap since `since`, for its author only if `personal`.
     pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> Outcome {
         match self.tell(job, at, since, personal).await {
             Ok(outcome) => outcome,
@@ -73,7 +73,7 @@ impl Recaps {
         }
     }
 
-    /// Works on a `chat_recap` job: the recap that a chat subscribed to.
+    /// Handles a `chat_recap` job: a recap that a chat subscribed to.
     pub async fn run_subscribed(&self, job: &Job, conversation: Conversation, span: (Timestamp, Timestamp)) -> Outcome {
         match self.tell_subscribers(job, conversation, span).await {
             Ok(outcome) => outcome,
@@ -81,7 +81,7 @@ impl Recaps {
         }
     }
 
-    /// Works on the periodic `recaps` job.
+    /// Handles the periodic `recaps` job.
     pub async fn start_due(&self) -> Outcome {
         let (now, zone) = (self.clock.now(), self.zone);
         match self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await {
@@ -112,7 +112,7 @@ impl Recaps {
         let order = Order {
             conversation: asking.conversation(),
             span: (since, asking.message.sent_at),
-            // What asks for the recap is no part of it.
+            // Excludes the message that asks for the recap.
             last: MessageId(at.message.0 - 1),
             on_behalf_of: Some(asking.message.sender.id),
             private,
@@ -139,7 +139,8 @@ impl Recaps {
         self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
     }
 
-    /// Whether Telegram says that nothing can be sent there: who blocked the bot is not always told of.
+    /// Returns `true` if Telegram says that the chat cannot be reached. It does not always report that a user blocked
+    /// the bot.
     async fn is_out_of_reach(&self, private: ChatId) -> bool {
         matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
     }
@@ -164,7 +165,7 @@ impl Recaps {
         let Some(chat) = chat else { return self.write(job, None, None).await };
         let last = MessageId(i64::MAX);
         let order = Order { conversation, span, last, on_behalf_of: None, private: None };
-        // Quiet when nothing happened.
+        // No message if nothing happened.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
         let (made_by, parts) = (Some(job.payload.clone()), formatted(&recap, None));
@@ -172,7 +173,7 @@ impl Recaps {
         self.write(job, Some(Showing { reply, chat: conversation.chat, seqs: rests_on }), None).await
     }
 
-    /// The recap, and the messages that it rests on. None where nothing was said that is worth one.
+    /// Returns the recap and its source messages, or `None` if nothing worth a recap was said.
     async fn recap(&self, order: &Order) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
         let found = self.store.read(move |conn| material(conn, conversation, (span.0, (span.1, last)))).await?;
@@ -190,7 +191,7 @@ impl Recaps {
             .store
             .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, &wanted)?, chat)))
             .await?;
-        // Each point leads to a message that is there to be read.
+        // Each point must link to a message that can still be read.
         let points: Vec<_> =
             points.into_iter().filter(|point| point.sources.iter().any(|seq| places.contains_key(seq))).collect();
         if points.is_empty() {
@@ -203,8 +204,8 @@ impl Recaps {
         Ok(Some((recap, rests_on.into_iter().collect())))
     }
 
-    /// Writes a recap and another reply down, where there are any, and ends the job. Where something was forgotten meanwhile
-    /// the recap is made anew.
+    /// Stores the recap and another reply, if given, and finishes the job. If a source message was forgotten meanwhile,
+    /// the job runs again.
     async fn write(&self, job: &Job, recap: Option<Showing>, also: Option<NewReply>) -> chime_store::Result<Outcome> {
         let (payload, now) = (job.payload.clone(), self.clock.now());
         let is_written = self
@@ -238,14 +239,14 @@ fn formatted(recap: &Recap, note: Option<String>) -> Vec<FormattedText> {
     format_parts(&markdown, &links, &[])
 }
 
-/// The message that asks for a recap: who, where and when. The words of a member who opted out went with the command that
-/// started this, and are not needed. None where it was forgotten meanwhile, which leaves a stub of nobody.
+/// Returns the message that asks for a recap. The words of a member who opted out are gone by now and are not needed.
+/// Returns `None` if the message was forgotten meanwhile, which leaves a stub without an author.
 fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMessage>> {
     let found = messages::find_any(conn, at.chat, at.message)?;
     Ok(found.filter(|asking| asking.message.sender.id != UserId(0)))
 }
 
-/// What members said in the span. Commands and questions to a bot are no talk.
+/// Loads the members' messages in the span, without commands and questions to a bot.
 fn material(
     conn: &Reader,
     conversation: Conversation,
@@ -275,7 +276,7 @@ fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::R
     Ok(found)
 }
 
-/// Starts the recaps that are due, each once: a later look begins where this one ended.
+/// Starts the recaps that are due, each once: the next run continues where this one ended.
 fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result<()> {
     for subscription in recaps::all(tx)? {
         let Some(row) = chats::by_key(tx, subscription.chat)? else { continue };
@@ -291,7 +292,7 @@ fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result
     Ok(())
 }
 
-/// None where the row holds no time that there is.
+/// Returns the time of a subscription, or `None` if the row does not hold a valid one.
 pub fn time_of(subscription: &recaps::Subscription) -> Option<RecapTime> {
     let weekday = match subscription.weekday {
         Some(day) => Some(chrono::Weekday::try_from(day).ok()?),

@@ -1,4 +1,4 @@
-//! Case files, as `data/answers/README.md` describes them.
+//! Reads case files; `data/answers/README.md` describes the format.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const ASKED_AFTER: i64 = 120;
 const DAY: i64 = 24 * 60 * 60;
 /// Seconds between two lines that were written in the same minute.
 const BURST: i64 = 5;
-/// Where histories are looked for, beside the folder of the case file and from the working folder.
+/// Folders with histories: relative to the case file's folder, and to the working folder.
 const HISTORIES: [&str; 2] = ["../chats", "data/chats"];
 
 #[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
@@ -23,7 +23,7 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:-(\d{1,4})d )?(\d\d):(\d\d) ([^:>]+?)(?: > (\d+))?: (.*)$").expect("a constant pattern")
 });
 
-/// What a case asks of the bot. The order is that of the table.
+/// Kind of question in a case, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name in case files.
+    /// Returns the name in case files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare",
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// A question to a chat, with what a right answer holds.
+/// Question in a chat, with the expected content of a right answer.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub id: String,
@@ -67,13 +67,13 @@ pub struct Case {
     pub lines: Vec<Line>,
     pub asker: String,
     pub ask: String,
-    /// When the question is asked, in seconds after midnight of its day.
+    /// Time of the question, in seconds after midnight of its day.
     pub asked_at: i64,
     /// The number of the line that the question replies to.
     pub reply_to: Option<i64>,
     pub facts: Vec<Regex>,
     pub never: Vec<Regex>,
-    /// Numbers of the lines that a right answer may link to; empty where no source is expected.
+    /// Numbers of the lines that a right answer may link to; empty if no source is expected.
     pub sources: Vec<i64>,
 }
 
@@ -95,7 +95,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns whether the bot itself wrote it.
+    /// Returns `true` if the bot wrote the line.
     pub fn is_of_bot(&self) -> bool {
         self.name == "Bot"
     }
@@ -116,7 +116,7 @@ pub enum CaseError {
 /// Reads case files, and every `*.toml` of folders, in the order of their names.
 ///
 /// # Errors
-/// When a file cannot be read, or a case is not well formed.
+/// Fails if a file cannot be read or a case is not well formed.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<Case>, CaseError> {
     let mut cases = Vec::new();
     let mut ids = HashSet::new();
@@ -172,7 +172,7 @@ fn history_file(cases: &Path, name: &str) -> PathBuf {
     found.unwrap_or_else(|| beside.join(&file))
 }
 
-/// A case as it stands in its file.
+/// Case as written in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -229,7 +229,7 @@ fn patterns(written: &[String]) -> Result<Vec<Regex>, String> {
     written.iter().map(|pattern| Regex::new(pattern).map_err(|error| error.to_string())).collect()
 }
 
-/// Reads `[-Nd ]HH:MM Name[ > number]: text` lines, numbered from `first`.
+/// Parses `[-Nd ]HH:MM Name[ > number]: text` lines, numbered from `first`.
 fn chat(written: &str, first: i64) -> Result<Vec<Line>, String> {
     let mut lines: Vec<Line> = Vec::new();
     let said = written.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -251,7 +251,7 @@ fn chat(written: &str, first: i64) -> Result<Vec<Line>, String> {
     Ok(lines)
 }
 
-/// A history moved by whole days so that it ends as late as it can before `until`, and not after the question's day.
+/// Moves a history by whole days so that it ends as late as possible before `until`, and not after the question's day.
 fn before(history: &[PackMessage], until: i64) -> Vec<Line> {
     let Some(last) = history.last() else { return Vec::new() };
     let time = last.date.rem_euclid(DAY);

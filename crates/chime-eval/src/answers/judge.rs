@@ -1,4 +1,4 @@
-//! Judges one answer by its case.
+//! Judges an answer by its case.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::answers::{Case, Detector, UnknownLanguage};
 
-/// Letters and digits of a code of ours, such as the delimiter around the messages of members.
+/// Length of a random code of ours, such as the delimiter around members' messages.
 const CODE_CHARS: usize = 6;
 
-/// What belongs to the prompt and not into an answer.
+/// Prompt syntax that must not appear in an answer.
 #[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
 static INTERNALS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\bm\d+\b|\bu\d+\b|<<<|<\||\bfocus\b|\[source|uncertainty:").expect("a constant pattern")
@@ -18,44 +18,46 @@ static INTERNALS: LazyLock<Regex> = LazyLock::new(|| {
 #[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9A-Za-z]+").expect("a constant pattern"));
 
-/// What was sent for a question.
+/// Reply to a question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Answer {
     pub text: String,
-    /// What stands below the answer, such as the list of its sources.
+    /// Text below the answer, such as the list of its sources.
     pub below: String,
-    /// Whether the text only says that there is no answer.
+    /// `true` if the text only says that there is no answer.
     pub is_apology: bool,
     /// Numbers of the lines that the answer links to.
     pub links: Vec<i64>,
-    /// From the question to the final text.
+    /// Seconds from the question to the final text.
     pub seconds: f64,
     pub prompt_tokens: u64,
     pub answer_tokens: u64,
 }
 
-/// What is right and wrong about an answer.
+/// Judgement of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// All facts are there and nothing that must not be, in the expected language, and it is no apology.
+    /// `true` if the answer contains all facts and nothing forbidden, is in the expected language, and is no apology.
     pub is_right: bool,
-    /// Whether a line that holds the fact is linked; none where no source is expected.
+    /// `Some(true)` if a line with the fact is linked; `None` if no source is expected.
     pub is_sourced: Option<bool>,
     pub is_in_language: bool,
-    /// Words of the prompt that the answer shows and the chat does not.
+    /// Words from the prompt in the answer that are not in the chat.
     pub internals: Vec<String>,
     pub is_apology: bool,
 }
 
-/// Judges the answers to a set of cases.
+/// Judge of the answers to a set of cases.
 #[derive(Debug)]
 pub struct Judge {
     languages: Detector,
 }
 
 impl Judge {
+    /// Creates a judge for `cases`.
+    ///
     /// # Errors
-    /// When the language of a case is unknown.
+    /// Fails if the language of a case is unknown.
     pub fn of(cases: &[Case]) -> Result<Self, UnknownLanguage> {
         Ok(Self { languages: Detector::new(cases.iter().map(|case| case.language.as_str()))? })
     }
@@ -84,7 +86,7 @@ fn internals(case: &Case, text: &str) -> Vec<String> {
     found.filter(|found| !said(found)).map(str::to_owned).collect()
 }
 
-/// Returns whether a word looks like a random code: long, in capitals, with several digits among its letters.
+/// Returns `true` if a word looks like a random code: long, in capitals, with several digits.
 fn is_code(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let capitals = word.chars().filter(char::is_ascii_uppercase).count();

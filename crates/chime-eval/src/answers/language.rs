@@ -1,15 +1,15 @@
-//! The language of an answer, among those that the cases are in.
+//! Detects the language of an answer among the languages of the cases.
 
 use whatlang::Lang;
 
-/// Texts with fewer letters than this are in whatever language is expected.
+/// Number of letters below which a text passes for any language.
 const FEWEST_LETTERS: usize = 20;
-/// Below this confidence, of 1, a text may be in the expected language too.
+/// Confidence (0 to 1) below which a text may be in the expected language after all.
 const SURE: f64 = 0.4;
-/// The same where there is only one other language.
+/// The same when English is the only alternative.
 const SURE_OF_ENGLISH: f64 = 0.2;
 
-/// ISO 639-1 codes with the languages of the detector.
+/// ISO 639-1 codes of the languages that the detector knows.
 const CODES: &[(&str, Lang)] = &[
     ("cs", Lang::Ces),
     ("de", Lang::Deu),
@@ -34,21 +34,21 @@ const CODES: &[(&str, Lang)] = &[
 #[error("no language has the code {0:?} here")]
 pub struct UnknownLanguage(String);
 
-/// Returns whether an ISO 639-3 code and an ISO 639-1 code are of the same language.
+/// Returns `true` if an ISO 639-3 code and an ISO 639-1 code mean the same language.
 #[cfg(test)]
 pub fn is(three_letters: &str, two_letters: &str) -> bool {
     language(two_letters).is_some_and(|language| language.code() == three_letters)
 }
 
-/// Tells in which of a few languages a text is written.
+/// Detector for a few languages.
 #[derive(Debug)]
 pub struct Detector(whatlang::Detector);
 
 impl Detector {
-    /// Detects English and the languages with these ISO 639-1 codes.
+    /// Creates a detector for English and the languages with these ISO 639-1 codes.
     ///
     /// # Errors
-    /// When a code is unknown.
+    /// Fails if a code is unknown.
     pub fn new<'a>(codes: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownLanguage> {
         let mut languages = vec![Lang::Eng];
         for code in codes {
@@ -60,14 +60,14 @@ impl Detector {
         Ok(Self(whatlang::Detector::with_allowlist(languages)))
     }
 
-    /// Returns whether `text` may be in the language with this code: it is too short to tell, or it is detected as that
-    /// language, or as another one without confidence.
+    /// Returns `true` if `text` may be in the language `code`: it is too short to tell, is detected as that language,
+    /// or is detected as another one with low confidence.
     pub fn may_be(&self, text: &str, code: &str) -> bool {
         let Some(expected) = language(code) else { return false };
         if text.chars().filter(|c| c.is_alphabetic()).count() < FEWEST_LETTERS {
             return true;
         }
-        // English is what models fall back to, and easier to tell from one language than from many.
+        // Models fall back to English, and English is easier to tell from one language than from many.
         let is_english = whatlang::Detector::with_allowlist(vec![expected, Lang::Eng])
             .detect(text)
             .is_some_and(|found| found.lang() == Lang::Eng && found.confidence() > SURE_OF_ENGLISH);

@@ -1,4 +1,4 @@
-//! Figures over judged answers, and the table of them.
+//! Computes figures over judged answers and formats them as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::answers::{Answer, Case, Kind, Verdict};
 
-/// Who answered.
+/// Source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answerer {
     Chime,
-    /// The model itself, asked with a plain prompt.
+    /// The model alone, with a plain prompt.
     Plain,
 }
 
@@ -25,7 +25,7 @@ impl Answerer {
     }
 }
 
-/// An answer with its verdict.
+/// Answer with its judgement.
 #[derive(Debug, Clone, Serialize)]
 pub struct Judged {
     pub case: String,
@@ -48,10 +48,10 @@ pub struct Figures {
     pub right: usize,
     /// Right answers to cases with expected sources.
     pub to_source: usize,
-    /// Of these, those that link one of the sources.
+    /// Right answers that link to one of the expected sources.
     pub sourced: usize,
     pub in_language: usize,
-    /// Answers that show words of the prompt.
+    /// Answers that show words from the prompt.
     pub internals: usize,
     pub apologies: usize,
     pub median_seconds: f64,
@@ -85,7 +85,7 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
-/// Shows a row for each kind of case and one for all, of each answerer.
+/// Formats one row for each kind of case and one for all, for each answerer.
 pub fn table(judged: &[Judged]) -> String {
     let mut rows: BTreeMap<(Answerer, bool, &str), Vec<&Judged>> = BTreeMap::new();
     let mut kinds: Vec<Kind> = judged.iter().map(|one| one.kind).collect();

@@ -1,4 +1,5 @@
-//! `chime eval answers`: questions to made-up chats, answered by the daemon and by a plain prompt to the same model.
+//! `chime-eval answers`: questions about made-up chats, answered by the daemon and by the same model with a plain
+//! prompt.
 
 mod plain;
 mod stage;
@@ -16,7 +17,7 @@ use chime::telemetry;
 use chime_core::config::LogFormat;
 use chime_runtime::clock::Clock;
 
-/// What is written with `--json`.
+/// Content of the file for `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     answers: &'a [Judged],
@@ -44,7 +45,7 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
         let report = Report { answers: &judged, chime: of(Answerer::Chime), plain };
         serde_json::to_writer_pretty(create(path)?, &report)?;
     }
-    // A reader that went away, such as `head`, is no fault.
+    // Fails if the reader closed the pipe, as `head` does, which is not an error.
     let _ = write!(std::io::stdout(), "{}", table(&judged));
     if of(Answerer::Chime).apologies == cases.len() {
         return Err(format!(
@@ -91,7 +92,7 @@ async fn play(
     Ok(judged)
 }
 
-/// A question with its answers, each with what is right and wrong about it.
+/// Formats a question with its answers and their judgements.
 fn shown(case: &Case, answers: &[Judged]) -> String {
     let mut text = format!("{} ({}, {}) {}: {}\n", case.id, case.kind.name(), case.language, case.asker, case.ask);
     for Judged { answerer, answer, verdict, .. } in answers {

@@ -1,4 +1,4 @@
-//! `chime eval recall`: how well old messages and sessions are found.
+//! `chime-eval recall`: measures the search for old messages and sessions.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -28,7 +28,7 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
         write_predictions(create(path)?, &predictions)?;
     }
     let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
-    // A reader that went away, such as `head`, is no fault.
+    // Fails if the reader closed the pipe, as `head` does, which is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A chat's own data as JSON, a page of messages in memory at a time.
+//! Writes a chat's own data as JSON, with one page of messages in memory at a time.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use chime_core::{ChatId, ChatKey, Seq, StoredMessage, message_link};
 use chime_store::chats::ChatRow;
 use chime_store::{Store, StoreError, chats, messages};
 
-/// Messages read at once.
+/// Messages per page.
 const PAGE: usize = 1_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,8 @@ pub enum ExportError {
     Store(#[from] StoreError),
 }
 
-/// Writes what is kept of a chat and may be read: no stubs, and nothing of members who opted out. Gives how many messages.
+/// Writes the readable messages of a chat, without stubs and without members who opted out. Returns the number of
+/// messages.
 pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result<u64, ExportError> {
     let found = store.read(move |conn| chats::find(conn, chat)).await?;
     let Some(row) = found else { return Err(ExportError::NoSuchChat(chat)) };

@@ -1,4 +1,5 @@
-//! Reads an export twice from beginning to end, one message in memory at a time: first for what it holds, then for its messages.
+//! Reads an export twice with one message in memory at a time: first for the chats and topics in it, then for the
+//! messages.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,25 +14,25 @@ use crate::archive::import::source::{locate, open};
 use crate::archive::{Conversion, ExportedChat, TopicHints, Unusable};
 use chime_core::{Chat, Message, UserId};
 
-/// Messages written in one transaction.
+/// Messages per transaction.
 const BATCH: usize = 500;
 
-/// An export that was looked through.
+/// Export that has been scanned for its chats.
 #[derive(Debug)]
 pub struct ExportFile {
     pub(super) path: PathBuf,
-    /// The chats, in their order in the file.
+    /// Chats in file order.
     outlines: Vec<Outline>,
 }
 
-/// What the messages of a chat do not say themselves. In the file it may stand behind them.
+/// Facts about a chat that its messages do not contain. In the file they may come after the messages.
 #[derive(Debug, Default)]
 struct Outline {
     chat: ExportedChat,
     hints: TopicHints,
 }
 
-/// Messages of one chat, and how far the file is read.
+/// Messages of one chat, and the number of bytes read so far.
 pub struct Batch {
     pub chat: Chat,
     pub messages: Vec<Message>,
@@ -39,16 +40,16 @@ pub struct Batch {
     pub bytes: u64,
 }
 
-/// The chats that were left out, and whether the file was read to its end.
+/// Skipped chats, and the error if the file was not read to its end.
 pub struct Ended {
     pub left_out: Vec<(String, Unusable)>,
     pub outcome: Result<(), ImportError>,
 }
 
-/// Looks through a file, or the only export in a folder. Damage is left to be found by [`read`].
+/// Scans a file, or the only export in a folder. Damage is reported later, by [`read`].
 ///
 /// # Errors
-/// When there is no such file, or it is no export.
+/// Fails if there is no such file, or if it is not an export.
 pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
     let path = locate(path)?;
     let mut reading = Reading { pass: Pass::Outline, outlines: Vec::new(), met: 0, left_out: Vec::new() };
@@ -63,7 +64,7 @@ pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
     Ok(ExportFile { path, outlines: reading.outlines })
 }
 
-/// Reads the file and hands its messages over.
+/// Reads the file and sends its messages in batches.
 pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<Batch>) -> Ended {
     let ExportFile { path, outlines } = file;
     let bytes = Arc::new(AtomicU64::new(0));
@@ -81,7 +82,7 @@ enum Pass<'a> {
 struct Reading<'a> {
     pass: Pass<'a>,
     outlines: Vec<Outline>,
-    /// Lists of messages that were met in this pass.
+    /// Number of message lists met in this pass.
     met: usize,
     left_out: Vec<(String, Unusable)>,
 }
@@ -97,7 +98,7 @@ impl Reading<'_> {
     }
 }
 
-/// The whole file: one chat, or the lists of all.
+/// Top level of the file: one chat, or lists of chats.
 struct Root<'r, 'a>(&'r mut Reading<'a>);
 
 impl<'de> DeserializeSeed<'de> for Root<'_, '_> {
@@ -167,7 +168,7 @@ impl<'de> Visitor<'de> for Chats<'_, '_> {
 }
 
 struct Messages<'c, 'r, 'a> {
-    /// As far as the file said it before the messages.
+    /// Fields of the chat that come before the messages in the file.
     chat: &'c ExportedChat,
     reading: &'r mut Reading<'a>,
 }
@@ -216,12 +217,12 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
     }
 }
 
-/// A batch on its way.
+/// Batch being filled.
 struct Filling<'a> {
     exported: ExportedChat,
     bot: UserId,
     conversion: Conversion,
-    /// Unknown until somebody wrote, in a private chat.
+    /// In a private chat unknown until the partner's first message.
     chat: Option<Chat>,
     messages: Vec<Message>,
     unreadable: u64,
@@ -233,7 +234,7 @@ impl Filling<'_> {
     fn fill<'de, S: SeqAccess<'de>>(mut self, mut seq: S) -> Result<(), S::Error> {
         loop {
             let next = match seq.next_element::<Value>() {
-                // What was read before a damage is not lost.
+                // Messages before the damage are still imported.
                 Err(error) => {
                     self.hand_over()?;
                     return Err(error);
@@ -263,7 +264,7 @@ impl Filling<'_> {
         let messages = std::mem::replace(&mut self.messages, Vec::with_capacity(BATCH));
         let bytes = self.bytes.load(Ordering::Relaxed);
         let batch = Batch { chat: chat.clone(), messages, unreadable: std::mem::take(&mut self.unreadable), bytes };
-        // Nobody writes any more: the reason is told there.
+        // The receiver is gone, so writing has failed; the writer reports the reason.
         self.batches.blocking_send(batch).map_err(|_| E::custom("the import ended"))
     }
 }

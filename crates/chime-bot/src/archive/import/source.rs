@@ -1,4 +1,4 @@
-//! Finds the file of an export, and reads its bytes so that a JSON parser takes them.
+//! Finds the file of an export and repairs its bytes so that a JSON parser accepts them.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -10,12 +10,12 @@ use crate::archive::import::ImportError;
 
 const NAME: &str = "result.json";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 20;
-/// Two escapes that are one character: `\ud83d\ude00`.
+/// Length of a surrogate pair written as two escapes, such as `\ud83d\ude00`.
 const LONGEST: usize = 12;
 
-/// Finds the export that a path stands for: the file, or the only `result.json` in the folder or in the folders in it.
+/// Finds the export for a path: the file itself, or the only `result.json` in the folder or its direct subfolders.
 ///
 /// # Errors
 /// [`ImportError::NoExport`] and [`ImportError::SeveralExports`].
@@ -38,7 +38,7 @@ pub fn locate(path: &Path) -> Result<PathBuf, ImportError> {
     }
 }
 
-/// Lists files, some of many.
+/// Lists the first few files.
 fn listed(files: &[PathBuf]) -> String {
     const NAMED: usize = 5;
     let mut names: Vec<String> = files.iter().take(NAMED).map(|file| file.display().to_string()).collect();
@@ -48,7 +48,7 @@ fn listed(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Opens an export for a JSON parser; `bytes` counts those that were read.
+/// Opens an export for a JSON parser; `bytes` counts the bytes read.
 pub fn open(path: &Path, bytes: Arc<AtomicU64>) -> Result<impl Read, ImportError> {
     let file = File::open(path).map_err(|source| ImportError::File { path: path.to_owned(), source })?;
     Ok(BufReader::with_capacity(CHUNK, Mended::new(Counting { file, bytes })))
@@ -67,14 +67,15 @@ impl Read for Counting {
     }
 }
 
-/// JSON without a byte-order mark, in which halves of surrogate pairs are replaced. Exporters write such a half where they cut
-/// a text inside an emoji. The replacement is as long as the half: damage is told with its place in the file.
+/// Reader that removes a byte-order mark and replaces lone surrogates in JSON. Exporters write a lone surrogate where
+/// they cut a text inside an emoji. The replacement has the same length, so that positions in error messages stay
+/// right.
 struct Mended<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were handed out.
+    /// Number of buffered bytes that were handed out.
     taken: usize,
-    /// Bytes of the buffer that are mended.
+    /// Number of buffered bytes that are repaired.
     ready: usize,
     has_begun: bool,
     is_at_end: bool,
@@ -115,7 +116,7 @@ impl<R: Read> Read for Mended<R> {
     }
 }
 
-/// Replaces halves of surrogate pairs, and returns how many bytes are done: the last ones may need those that follow.
+/// Replaces lone surrogates and returns the number of finished bytes; the last few may depend on bytes that follow.
 fn mend(bytes: &mut [u8], is_end: bool) -> usize {
     let mut at = 0;
     while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | 0xed)) {
@@ -128,7 +129,7 @@ fn mend(bytes: &mut [u8], is_end: bool) -> usize {
     bytes.len()
 }
 
-/// Mends the escape or the character that `bytes` begins with, and returns its length.
+/// Repairs the escape or character at the start of `bytes` and returns its length.
 fn mend_one(bytes: &mut [u8]) -> usize {
     let unit = |at: usize| {
         let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
@@ -142,7 +143,7 @@ fn mend_one(bytes: &mut [u8]) -> usize {
             6
         }
         (_, Some(_)) => 6,
-        // A half written as a character.
+        // A lone surrogate encoded as UTF-8.
         ([first @ 0xed, second @ 0xa0..=0xbf, third, ..], None) => {
             [*first, *second, *third] = [0xef, 0xbf, 0xbd];
             3
@@ -156,7 +157,7 @@ fn mend_one(bytes: &mut [u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// Gives a byte at a time, so that every place is once at the end of what was read.
+    /// Reader that returns one byte at a time, so that every position is a buffer end once.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -171,7 +172,7 @@ mod tests {
     #[track_caller]
     fn check(bytes: &[u8], expected: &[u8]) {
         for end in 0..=bytes.len() {
-            // What is done at any place stays as it is.
+            // Finished bytes do not change later.
             let mut whole = bytes.to_vec();
             let done = mend(&mut whole[..end], false);
             mend(&mut whole[done..], true);

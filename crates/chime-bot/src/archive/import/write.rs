@@ -1,4 +1,5 @@
-//! Writes a batch of imported messages, as taking in an update does: nothing that anybody objects to, and nothing twice.
+//! Stores a batch of imported messages under the same rules as live updates: respects objections and stores nothing
+//! twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,21 +15,21 @@ use chime_store::chats::ChatRow;
 use chime_store::messages::TakenIn;
 use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
 
-/// A chat of which less is known has its language judged by what is imported first.
+/// Number of stored texts from which a chat's language counts as known. Below it, the import judges the language.
 const KNOWN_WELL: usize = 30;
 
-/// Messages that a dry run counted, which a run would know by then.
+/// Messages that a dry run has counted and that a real run would have stored by then.
 pub type Seen = HashSet<(ChatId, MessageId)>;
 
 #[derive(Clone)]
 pub struct Setting {
     pub access: AccessConfig,
-    /// Messages from before would be deleted at once.
+    /// Messages from before this time are past their retention.
     pub cutoff: Option<Timestamp>,
     pub now: Timestamp,
 }
 
-/// What a batch came to.
+/// Counts for one batch.
 pub struct Counted {
     chat: ChatId,
     title: Option<String>,
@@ -66,15 +67,15 @@ pub fn add(tally: &mut Tally, counted: Counted) {
     chat.unreadable += counted.unreadable;
 }
 
-/// Members of a chat whose words are not kept.
+/// Objections to keeping messages of a chat.
 struct Objections {
     members: HashSet<UserId>,
-    /// Up to when the whole chat was forgotten.
+    /// End of the period that was forgotten for the whole chat.
     forgotten_until: Option<Timestamp>,
 }
 
 impl Objections {
-    /// Reads those of a chat. In a chat that is not known they are those of members who opted out of every chat.
+    /// Reads the objections for a chat. For an unknown chat these are the members who opted out everywhere.
     fn read(conn: &Reader, row: Option<&ChatRow>) -> chime_store::Result<Self> {
         let members = consent::opted_out_of(conn, row.map_or(ChatKey(0), |row| row.key))?.into_iter().collect();
         let forgotten_until = row.map_or(Ok(None), |row| consent::forgotten_until(conn, row.key))?;
@@ -93,7 +94,7 @@ impl Objections {
     }
 }
 
-/// Counts what would come of a batch.
+/// Counts the results of a batch without writing it.
 pub fn count(conn: &Reader, batch: &Batch, setting: &Setting, seen: &mut Seen) -> chime_store::Result<Counted> {
     let row = chats::find(conn, batch.chat.id)?;
     let mut counted = Counted::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
@@ -173,7 +174,7 @@ pub fn take_in(tx: &Writer<'_>, batch: &Batch, setting: &Setting) -> chime_store
     Ok(counted)
 }
 
-/// Has each chat told how much was imported.
+/// Schedules a notice about the number of imported messages in each chat.
 pub fn announce(tx: &Writer<'_>, news: &[(ChatId, u64)], now: Timestamp) -> chime_store::Result<()> {
     for (chat, count) in news {
         jobs::add_or_move(tx, &JobPayload::Imported { chat: *chat, count: *count }, now)?;
@@ -187,7 +188,7 @@ fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &Settin
     Ok(served(conn, known, UserId(chat.id.0), &setting.access)? == Access::Allowed)
 }
 
-/// The chat's own retention comes first.
+/// Returns the time before which messages are expired. The chat's own retention has precedence.
 fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &Setting) -> chime_store::Result<Option<Timestamp>> {
     let own = row.map_or(Ok(None), |row| chats::own_retention(conn, row.key))?;
     Ok(match own {
@@ -196,7 +197,8 @@ fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &Setting) -> chime_stor
     })
 }
 
-/// Words are stemmed in the chat's language: what it is has to be known before the first of them is indexed.
+/// Sets the language of a chat that has few messages. Words are stemmed in that language, so it must be known before
+/// the first of them is indexed.
 fn with_language(tx: &Writer<'_>, row: ChatRow, said: &[Message]) -> chime_store::Result<ChatRow> {
     if messages::recent_texts(tx, row.key, KNOWN_WELL)?.len() >= KNOWN_WELL {
         return Ok(row);

@@ -1,4 +1,4 @@
-//! A chat is told what is kept of it, once.
+//! Tells a chat once which data is kept.
 
 use crate::commands::handlers::{Commands, format, notices_of};
 use crate::commands::notice::Notice;
@@ -11,7 +11,7 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};
 
 impl Commands {
-    /// Works on an `announce` job about a chat.
+    /// Handles an `announce` job for a chat.
     pub async fn announce(&self, job: &Job, chat: ChatId) -> Outcome {
         match self.tell_what_is_kept(job, chat).await {
             Ok(()) => Outcome::Finished,
@@ -19,7 +19,7 @@ impl Commands {
         }
     }
 
-    /// Works on an `imported` job: a chat is told that its history from before is read too.
+    /// Handles an `imported` job: tells a chat that older history was imported.
     pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> Outcome {
         let told = async {
             let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;

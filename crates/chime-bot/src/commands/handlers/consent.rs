@@ -1,4 +1,4 @@
-//! Commands that change what is kept of somebody, or who owns the bot.
+//! Commands about privacy and ownership, and the dispatch of commands to their handlers.
 
 use crate::commands::handlers::{Commands, Order};
 use crate::commands::notice::Notice;
@@ -26,7 +26,7 @@ impl Commands {
             CommandName::Notes => return self.list_notes(job, order).await,
             CommandName::Settings => return self.show_settings(job, order).await,
             CommandName::New => self.start_session(job, order).await?,
-            // Questions and help are answered elsewhere.
+            // `react` has answered these already.
             CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {
                 self.finish(job).await?
             }
@@ -34,7 +34,8 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// The code was compared when the message came in; by now its sender is an owner, or it was wrong.
+    /// Replies to a `/claim`. The code was compared when the message arrived, so its sender is an owner now or the code
+    /// was wrong.
     async fn welcome_owner(&self, job: &Job, order: Order) -> chime_store::Result<()> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         let is_owner = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
@@ -63,7 +64,7 @@ impl Commands {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
-        // It holds since the command was taken in.
+        // The opt-out has been in force since the command arrived.
         let markdown = wording::opted_out(reach(order.scope()), order.texts());
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
@@ -75,12 +76,12 @@ impl Commands {
         let (scope, sender, chat) = (order.scope(), order.message.message.sender.id, order.chat.key);
         let at = MessageAt::of(&order.message);
         let read = move |conn: &chime_store::Reader| {
-            // Of who was out when the command came in, no more than a stub of it is kept.
+            // If the sender was opted out when the command arrived, only a stub of the command was stored.
             let was_out = messages::is_stub(conn, at.chat, at.message)?;
             Ok((consent::opted_out(conn, chat, sender)?, was_out))
         };
         let (out, was_out) = self.store.read(read).await?;
-        // An opt-out of every chat is taken back where it was given.
+        // An opt-out of every chat can only be taken back in private.
         let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
         let told = Notice::Own(wording::opted_in(still, was_out, order.texts()));
         self.answer(job, &order.message, &told, |_| Ok(())).await
@@ -92,12 +93,12 @@ impl Commands {
 }
 
 impl Order {
-    /// What the bot says of itself, in the language of the chat.
+    /// Returns the bot's texts in the chat's language.
     pub(super) fn texts(&self) -> &'static Texts {
         texts(self.chat.speaks().code())
     }
 
-    /// In private everything is about every chat.
+    /// Returns the scope of an opt-out or opt-in: in private it covers every chat.
     fn scope(&self) -> Scope {
         match self.chat.chat.kind {
             ChatKind::Private => Scope::EveryChat,
@@ -105,7 +106,8 @@ impl Order {
         }
     }
 
-    /// An anonymous admin: which of the chat's own messages are theirs cannot be told.
+    /// Returns `true` if an anonymous admin sent the command. Their messages cannot be told from others sent as the
+    /// chat.
     pub(super) fn is_in_the_name_of_the_chat(&self) -> bool {
         let message = &self.message.message;
         message.sender.is_chat && message.sender.id.0 == message.chat.0

@@ -1,4 +1,4 @@
-//! `/export`: all that is kept of a chat, as a file in private, to its creator at once and to another admin after a day.
+//! `/export`: sends a chat's data as a file in private, to its creator at once and to other admins after a day.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,21 +17,21 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Language, chats, jobs};
 use chime_telegram::TelegramError;
 
-/// The file is made in memory. What is larger is written by `chime export` on the machine of the bot.
+/// Largest file to send, in bytes. It is built in memory; for more, the operator runs `chime export`.
 const LARGEST_BYTES: usize = 20 * 1024 * 1024;
 
-/// What became of an export.
+/// Result of an export.
 enum Exported {
     Sent,
     TooLarge,
-    /// They never opened a private chat with the bot.
+    /// The member never opened a private chat with the bot.
     CannotWrite,
     NoSuchChat,
     NotNow(Outcome),
 }
 
 impl Exported {
-    /// What the chat is told; none where there is nothing to say.
+    /// Returns the reply for the chat, or `None` if there is nothing to say.
     fn told(&self, texts: &Texts) -> Option<String> {
         match self {
             Self::Sent => Some(texts.export_sent.clone()),
@@ -68,7 +68,7 @@ impl Commands {
         let message = &order.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
         match exported.told(order.texts()) {
-            // In private the file speaks for itself.
+            // In private the file is reply enough.
             Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
                 self.finish(job).await?;
                 Ok(Outcome::Finished)
@@ -78,7 +78,7 @@ impl Commands {
         }
     }
 
-    /// Tells the chat that an admin gets the file in a day. Asking again changes nothing.
+    /// Announces in the chat that an admin gets the file in a day. Asking again does not change the time.
     async fn announce_export(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<Outcome> {
         let message = &order.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
@@ -104,7 +104,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// Works on an `export` job: the day is over in which it could be called off.
+    /// Handles an `export` job, due when the day for calling it off is over.
     pub async fn export_announced(
         &self,
         job: &Job,
@@ -158,11 +158,12 @@ impl Commands {
             Err(ExportError::Io(_)) => return Ok(Exported::TooLarge),
             Err(ExportError::NoSuchChat(_)) => return Ok(Exported::NoSuchChat),
         }
-        // A private chat has the number of its person.
+        // A private chat has the id of its user.
         Ok(match self.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
             Ok(()) => Exported::Sent,
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Exported::CannotWrite,
-            // It may have arrived. Once more does little harm, and a file every few seconds would.
+            // The file may have arrived. Sending it a second time does little harm; repeating it every few seconds
+            // would.
             Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) if attempts == 0 => {
                 Exported::NotNow(Outcome::Failed(format!("sending an export: {error}")))
             }
@@ -172,7 +173,7 @@ impl Commands {
     }
 }
 
-/// Bytes up to a limit; then writing fails.
+/// Writer into memory that fails above [`LARGEST_BYTES`].
 #[derive(Debug, Default)]
 struct Bounded {
     bytes: Vec<u8>,

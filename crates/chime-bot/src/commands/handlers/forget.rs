@@ -1,4 +1,4 @@
-//! `/forget`: who may have what forgotten, and having it done.
+//! `/forget`: checks who may delete what, and deletes it.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, chats, jobs, messages};
 use chime_telegram::{MemberStatus, TelegramError};
 
-/// Messages forgotten in one transaction: few enough that answering does not notice.
+/// Messages forgotten per transaction; small enough not to delay answers.
 const AT_ONCE: u32 = 16;
 
-/// Where somebody stands, or when that can be asked.
+/// Membership of a user in a chat, or the outcome for a job that cannot ask Telegram now.
 pub(super) enum Asked {
     Standing(Standing),
     NotNow(Outcome),
@@ -55,7 +55,7 @@ impl Commands {
             },
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
-            // Who does not belong to another chat learns nothing about it, not even that a message is there.
+            // Somebody outside a chat must not learn anything about it, not even that a message exists.
             Verdict::Refused(_) if place != message.chat => {
                 self.reply(job, &order, order.texts().not_kept.clone()).await
             }
@@ -69,7 +69,8 @@ impl Commands {
         }
     }
 
-    /// The chat that a request is about, and the message where it is about one; none where there is no such message.
+    /// Returns the chat of a request, and the message if the request names one. Returns `None` if there is no such
+    /// message.
     async fn target(
         &self,
         order: &Order,
@@ -98,7 +99,7 @@ impl Commands {
         }
     }
 
-    /// Writes the request down with the job that does it; it is told when it is done.
+    /// Stores the request with the job that does it. The chat gets a reply when it is done.
     async fn start_forgetting(&self, job: &Job, order: &Order, what: What) -> chime_store::Result<Outcome> {
         let (request, now) = (self.request(order, what, false), self.now());
         let (command, job, here) = (command_row(order), job.clone(), order.message.message.chat);
@@ -109,7 +110,7 @@ impl Commands {
                 }
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
-                // Not counted as forgotten: nobody thinks of the command as one of their messages.
+                // The command itself is not counted: members do not think of it as one of their messages.
                 let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
                 forget::messages(tx, &[command], manner)?;
                 jobs::finish(tx, job.kind(), &job.key())
@@ -145,7 +146,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// Works on a `forget` job; `request` is the row of the request.
+    /// Handles a `forget` job; `request` is the row of the request.
     pub async fn forget(&self, job: &Job, request: i64) -> Outcome {
         match self.do_forget(job, request).await {
             Ok(outcome) => outcome,
@@ -168,11 +169,11 @@ impl Commands {
                 Asked::NotNow(outcome) => return Ok(outcome),
             }
         }
-        // First, since afterwards nobody knows how old the messages were.
+        // Must come first: afterwards the age of the messages is unknown.
         let request = deletion.request;
         prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
-        // What is left of it in the file goes as soon as nobody waits for a write, and nobody waits for that.
+        // The scrub removes traces in the database file in the background, once no write is waiting.
         let now = self.now();
         let scrub = move |tx: &Writer<'_>| jobs::add_or_move(tx, &JobPayload::Scrub {}, now);
         self.store.write(Priority::Background, scrub).await?;
@@ -189,7 +190,7 @@ impl Commands {
         self.tell(job, &deletion, wording::forgotten(counts, texts)).await
     }
 
-    /// In the language of the chat that is told of it.
+    /// Returns the texts in the language of the chat that gets the reply.
     async fn texts_of(&self, deletion: &Deletion) -> chime_store::Result<&'static Texts> {
         let Some(to) = deletion.request.to else { return Ok(texts(Language::DEFAULT.code())) };
         let row = self.store.read(move |conn| chats::find(conn, to.chat)).await?;
@@ -206,7 +207,7 @@ impl Commands {
             .await
     }
 
-    /// Tells how a request ended, and ends it.
+    /// Reports the result of a request and removes it.
     async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> chime_store::Result<Outcome> {
         let id = deletion.id;
         let Some(to) = deletion.request.to else {
@@ -247,7 +248,7 @@ impl Commands {
     }
 }
 
-/// What is to go; none where there is nothing to name.
+/// Returns the data to delete, or `None` if the request names none.
 fn what(order: &Order, request: &Request, target: Option<&StoredMessage>) -> Option<What> {
     match (request, target) {
         (Request::Message(_), Some(target)) => Some(What::Message { chat: target.chat, seq: target.seq }),
@@ -261,7 +262,7 @@ fn what(order: &Order, request: &Request, target: Option<&StoredMessage>) -> Opt
     }
 }
 
-/// By Telegram's clock, which dates everything that the request is about. A command may be an edit.
+/// Returns the time of the command by Telegram's clock, which also dates the messages. A command may be an edit.
 fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }

@@ -1,4 +1,4 @@
-//! A chat that is not allowed is told once how to be, and left.
+//! Tells an unauthorised chat once how to get access, then leaves it.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, admission, chats, messages, outbox};
 use chime_telegram::TelegramError;
 
-/// How often it is looked whether the words are out: only then it leaves.
+/// Interval for checking whether the notice was sent; the bot leaves only afterwards.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// What is known of the chat when the job is taken up.
+/// State of the chat when the job starts.
 enum Place {
-    /// Nobody, or let in by now.
+    /// Unknown or authorised by now.
     Welcome,
     NotTold {
         row: ChatRow,
@@ -33,7 +33,7 @@ enum Place {
 }
 
 impl Commands {
-    /// Works on a `leave` job about a chat.
+    /// Handles a `leave` job for a chat.
     pub async fn leave(&self, job: &Job, chat: ChatId) -> Outcome {
         match self.turn_away(job, chat).await {
             Ok(outcome) => outcome,
@@ -72,7 +72,7 @@ impl Commands {
         self.store
             .read(move |conn: &Reader| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(Place::Welcome) };
-                // In a private chat the person and the chat have one id; in a group the sender does not matter.
+                // In a private chat the user and the chat have the same id; in a group the sender does not matter.
                 if served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed {
                     return Ok(Place::Welcome);
                 }
@@ -92,7 +92,7 @@ impl Commands {
     async fn go(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
         match self.telegram.leave_chat(chat).await {
             Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
-            // Out already, or out of reach for good.
+            // Already out, or never reachable again.
             Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
                 tracing::info!(chat.id = chat.0, %error, "chat {chat} cannot be left");
             }
@@ -110,7 +110,7 @@ impl Commands {
         self.end(job, |_| Ok(())).await
     }
 
-    /// Ends the job and notes what there is to, unless somebody adds the bot again in the meantime.
+    /// Finishes the job and runs `note`, unless the job was rescheduled because the bot was added again.
     async fn end<F>(&self, job: &Job, note: F) -> chime_store::Result<Outcome>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -141,12 +141,12 @@ impl Commands {
     }
 }
 
-/// Said once in a group or channel that is not allowed and of which nothing is kept, before leaving it.
+/// Returns the notice to an unauthorised group or channel from which nothing is stored.
 fn turned_away(chat: ChatId, texts: &Texts) -> String {
     filled(&texts.access.turned_away, &[("chat", &chat.to_string())])
 }
 
-/// Said once in private to somebody who may not write there.
+/// Returns the notice to somebody who may not write in private.
 fn turned_away_in_private(
     chat: ChatId,
     private_chats: PrivateChats,

@@ -14,10 +14,10 @@ use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
 use chime_store::{chats, memory, sessions};
 
-/// What a `/memory` asks for.
+/// Parsed arguments of `/memory`.
 enum Request {
     Show,
-    /// Of the chat that a message's link leads to.
+    /// Shows the memory of the chat that a message link points to.
     ShowOf(MessagePlace),
     Set(bool),
     Unclear,
@@ -44,7 +44,7 @@ impl Commands {
         }
     }
 
-    /// The talk that is open ends with the command.
+    /// Handles `/new`: the current session ends at this command.
     pub(super) async fn start_session(&self, job: &Job, order: Order) -> chime_store::Result<()> {
         let message = &order.message.message;
         let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
@@ -53,7 +53,7 @@ impl Commands {
         self.answer(job, &order.message, &Notice::Own(order.texts().memory.new_talk.clone()), also).await
     }
 
-    /// Whoever writes in a chat is of it.
+    /// Shows the memory of `chat`. The caller has checked that the sender belongs to it.
     async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> chime_store::Result<Outcome> {
         let (key, zone) = (chat.key, self.zone);
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
@@ -75,7 +75,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// In private, about another chat: for its members.
+    /// Shows the memory of another chat in private, to members of that chat only.
     async fn show_memory_of(&self, job: &Job, order: &Order, place: MessagePlace) -> chime_store::Result<Outcome> {
         let found = self
             .store

@@ -1,4 +1,4 @@
-//! The text of a file that is to be saved as a note.
+//! Reads the text of a file to save as a note.
 
 use crate::commands::handlers::{Commands, Order, of_telegram};
 use chime_core::texts::NoteTexts;
@@ -6,20 +6,20 @@ use chime_jobs::worker::Outcome;
 use chime_store::inbox;
 use chime_telegram::{AttachedFile, TelegramError, attached_file};
 
-/// Larger texts are no notes.
+/// Largest file accepted as a note.
 const LARGEST_BYTES: usize = 1024 * 1024;
 
-/// What became of the file of a `/note`.
+/// Text of the file of a `/note`, or the reason why there is none.
 pub(super) enum FileText {
-    /// The command came with no file, and replies to none.
+    /// The command has no file and does not reply to one.
     NoFile,
     Text(String),
-    /// Why it is not saved.
+    /// The file cannot be saved.
     Unusable(FileFault),
     NotNow(Outcome),
 }
 
-/// Why a file is no note.
+/// Reason for not saving a file.
 pub(super) enum FileFault {
     Kind,
     Large,
@@ -39,7 +39,7 @@ impl FileFault {
 }
 
 impl Commands {
-    /// Reads the file that the command came with, or that it replies to. What is kept of its update names it.
+    /// Reads the file attached to the command or to the message it replies to, found in the stored update.
     pub(super) async fn text_of_file(&self, order: &Order) -> chime_store::Result<FileText> {
         let (chat, id) = (order.message.message.chat, order.message.message.id);
         let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
@@ -68,7 +68,7 @@ fn is_text(file: &AttachedFile) -> bool {
 
 fn text(bytes: Vec<u8>) -> FileText {
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    // Some editors begin a file with a mark of its order of bytes.
+    // Some editors start a file with a byte-order mark.
     let text = text.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
     match text.filter(|text| text.chars().any(char::is_alphanumeric)) {
         Some(text) => FileText::Text(text),

@@ -12,15 +12,15 @@ use chime_jobs::worker::Outcome;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, messages, notes};
 
-/// A chat that needs more keeps its texts elsewhere.
+/// Most notes of a chat; larger collections belong elsewhere.
 const MOST_NOTES: usize = 200;
-/// The same in pieces: every question is compared with each of them.
+/// Most pieces of all notes of a chat. Every question is compared with each piece.
 const MOST_PIECES: usize = 4_000;
 
-/// What a `/note` asks for.
+/// Parsed arguments of `/note`.
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
-    /// The message that it replies to.
+    /// Saves the message that the command replies to.
     SaveParent,
     Save(String),
     Delete(u32),
@@ -35,7 +35,8 @@ fn request(args: &str, is_reply: bool) -> Request {
     }
 }
 
-/// What is to be deleted: one note by its number. Others than one are unclear; none where it is a text that only begins so.
+/// Parses the text after `delete`. Anything but exactly one number is unclear. Returns `None` for a text that only
+/// begins with "delete", which is saved.
 fn deletion(named: &str) -> Option<Request> {
     let words = named.split(|c: char| c.is_whitespace() || c == ',').map(|word| word.trim_matches(['#', '.', '!']));
     let mut numbers = Vec::new();
@@ -100,7 +101,7 @@ impl Commands {
         }
     }
 
-    /// The message that the command replies to, where it is kept, and the command.
+    /// Returns the command and, if it is stored, the message that it replies to.
     async fn with_parent(&self, order: &Order) -> chime_store::Result<Vec<Seq>> {
         let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
         let found = self.store.read(move |conn| match parent {
@@ -133,7 +134,7 @@ impl Commands {
             return self.say(job, order, order.texts().notes.full.clone()).await;
         }
         let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
-        // Its number is known before it is written, since nobody else writes notes of this chat meanwhile.
+        // The number can be read before writing, since nothing else writes notes of this chat in the meantime.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
         let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
         self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;

@@ -1,4 +1,4 @@
-//! `/recap`: which stretch is meant, and who may subscribe the chat.
+//! `/recap`: finds the requested period and manages the chat's subscription.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use chime_privacy::Standing;
 use chime_store::recaps::{self, Subscription};
 use chime_store::{Priority, jobs, messages};
 
-/// Moments at which a member wrote, among which the last visit is looked for.
+/// Number of the member's last messages among which the last visit is searched.
 const MOMENTS: usize = 200;
-/// Telegram dates messages by the second.
+/// Resolution of Telegram's message dates.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
@@ -47,7 +47,7 @@ impl Commands {
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
                 let wrote = self.store.read(wrote).await?;
-                // Who was here for the first time just now is told what came since then.
+                // A member who wrote for the first time just now gets a recap from that message on.
                 match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
                     Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
                     None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
@@ -64,7 +64,7 @@ impl Commands {
         }
     }
 
-    /// The recap itself is the work of a job of its own.
+    /// Schedules a job that writes the recap.
     async fn start_recap(
         &self,
         job: &Job,
@@ -119,7 +119,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// What becomes of the command where its sender may not decide for the chat.
+    /// Replies and returns the outcome if the sender may not decide for the chat; returns `None` if they may.
     async fn unless_admin(&self, job: &Job, order: &Order) -> chime_store::Result<Option<Outcome>> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         if self.store.read(move |conn| is_owner(conn, sender, &access)).await? {
@@ -140,14 +140,14 @@ impl Commands {
     }
 }
 
-/// When the day began that was so many `days` before `at`, by the clocks of `zone`.
+/// Returns the start of the day that was `days` days before `at`, in `zone`.
 fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
     let today = zone.local(at).date_naive();
     let day = today.checked_sub_days(Days::new(days)).unwrap_or(today);
     zone.moment(day.and_time(NaiveTime::MIN))
 }
 
-/// How many days ago it was `day`, from 1 to 7: who means today says so.
+/// Returns how many days ago it last was `day`, from 1 to 7; for today there is `Request::Today`.
 fn days_since(day: Weekday, at: Timestamp, zone: Zone) -> u64 {
     match zone.local(at).weekday().days_since(day) {
         0 => 7,

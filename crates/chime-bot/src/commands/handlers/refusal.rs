@@ -1,4 +1,4 @@
-//! Tells that a trigger was one too many: in words, by a reaction, or by one line where reactions are off.
+//! Tells a member that a trigger was refused: in words, by a reaction, or by one line if the reaction fails.
 
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
@@ -9,13 +9,13 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, chats, jobs, outbox, refusals};
 use chime_telegram::TelegramError;
 
-/// Seen, and left alone. One of the few emoji with which bots may react.
+/// Reaction to a refused trigger. Telegram lets bots react with a few emoji only.
 pub const REFUSED_REACTION: &str = "👀";
-/// After so many attempts the line in words stands in for the reaction.
+/// Attempts at the reaction, after which a line of text replaces it.
 const REACTION_ATTEMPTS: u32 = 3;
 
 impl Commands {
-    /// Works on a `refusal` job about the refused trigger `at`.
+    /// Handles a `refusal` job for the refused trigger `at`.
     pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> Outcome {
         match self.explain_refusal(job, at).await {
             Ok(outcome) => outcome,
@@ -68,8 +68,8 @@ impl Commands {
         }
     }
 
-    /// Writes the words down as a reply and ends the job, in one transaction. Of the line that stands in for reactions
-    /// there is one.
+    /// Stores the words as a reply and finishes the job, in one transaction. The line that replaces reactions is
+    /// written only once.
     async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> chime_store::Result<Outcome> {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
@@ -100,7 +100,7 @@ fn write(
     jobs::finish(tx, kind, key)
 }
 
-/// Whether the same reaction may succeed later.
+/// Returns `true` if the same reaction may succeed later.
 fn may_pass(error: &TelegramError) -> bool {
     matches!(error, TelegramError::NotSent(_) | TelegramError::Unknown(_) | TelegramError::Failed { .. })
 }

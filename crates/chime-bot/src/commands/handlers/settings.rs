@@ -1,4 +1,4 @@
-//! `/settings`: the panel, and presses on its buttons.
+//! `/settings`: shows the panel and handles its buttons.
 
 use crate::commands::handlers::forget::Asked;
 use crate::commands::handlers::{Commands, Order};
@@ -17,7 +17,7 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, chat_settings, chats, memory, presses};
 use chime_telegram::TelegramError;
 
-/// Whether somebody may change the settings of a chat.
+/// Permission of a user to change the settings of a chat.
 pub(super) enum Right {
     Yes,
     No,
@@ -124,7 +124,7 @@ impl Commands {
             }
             Right::Yes => {
                 let (key, query) = (chat.key, press.query.clone());
-                // In one transaction: a press that is seen to twice must not undo a later one.
+                // One transaction, so that handling a press twice cannot undo a later press.
                 let written = move |tx: &Writer<'_>| {
                     match change {
                         Change::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
@@ -140,7 +140,7 @@ impl Commands {
                     presses::ask_for(tx, &query, &Change::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
-                // As it is now: another language may hold.
+                // Reloaded, since the language may have changed.
                 let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
                 let again = self.show_again(press, &chat).await?;
                 return self.confirm_shown(job, press, again).await;
@@ -171,8 +171,8 @@ impl Commands {
         }
     }
 
-    /// Shows the panel as things stand now. Gives when to do so where Telegram asks for a pause; one that cannot be shown for
-    /// another reason is right after the next press.
+    /// Updates the panel to the current settings. Returns the time for another attempt if Telegram asks for a pause;
+    /// after any other error the next press shows it right.
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> chime_store::Result<Option<Timestamp>> {
         let panel = self.panel(chat).await?;
         let texts = texts(chat.speaks().code());

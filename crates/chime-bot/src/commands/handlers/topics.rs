@@ -1,4 +1,4 @@
-//! `/topics`: what the chat talks about, what this conversation is about now, and which tags are the same.
+//! `/topics`: lists the topics of a chat, sets the current topic, and merges topics.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use chime_memory::topics::near_pairs;
 use chime_store::tags::Tag;
 use chime_store::{Reader, Writer, jobs, outbox, summaries, tags, topics as rows};
 
-/// Topics that are listed.
+/// Topics in the list.
 const LISTED: u32 = 20;
-/// Tags among which near ones are looked for, and pairs that are suggested.
+/// Tags compared with each other for near-duplicates, and the number of pairs suggested.
 const COMPARED: u32 = 100;
 const PAIRS: usize = 3;
-/// Sessions of a tag, and messages of a session, with which a reply that names the tag goes.
+/// Limits on the messages recorded as sources of a reply: sessions per tag, and messages per session.
 const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
@@ -97,7 +97,8 @@ impl Commands {
         self.store.read(move |conn| tags::find(conn, chat, &tag.key)).await
     }
 
-    /// Tags are words of members: what names them goes with the messages behind them.
+    /// Replies with tags, which are members' words: the reply's text is deleted when one of its source messages is
+    /// forgotten.
     async fn say_of_tags<F>(
         &self,
         job: &Job,
@@ -119,7 +120,7 @@ impl Commands {
     }
 }
 
-/// Messages behind tags.
+/// Returns the source messages of tags.
 fn grounds<'a>(conn: &Reader, named: impl IntoIterator<Item = &'a Tag>) -> chime_store::Result<BTreeSet<Seq>> {
     let mut found = BTreeSet::new();
     for tag in named {

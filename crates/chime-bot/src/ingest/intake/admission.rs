@@ -1,4 +1,4 @@
-//! A trigger becomes a job, unless it is one too many: then the job is to say so.
+//! Starts the job of a trigger, or the job that reports a refusal if the trigger exceeds the rate limit.
 
 use chime_access::admission::recent;
 use chime_access::{Decision, admit, subject};
@@ -7,22 +7,22 @@ use chime_core::{Because, ChatKey, Conversation, Job, JobKind, JobPayload, Messa
 use chime_store::refusals::Counted;
 use chime_store::{Writer, jobs, refusals};
 
-/// What became of a trigger.
+/// Result of admitting a trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// Its job is or was there already.
+    /// Its job exists or existed already.
     Known,
     Started(Job),
-    /// With the job that says so.
+    /// Refused, with the job that says so.
     Refused(Because, Job),
 }
 
-/// A trigger and the job that it asks for.
+/// Trigger and the job that it requests.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     pub job: JobPayload,
     pub chat: ChatKey,
-    /// With the words of a member who opted out, which are not stored.
+    /// The complete message, even if its author opted out and its words are not stored.
     pub message: &'a Message,
 }
 
@@ -32,7 +32,7 @@ impl Request<'_> {
     }
 }
 
-/// Adds the job that is asked for. A trigger is judged once: what was refused stays refused when it comes again.
+/// Adds the requested job. A trigger is judged once: when a refused trigger arrives again, it stays refused.
 pub fn start(
     tx: &Writer<'_>,
     request: Request<'_>,
@@ -47,7 +47,7 @@ pub fn start(
     let refusal = JobPayload::Refusal { at: MessageAt { chat: message.chat, message: message.id } };
     let is_known = jobs::exists(tx, job.kind(), &job.key())? || jobs::exists(tx, JobKind::Refusal, &refusal.key())?;
     if is_known {
-        // The message may have been edited: what is not worked on yet is about its present words.
+        // The message may have been edited; a job that has not started yet uses the current text.
         jobs::replace(tx, &job)?;
         return Ok(Start::Known);
     }
@@ -71,7 +71,7 @@ pub fn start(
     }
 }
 
-/// A tag that was added by an edit is as old as the edit.
+/// Returns the time of the question: a mention added by an edit is as old as the edit.
 fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }

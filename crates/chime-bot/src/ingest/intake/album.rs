@@ -1,25 +1,25 @@
-//! An album is one trigger, not one a photo: its messages arrive one by one, and the words may stand under any of them.
+//! Makes an album one trigger. Its messages arrive one by one, and any of them may have the caption.
 
 use std::time::Duration;
 
 use chime_core::{JobKind, JobPayload, Message, MessageAt, ParsedTrigger, Timestamp};
 use chime_store::{Reader, Writer, jobs, messages};
 
-/// The photos of an album arrive within this time of each other: then the answer knows them all, and replies to the one
-/// with words.
+/// Wait for the rest of an album. Its messages arrive within this time, so the answer has all photos and replies to the
+/// message with the caption.
 pub const SETTLES: Duration = Duration::from_secs(1);
 
-/// What the other messages of an album have set in motion.
+/// State of the job for an album, as started by its other messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
     Nothing,
-    /// By a photo without words, and at this moment it starts.
+    /// A photo without words has started a job that is due at this time.
     Wordless(MessageAt, Timestamp),
-    /// It has words of its own, or has started.
+    /// A job with words exists, or a job has started.
     Done,
 }
 
-/// What is begun for the album that `message` belongs to; nothing where it belongs to none.
+/// Returns the state of the job for the album of `message`; `Nothing` if it belongs to no album.
 pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::Result<Begun> {
     let Some(album) = &message.album else { return Ok(Begun::Nothing) };
     for (id, is_wordless) in messages::of_album(conn, message.chat, album)? {
@@ -33,7 +33,7 @@ pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::R
     Ok(Begun::Nothing)
 }
 
-/// Has `message`, which has the words, answered in place of the photo at `wordless`.
+/// Replaces the job for the photo at `wordless` by a job for a message that has words.
 pub fn take_over(tx: &Writer<'_>, wordless: MessageAt, job: &JobPayload, due_at: Timestamp) -> chime_store::Result<()> {
     jobs::finish(tx, JobKind::Answer, &wordless.to_string())?;
     jobs::add(tx, job, due_at)?;

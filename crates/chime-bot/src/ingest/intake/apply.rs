@@ -1,4 +1,4 @@
-//! Writing a batch: raw updates, rows, jobs and the offset in one transaction.
+//! Writes a batch: raw updates, rows, jobs and the offset in one transaction.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -25,56 +25,56 @@ use chime_store::{
     sessions, topic_names,
 };
 
-/// What taking in an update depends on beside the update.
+/// Configuration that taking in an update needs.
 #[derive(Debug)]
 pub struct Setting {
     pub bot: BotIdentity,
     pub access: AccessConfig,
-    /// Where nobody owns the bot yet.
+    /// Code for claiming the bot, if it has no owner yet.
     pub claim: Option<ClaimCode>,
-    /// Whether chats are told what is kept of them.
+    /// `true` if chats get a notice about the data that is kept.
     pub announces: bool,
     pub languages: &'static Languages,
     pub backlog_max_age: Duration,
-    /// None: nobody asks too often.
+    /// `None` for no rate limit.
     pub rate: Option<RateLimit>,
-    /// Whether what is spoken is transcribed.
+    /// `true` if voice messages are transcribed.
     pub transcribes: bool,
 }
 
-/// When a batch is taken in.
+/// Time at which a batch is taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     pub now: Timestamp,
-    /// The same by Telegram's clock, which dates the messages: how old they are is told by no other.
+    /// Current time by Telegram's clock, which also dates the messages; use it to compute their age.
     pub there: Timestamp,
 }
 
-/// What a batch came to.
+/// Result of storing a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     pub stored: usize,
     /// Jobs that are due now.
     pub started: Vec<Job>,
-    /// Whether a job was put off until later.
+    /// `true` if jobs were added that are not in `started`.
     pub postponed: bool,
-    /// Kinds and reasons of updates that were parked.
+    /// Kind and reason of each update that was parked.
     pub parked: Vec<(String, String)>,
-    /// Triggers that were one too many.
+    /// Triggers refused by the rate limit.
     pub refused: Vec<(ChatId, Because)>,
-    /// New thumbs on answers: up or down.
+    /// New votes on answers: `true` for 👍, `false` for 👎.
     pub feedback: Vec<bool>,
-    /// Chats that wrote to us without being allowed.
+    /// Chats that wrote without being allowed.
     pub refused_chats: HashSet<i64>,
-    /// Hours of conversations in which something came in or changed: their sessions are looked at again.
+    /// Hours of conversations with new or changed messages. Sessions are computed again for these.
     pub touched: Touched,
-    /// Messages of members that came in.
+    /// New messages by members.
     pub turns: Turns,
-    /// Where something was said, and whether that is being answered.
+    /// Conversations with new messages; `true` if one of them is being answered.
     pub heard: HashMap<Conversation, bool>,
 }
 
-/// Stores `batch` and moves the offset. Must run inside the one transaction that makes all of it durable.
+/// Stores `batch` and moves the offset. Must run inside the one transaction that makes both durable.
 pub fn apply(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
@@ -82,7 +82,8 @@ pub fn apply(
     setting: &Setting,
     at: Moment,
 ) -> chime_store::Result<Applied> {
-    // A savepoint for each update would write the full-text index out for each: only a batch that holds a bad one pays.
+    // A savepoint for each update would write the full-text index for each, so only a batch that failed as a whole uses
+    // them.
     let together = chime_store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, take_in_all));
     let applied = match together {
         Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, take_in_apart)?,
@@ -94,12 +95,12 @@ pub fn apply(
     Ok(applied)
 }
 
-/// Whether the whole batch must come again, since it is not an update that is at fault.
+/// Returns `true` if the error is not caused by an update, so the whole batch must be retried.
 fn blames_the_file(error: &StoreError) -> bool {
     error.is_fatal() || error.is_passing()
 }
 
-/// Takes in what one update tells.
+/// Stores the events of one update.
 type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Moment, &mut Applied) -> chime_store::Result<Content>;
 
 fn apply_each(
@@ -125,7 +126,7 @@ fn apply_each(
             Content::Keep | Content::Drop => (false, None),
             Content::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
-        // What became rows is not kept twice; of what could not be read, all that came.
+        // Content that became rows is not stored twice; an update that could not be read is stored in full.
         let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
         let raw = raw.filter(|_| may_keep);
         if let Some(why) = &error {
@@ -144,7 +145,7 @@ fn apply_each(
     Ok(applied)
 }
 
-/// As [`take_in_all`], where one of the batch is known to fail: it takes nothing of the others with it.
+/// Like [`take_in_all`], in a savepoint, so that a failing update does not affect the rest of the batch.
 fn take_in_apart(
     tx: &Writer<'_>,
     events: &[Event],
@@ -162,7 +163,7 @@ fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &Setting) -> c
     update.traces.as_ref().map_or(Ok(false), |traces| keep::may_keep_unread(tx, traces, setting))
 }
 
-/// What may be kept of an update's raw text.
+/// Permission to keep the raw JSON of an update.
 enum Content {
     Keep,
     Drop,
@@ -176,7 +177,7 @@ fn take_in_all(
     at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<Content> {
-    // An update that tells nothing (of a kind we do not use, or not to be stored) leaves no content behind either.
+    // The raw JSON of an update without events is not kept either.
     let mut content = Content::Drop;
     for event in events {
         let kept = match event {
@@ -194,8 +195,8 @@ fn take_in_all(
     Ok(content)
 }
 
-/// A press is kept as a row of its own until it has had its outcome. Its raw text encloses the whole message that the
-/// button is below, and nothing of that is kept twice.
+/// Stores a button press as a row until its job is done. The raw JSON is dropped, since it contains the whole message
+/// with the button.
 fn take_in_press(
     tx: &Writer<'_>,
     press: &Press,
@@ -213,7 +214,7 @@ fn take_in_press(
     Ok(Content::Drop)
 }
 
-/// A thumb up or down on an answer is what its reader thinks of it. Other reactions say nothing.
+/// Stores a 👍 or 👎 on an answer as feedback. Other reactions are ignored.
 fn take_in_feedback(
     tx: &Writer<'_>,
     reaction: &Reaction,
@@ -240,7 +241,7 @@ fn opinion(emoji: &str) -> Option<bool> {
     }
 }
 
-/// `edited_at`: when, if it came as an edit.
+/// Stores a message. `edited_at` is set if it arrived as an edit.
 fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -253,7 +254,7 @@ fn take_in_message(
         applied.refused_chats.insert(chat.id.0);
         let (key, asks) = door::keep_out(tx, arrival, setting)?;
         if asks == Asks::AboutPrivacy {
-            // Held for the one job, as are words of somebody who opted out.
+            // The words are held for this job only, as for a member who opted out.
             start_work(tx, arrival, News { chat: key, came: Came::New, words: Words::Held }, setting, at, applied)?;
         }
         door::turn_away(tx, chat.id, at.now)?;
@@ -264,7 +265,8 @@ fn take_in_message(
     if chat.kind == ChatKind::Private {
         door::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     }
-    // Whoever hears somebody is there, whatever was told before. Only what tells of the bot itself may tell that it is gone.
+    // A message proves that the bot is in the chat, except one that names the bot itself: it may report the bot's
+    // removal.
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
     }
@@ -358,11 +360,11 @@ fn note_membership(
     applied: &mut Applied,
 ) -> chime_store::Result<Content> {
     if !membership.is_member {
-        // A group that became a supergroup is left under its former id, and goes on.
+        // After a migration the bot leaves the group's old id, but the chat continues under the new one.
         if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
             chats::set_removed(tx, row.key, now)?;
             sessions::cut_all(tx, row.key, now)?;
-            // Nothing can be said there any more.
+            // Nothing can be sent there any more.
             jobs::end_all_of(tx, membership.chat.id)?;
         }
         return Ok(Content::Drop);

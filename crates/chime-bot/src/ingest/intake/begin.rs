@@ -1,4 +1,4 @@
-//! Starts the jobs of a message once it is stored.
+//! Starts the jobs of a stored message.
 
 use crate::ingest::intake::admission::{self, Request, Start};
 use crate::ingest::intake::album::{self, Begun};
@@ -13,15 +13,15 @@ use chime_core::{
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chats, consent, jobs, messages, outbox, scrub};
 
-/// Where the words are that a job is to read.
+/// Storage of the words that a job is to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
     Stored,
-    /// Nowhere, since their author opted out: they are held for the one job.
+    /// Not stored, since the author opted out; held for one job.
     Held,
 }
 
-/// What was taken in of a message.
+/// Facts about a message that was just stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct News {
     pub chat: ChatKey,
@@ -48,7 +48,7 @@ pub fn start_work(
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
     if found.is_none() && message.edited_at.is_some() {
-        // The tag is gone from it: whoever answers all the same takes the whole text for the ask.
+        // The edit removed the mention; a job that still answers takes the whole text as the question.
         jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
     }
     let said = Said { at: at_message, sent_at: message.sent_at, came };
@@ -86,7 +86,7 @@ pub fn start_work(
     Ok(())
 }
 
-/// Starts the job of an album, unless another of its messages has. It waits for the others.
+/// Starts the job of an album, unless another of its messages did. The job waits for the rest of the album.
 fn start_album(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -124,8 +124,8 @@ fn start_album(
     Ok(())
 }
 
-/// Holds words that are kept nowhere for the job about them. Once they are dropped, nothing of them may stay in the log or in
-/// unused parts of the file.
+/// Holds words that are not stored until the job about them is done. The scrub then removes them from the write-ahead
+/// log and from unused pages of the database file.
 fn hold(tx: &Writer<'_>, message: &Message, words: Words, at: Moment) -> chime_store::Result<()> {
     if words == Words::Stored {
         return Ok(());
@@ -135,7 +135,7 @@ fn hold(tx: &Writer<'_>, message: &Message, words: Words, at: Moment) -> chime_s
     jobs::add_unless_due(tx, &JobPayload::Scrub {}, at.now.plus(scrub::HELD_FOR))
 }
 
-/// Whether another message of the same album was for us too: the album is counted once.
+/// Returns `true` if another message of the same album was a trigger too; an album is counted once.
 fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<bool> {
     let Some(album) = &arrival.message.album else { return Ok(false) };
     for mate in messages::album(tx, arrival.message.chat, album)? {
@@ -147,7 +147,7 @@ fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) ->
     Ok(false)
 }
 
-/// The tag without words that the message is the question of, if it is.
+/// Returns the earlier mention without words to which the message is the question, if there is one.
 fn bare_tag_before(
     tx: &Writer<'_>,
     chat: ChatKey,
@@ -158,7 +158,7 @@ fn bare_tag_before(
     split_ask::tag_before(tx, &arrival.message, conversation, |earlier| find_trigger(tx, earlier, arrival, setting))
 }
 
-/// Whether the message was for us as it is kept, before an edit is taken in.
+/// Returns `true` if the stored version of the message, before an edit, was a trigger.
 pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<bool> {
     match messages::find_any(tx, arrival.message.chat, arrival.message.id)? {
         Some(known) => Ok(find_trigger(tx, &known.message, arrival, setting)?.is_some()),
@@ -166,7 +166,7 @@ pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chi
     }
 }
 
-/// How `message` is for us, if it is: what `arrival` brings, or another of its chat that replies to the same.
+/// Returns the trigger in `message`, which is the arriving message or another of its chat with the same parent.
 fn find_trigger(
     tx: &Writer<'_>,
     message: &Message,
@@ -185,15 +185,15 @@ fn find_trigger(
     if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
         return Ok(found);
     }
-    // What would be thanks may be the answer to a question of ours.
+    // Apparent thanks may be the reply to a question by the bot.
     let said_before = answer_before(tx, message)?;
     let rules = Rules { said_before: said_before.as_ref(), ..rules };
     Ok(trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules))
 }
 
-/// The answer of ours that a few words without a reply may be about: it stands just before them.
+/// Returns the bot's answer just before the message, which a few words without a reply may refer to.
 fn answer_before(tx: &Writer<'_>, message: &Message) -> chime_store::Result<Option<Message>> {
-    /// In a group somebody may have come between.
+    /// In a group somebody may have written in between.
     const JUST_BEFORE: usize = 3;
     let Some(row) = chats::find(tx, message.chat)? else { return Ok(None) };
     let conversation = Conversation { chat: row.key, thread: message.thread };
@@ -203,7 +203,7 @@ fn answer_before(tx: &Writer<'_>, message: &Message) -> chime_store::Result<Opti
     Ok(if is_answer(tx, Some(&last))? { Some(last) } else { None })
 }
 
-/// Whether the parent is an answer or a recap of ours, rather than a notice or the output of another command.
+/// Returns `true` if the parent is an answer or a recap by the bot, not a notice or another command's reply.
 fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<bool> {
     let Some(parent) = parent else { return Ok(false) };
     let part = outbox::by_message(tx, parent.chat, parent.id)?;

@@ -1,4 +1,4 @@
-//! Admission of chats: one that may not be served is told once how that changes, and left.
+//! Authorizes chats. An unauthorised chat gets one notice about how to get access; then the bot leaves it.
 
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use chime_privacy::language_of_app;
 use chime_store::chats::ChatRow;
 use chime_store::{Writer, admission, chats, consent, jobs, messages};
 
-/// An update that an owner added the bot may come after the first message of the chat: so long is waited for it.
+/// Wait before turning a chat away: the update that an owner added the bot may come after the chat's first message.
 const ADMISSION_SETTLES: Duration = Duration::from_secs(3);
 
-/// Finds or creates the row of a chat that is served. A private chat is called by the name of its member, who may object.
+/// Finds or creates the row of an authorised chat. The title of a private chat is its member's name, so it is omitted
+/// if the member opted out.
 pub fn keep_chat(tx: &Writer<'_>, chat: &Chat) -> chime_store::Result<ChatRow> {
     if chat.kind == ChatKind::Private && consent::is_out_everywhere(tx, UserId(chat.id.0))? {
         return chats::upsert(tx, &nameless(chat));
@@ -24,13 +25,13 @@ pub fn keep_chat(tx: &Writer<'_>, chat: &Chat) -> chime_store::Result<ChatRow> {
     chats::upsert(tx, chat)
 }
 
-/// What a chat is called is none of what is kept of one that is not served.
+/// Returns the chat without its names, which are not stored for an unauthorised chat.
 fn nameless(chat: &Chat) -> Chat {
     Chat { title: None, username: None, ..chat.clone() }
 }
 
-/// Keeps nothing of a message in a chat that is not served but that there was one, and the language of its author's app. Gives
-/// whether it asks for what a chat that was served before may still be asked: about what is kept of whoever wrote it.
+/// Stores a stub for a message in an unauthorised chat, and the language of the author's app. Also returns whether the
+/// message is a privacy command: these are still handled in a chat that was authorised before.
 pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<(ChatKey, Asks)> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
     set_language_of_app(tx, row.key, arrival.language.as_deref())?;
@@ -40,7 +41,8 @@ pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_
     Ok((row.key, asks))
 }
 
-/// A chat is spoken to at first in the language of the app of whoever wrote there, or brought the bot.
+/// Sets the language in which the bot speaks in a new chat: that of the app of the user who wrote there or added the
+/// bot.
 pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) -> chime_store::Result<()> {
     match app.and_then(language_of_app) {
         Some(code) => chats::set_first_language(tx, chat, Language::from_code(code)),
@@ -48,20 +50,20 @@ pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) ->
     }
 }
 
-/// What a chat that is not served is still answered.
+/// Requests that are still handled in an unauthorised chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
     AboutPrivacy,
     Nothing,
 }
 
-/// Whether what came in is served.
+/// Decides whether a message is from an authorised chat or user.
 pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timestamp) -> chime_store::Result<Access> {
     let sender = arrival.message.sender.id;
     if arrival.chat.kind == ChatKind::Private
         && let Some((command, args)) = command_in(arrival, setting)
     {
-        // Everybody may know what is kept of them and have it deleted, wherever else they may write.
+        // Everybody may see and delete their data, even if they may not write anywhere else.
         if command.spec().is_about_privacy {
             return Ok(Access::Allowed);
         }
@@ -70,19 +72,19 @@ pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timesta
                 admission::add_owner(tx, sender, now)?;
                 tracing::info!(user.id = sender.0, "user {sender} claimed the bot and owns it now");
             }
-            // Whoever mistyped the code is told so.
+            // A wrong code gets a reply too.
             return Ok(Access::Allowed);
         }
     }
     served(tx, &arrival.chat, sender, &setting.access)
 }
 
-/// A chat that wrote to us without being allowed: it is told how to be, once, and left.
+/// Schedules the notice to an unauthorised chat, after which the bot leaves it.
 pub fn turn_away(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Result<()> {
     jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 
-/// The bot came into a chat, or its standing there changed. Gives whether the chat is served.
+/// Handles a change of the bot's membership in a chat. Returns whether the chat is authorised.
 pub fn enter(
     tx: &Writer<'_>,
     membership: &Membership,
@@ -97,10 +99,10 @@ pub fn enter(
     let access = served(tx, chat, *by, &setting.access)?;
     match (access, chat.kind) {
         (Access::Allowed, _) => keep_chat(tx, chat).map(drop)?,
-        // Whoever unblocks the bot has not said anything yet.
+        // A user who unblocked the bot has not written anything yet.
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
-            // Nothing may have been said there yet.
+            // The chat may have no row yet.
             let row = chats::upsert(tx, &nameless(chat))?;
             set_language_of_app(tx, row.key, membership.language.as_deref())?;
             jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;

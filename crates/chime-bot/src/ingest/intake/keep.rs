@@ -1,4 +1,4 @@
-//! Strips an arrival of what may not be kept: the store knows who opted out.
+//! Consent filter: decides which parts of an arriving message may be stored.
 
 use std::iter;
 
@@ -12,7 +12,7 @@ use chime_store::consent::Scope;
 use chime_store::deletions::What;
 use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs, messages};
 
-/// Whose words in `arrival` must not be kept.
+/// Returns the parts of `arrival` that must not be stored.
 pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store::Result<Withheld> {
     let lender = |message: &Message| is_lender_out(conn, chat.key, message);
     let mut named = false;
@@ -28,8 +28,7 @@ pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store
     })
 }
 
-/// Whether the author of borrowed words opted out: of the chat that they are carried into, or of the one where they stood
-/// first.
+/// Returns `true` if the author of forwarded or quoted words opted out, in this chat or in the chat they come from.
 fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<bool> {
     let Some(Borrowed { chat: origin, author: Some(author), .. }) = message.borrowed else { return Ok(false) };
     let origin = origin.map_or(Ok(None), |id| chats::find(conn, id))?.map(|row| row.key);
@@ -41,7 +40,7 @@ fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store
     Ok(false)
 }
 
-/// What a member says about being kept holds from this very message on. Gives whether there is work to do about it.
+/// Applies `/optin` and `/optout` from this message on. Returns `true` if a job was scheduled.
 pub fn obey(
     tx: &Writer<'_>,
     command: CommandName,
@@ -50,12 +49,12 @@ pub fn obey(
     now: Timestamp,
 ) -> chime_store::Result<bool> {
     let message = &arrival.message;
-    // Of an anonymous admin nobody can tell which messages are theirs.
+    // An anonymous admin's messages cannot be told from others sent as the chat.
     if message.sender.is_chat && message.sender.id.0 == message.chat.0 {
         return Ok(false);
     }
     let user = message.sender.id;
-    // In private everything is about every chat.
+    // In private the command covers every chat.
     let scope = if arrival.chat.kind == ChatKind::Private { Scope::EveryChat } else { Scope::Chat(chat) };
     match command {
         CommandName::Optin => consent::opt_in(tx, scope, user).map(|()| false),
@@ -63,7 +62,7 @@ pub fn obey(
             if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
                 return Ok(false);
             }
-            // Answers that rest on their words are hidden by now, and are taken out behind everything that somebody waits for.
+            // Answers based on the member's words are hidden already; this job deletes them with low priority.
             let what = What::Derived { chat: scope.chat(), user };
             let until = message.sent_at;
             let request =
@@ -76,7 +75,7 @@ pub fn obey(
     }
 }
 
-/// Whether a raw update holds words of nobody who objects.
+/// Returns `true` if a raw update contains no words of a member who opted out.
 pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool> {
     for (chat, message) in &traces.messages {
         if messages::is_stub(conn, *chat, *message)? {
@@ -92,7 +91,7 @@ pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool>
     Ok(true)
 }
 
-/// Whether a raw update that could not be read is of chats that are surely served: groups, known and allowed.
+/// Returns `true` if a raw update that could not be read comes only from known and authorised groups.
 pub fn may_keep_unread(conn: &Reader, traces: &Traces, setting: &Setting) -> chime_store::Result<bool> {
     for (chat, _) in &traces.messages {
         let is_served = match chats::find(conn, *chat)? {

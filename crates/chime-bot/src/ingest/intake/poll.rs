@@ -1,4 +1,4 @@
-//! The poll loop itself.
+//! The poll loop.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,50 +15,51 @@ use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Priority, Store, StoreError, inbox};
 use chime_telegram::{RawUpdate, Telegram, TelegramError};
 
-/// Telegram restarts update ids at random after a week without updates; a day less is safe.
+/// Age after which a stored offset is not used. Telegram restarts update ids at random after a week without updates;
+/// this is a day less.
 const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
 
-/// Takes updates in until it is stopped.
+/// Worker that takes in updates until it is stopped.
 pub struct Ingest {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub wake: Wake,
     pub health: PollHealth,
-    /// Where something was said, for whoever prepares for triggers there. Nobody has to listen.
+    /// Conversations with new messages, for a receiver that prepares answers there. The receiver is optional.
     pub heard: mpsc::Sender<Heard>,
     pub setting: Arc<Setting>,
 }
 
-/// When polling last did something, and what is wrong if it does not work.
+/// Time of the last poll result, and the current problem if polling does not work.
 #[derive(Debug, Clone)]
 pub struct PollHealth(Arc<Mutex<PollState>>);
 
 #[derive(Debug, Clone)]
 struct PollState {
-    /// Measured on the monotonic clock, so that a jump of the wall clock is no silence.
+    /// On the monotonic clock, so that a jump of the wall clock does not count as silence.
     last_sign: Stopwatch,
     trouble: Option<(TroubleKind, String, Stopwatch)>,
     /// Milliseconds by which this machine's clock is ahead of Telegram's.
     ahead_ms: Option<i64>,
 }
 
-/// What keeps updates from coming in.
+/// Problem that keeps updates from coming in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     pub kind: TroubleKind,
     pub what: String,
-    /// How long it has been so.
+    /// Duration of the problem so far.
     pub lasting: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleKind {
-    /// Telegram is out of reach, or has trouble itself.
+    /// Telegram cannot be reached or has a fault.
     Polling,
-    /// Somebody else polls.
+    /// Another process polls with the same token.
     Conflict,
-    /// The database takes nothing in.
+    /// The database rejects updates.
     Storing,
 }
 
@@ -67,30 +68,30 @@ impl PollHealth {
         Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None, ahead_ms: None })))
     }
 
-    /// How long ago polling last came back, with whatever result.
+    /// Returns the time since polling last returned, with any result.
     pub fn silent_for(&self) -> Duration {
         self.state().last_sign.elapsed()
     }
 
-    /// What is wrong now, if something is.
+    /// Returns the current problem, if there is one.
     pub fn trouble(&self) -> Option<Trouble> {
         let (kind, what, since) = self.state().trouble.clone()?;
         Some(Trouble { kind, what, lasting: since.elapsed() })
     }
 
-    /// Seconds by which this machine's clock is ahead of Telegram's; below zero where it is behind.
+    /// Returns the seconds by which this machine's clock is ahead of Telegram's; negative if it is behind.
     pub fn ahead_s(&self) -> Option<i64> {
         self.state().ahead_ms.map(|ms| ms / 1000)
     }
 
-    /// Compares the clocks when an answer has just come in.
+    /// Compares the clocks; to be called when a response has just arrived.
     fn compare(&self, here: Timestamp, there: Option<Timestamp>) {
         if let Some(there) = there {
             self.state().ahead_ms = Some(here.millis().saturating_sub(there.millis()));
         }
     }
 
-    /// Keeps what is wrong now, if something is.
+    /// Records a poll result, with the problem if there is one. The start of a continuing problem is kept.
     pub fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
         let mut state = self.state();
         let now = clock.stopwatch();
@@ -106,7 +107,7 @@ impl PollHealth {
     }
 }
 
-/// Why polling ended for good.
+/// Reason for stopping to poll for good.
 #[derive(Debug, thiserror::Error)]
 pub enum PollEnd {
     #[error(
@@ -118,7 +119,7 @@ pub enum PollEnd {
 }
 
 impl Ingest {
-    /// Polls until `stop`. Every fault but a refused token and an unusable database mends itself.
+    /// Polls until `stop`. Retries after every error except a refused token and an unusable database.
     pub async fn run(self, stop: CancellationToken) -> Result<(), PollEnd> {
         let now = self.clock.now();
         let mut offset = self.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
@@ -143,7 +144,7 @@ impl Ingest {
                         backoff.succeeded();
                         continue;
                     }
-                    // Nothing in the batch has an id to confirm it by: asking again at once would spin.
+                    // No update in the batch has an id to confirm it by, so polling again at once would spin.
                     backoff.failed(random())
                 }
                 Err(error) => {
@@ -164,7 +165,8 @@ impl Ingest {
         }
     }
 
-    /// Stores a batch, however long that takes: without the commit nothing is confirmed. False when stopped first.
+    /// Stores a batch, retrying as long as needed: nothing is confirmed without the commit. Returns `false` if stopped
+    /// first.
     async fn take_in(
         &self,
         batch: Vec<RawUpdate>,
@@ -184,7 +186,7 @@ impl Ingest {
                 Ok(applied) => {
                     self.health.note(&self.clock, None);
                     self.report(applied);
-                    // Let what was started begin before the next poll is made ready.
+                    // Lets the started jobs begin before the next poll.
                     tokio::task::yield_now().await;
                     return Ok(true);
                 }
@@ -203,7 +205,7 @@ impl Ingest {
 
     fn report(&self, applied: Applied) {
         for (conversation, is_asked) in applied.heard {
-            // What is not noted for want of room costs a later trigger some time, and nothing else.
+            // If the channel is full, a later trigger only takes longer.
             let _ = self.heard.try_send(Heard { conversation, is_asked });
         }
         if applied.postponed {
@@ -226,7 +228,8 @@ impl Ingest {
         }
     }
 
-    /// Whether the token is refused for good: that ends the daemon, so it takes two refusals of different requests.
+    /// Returns `true` if the token is refused for good. As that ends the daemon, two different requests must be
+    /// refused.
     async fn is_revoked(&self, error: &TelegramError) -> bool {
         matches!(error, TelegramError::Unauthorized)
             && matches!(self.telegram.get_me().await, Err(TelegramError::Unauthorized))

@@ -1,4 +1,4 @@
-//! From raw updates to events, so that one bad update harms nobody but itself.
+//! Parses raw updates into events, so that a bad update affects no other.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,21 +9,21 @@ use chime_core::{Event, UpdateId, UserId, unless_it_panics};
 use chime_privacy::{Traces, leftover, traces};
 use chime_telegram::{RawUpdate, extract};
 
-/// An update, read or not.
+/// Update after parsing, successful or not.
 #[derive(Debug)]
 pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
-    /// What is in it beside what it tells.
+    /// Content that its events do not cover.
     pub leftover: Option<String>,
-    /// Whom and what it holds; none where that cannot be known.
+    /// Users and messages in the update; `None` if unknown.
     pub traces: Option<Traces>,
-    /// What it tells, or why that cannot be known.
+    /// Events in the update, or the reason why they cannot be read.
     pub events: Result<Vec<Event>, String>,
 }
 
-/// Reads a batch. Nothing is left out: what cannot be read is to be parked.
+/// Parses a batch. Updates that cannot be parsed are included, to be parked.
 pub fn read_batch(batch: Vec<RawUpdate>, bot: UserId) -> Vec<ReadUpdate> {
     batch.into_iter().map(|raw| read(raw, bot)).collect()
 }
@@ -45,18 +45,18 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
     }
 }
 
-/// Whom and what it holds, and what is in it that no row will hold. None for what is no JSON: nobody can say.
+/// Returns the users and messages in an update, and its content beyond the events. Returns `None` if it is not JSON.
 fn looked_through(json: &str) -> Option<(Traces, Option<String>)> {
     let update: Value = serde_json::from_str(&repair(json)).ok()?;
     Some((traces(&update), leftover(update)))
 }
 
-/// The offset that confirms the whole batch; none when no update has an id.
+/// Returns the offset that confirms the whole batch, or `None` if no update has an id.
 pub fn offset_after(batch: &[RawUpdate]) -> Option<i64> {
     batch.iter().filter_map(|raw| raw.id).map(|id| id.0.saturating_add(1)).max()
 }
 
-/// An update without an id is known by its content: below zero, where Telegram has no ids.
+/// Returns a substitute id for an update without one: a hash of its content, below zero where Telegram has no ids.
 fn stand_in(json: &str) -> UpdateId {
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Notes for memory: where sessions have to be divided anew, and jobs that find topics.
+//! Records work for memory: sessions to compute again, topics to find, voice messages to transcribe.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,18 +8,18 @@ use chime_core::{
 use chime_store::messages::TakenIn;
 use chime_store::{Writer, jobs, sessions, topics};
 
-/// Hours of conversations in which something came in or changed.
+/// Hours of conversations with new or changed messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Touched(HashSet<(Conversation, i64)>);
 
 impl Touched {
-    /// A message came in or changed.
+    /// Adds the hour of a new or changed message.
     pub fn add(&mut self, chat: ChatKey, message: &Message) {
         let hour = message.sent_at.secs().div_euclid(sessions::NOTE_SPAN.as_secs().cast_signed());
         self.0.insert((Conversation { chat, thread: message.thread }, hour));
     }
 
-    /// A chat went on under the key of another, and with it what this batch brought.
+    /// Moves the hours of chat `ended` to chat `into`, under whose key it continues.
     pub fn move_to(&mut self, ended: ChatKey, into: ChatKey) {
         let moved = std::mem::take(&mut self.0).into_iter().map(|(conversation, hour)| match conversation {
             Conversation { chat, thread } if chat == ended => (Conversation { chat: into, thread }, hour),
@@ -37,7 +37,7 @@ impl Touched {
     }
 }
 
-/// Messages of members that came in, by conversation.
+/// Number of new messages by members, for each conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Turns(HashMap<Conversation, (ChatId, u32)>);
 
@@ -49,8 +49,8 @@ impl Turns {
         }
     }
 
-    /// Counts them, and starts the jobs that find topics. Where `is_answered`, the end of the answer starts it. Gives whether
-    /// any was started.
+    /// Counts the messages and schedules the jobs that find topics. For a conversation that `is_answered`, the end of
+    /// the answer schedules it. Returns `true` if any job was added.
     pub fn write(
         &self,
         tx: &Writer<'_>,
@@ -68,7 +68,7 @@ impl Turns {
     }
 }
 
-/// Starts the job that transcribes a spoken message. Gives whether there is anything to transcribe.
+/// Schedules the transcription of a voice message. Returns `true` if there is something to transcribe.
 pub fn start_transcript(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> chime_store::Result<bool> {
     let is_news = matches!(taken, TakenIn::New(_) | TakenIn::Replaced(_));
     if !is_news || !taken.message().message.lacks_transcript() {
@@ -78,7 +78,7 @@ pub fn start_transcript(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> chi
     Ok(true)
 }
 
-/// The closing of a forum topic ends its session.
+/// Ends the session when a forum topic is closed.
 pub fn cut_closed_topic(tx: &Writer<'_>, chat: ChatKey, message: &Message) -> chime_store::Result<()> {
     if message.detail.as_deref() != Some(TOPIC_CLOSED) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A tag without words, and its author's next message with the question, are one ask.
+//! Joins a mention without words and its author's next message, which has the question, into one question.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic};
 use chime_core::{Conversation, EntityKind, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role};
 use chime_store::{Reader, Writer, jobs, messages};
 
-/// The question follows its tag within this time.
+/// Longest time between the mention and the question.
 const WITHIN: Duration = Duration::from_secs(60);
-/// Messages before the question among which its tag is looked for: the bot may have said something since.
+/// Messages before the question among which the mention is searched; the bot may have written since.
 const LOOKED_AT: usize = 6;
-/// Messages before the question that tell who speaks here.
+/// Messages before the question whose authors count as present.
 const HEARD: usize = 40;
 
-/// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
-/// else, or if it is the first part of the question and not answered yet. Only what is plainly the rest of the tag: no question
-/// that is for the group or for a member, and once the tag is answered, none but one that goes on with the answer.
-/// `as_trigger` tells how a message addresses the bot.
+/// Returns the mention that `message` completes: its author's previous message, if it mentions the bot and says nothing
+/// else, or if it is the first part of the question and not answered yet. `message` must not address the group or a
+/// member, and if the mention is answered already, it must continue that answer. `as_trigger` finds the trigger in a
+/// message.
 pub fn tag_before(
     conn: &Reader,
     message: &Message,
@@ -52,7 +52,7 @@ pub fn tag_before(
     let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
     let is_tag = match as_trigger(tag)? {
         Some(found) => says_nothing(&found),
-        // What names nobody and is being answered all the same is a question that followed a tag.
+        // A message without a mention that is being answered is itself a question after a mention.
         None => is_open()?,
     };
     if is_answered && !goes_on() || !is_tag {
@@ -67,7 +67,7 @@ fn names_somebody(kind: &EntityKind) -> bool {
     matches!(kind, EntityKind::Mention | EntityKind::TextMention { .. })
 }
 
-/// Whether a message calls somebody else who spoke here lately: by their name at its beginning, or between commas.
+/// Returns `true` if a message addresses another member who wrote recently, by name at its start or between commas.
 fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>) -> bool {
     let first_word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
     let asides = message.text.split([',', ':', '?', '!']).map(|aside| aside.trim().to_lowercase());
@@ -76,13 +76,13 @@ fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>
     others.map(|earlier| first_word(&earlier.sender.name)).any(|name| !name.is_empty() && called.contains(&name))
 }
 
-/// The question as the trigger that it is, its whole text being the ask.
+/// Returns the trigger for such a question, with the whole text as its words.
 pub fn trigger(message: &Message) -> Trigger {
     let ask = message.text.trim().to_owned();
     Trigger { kind: TriggerKind::Ask, how: How::Mention, ask, generic: false, cut: Vec::new() }
 }
 
-/// Ends the answer to the tag alone, where that has not been given yet. Gives whether it had not.
+/// Cancels the answer to the mention, if it was not given yet. Returns `true` if it was cancelled.
 pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> chime_store::Result<bool> {
     let of_tag = answer_to(tag);
     let is_open = jobs::is_due(tx, &of_tag)?;
@@ -92,7 +92,7 @@ pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> chime_store::Result<bool> {
     Ok(is_open)
 }
 
-/// The job that answers the message `at`, as far as it can be looked for: what was parsed of it is no part of the key.
+/// Returns a job with the key of the answer to `at`; the parsed trigger is not part of the key.
 fn answer_to(at: MessageAt) -> JobPayload {
     JobPayload::Answer { at, parsed: ParsedTrigger::default() }
 }

@@ -1,4 +1,4 @@
-//! The model itself, asked with a plain prompt.
+//! Asks the model with a plain prompt.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::arguments::EvalAnswersOptions;
 use chime_runtime::clock::Clock;
 
 const SYSTEM: &str = "You are a helpful member of a group chat. Answer the last question briefly, from the messages.";
-/// Messages of the chat in the prompt.
+/// Number of chat messages in the prompt.
 const MESSAGES: usize = 30;
-/// The longest answer, in tokens.
+/// Longest answer, in tokens.
 const MAX_TOKENS: u32 = 500;
 const TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -33,7 +33,8 @@ impl Plain {
         })
     }
 
-    /// Asks the model the question of a case below the last messages of its chat. A server that fails gives no answer.
+    /// Asks the model the question of a case, after the last messages of its chat. An error of the server counts as no
+    /// answer.
     pub async fn answer(&self, case: &Case, clock: &Clock) -> Answer {
         let watch = clock.stopwatch();
         self.asked(case, clock).await.unwrap_or_else(|error| Answer {
@@ -68,7 +69,8 @@ impl Plain {
     }
 }
 
-/// The last messages, a line each, and the question without the bot's name; a bare tag stays as it is.
+/// Formats the last messages, one per line, and the question without the bot's name. A mention without words stays as
+/// it is.
 fn user_message(case: &Case) -> String {
     let lines = case.lines.iter().skip(case.lines.len().saturating_sub(MESSAGES));
     let mut text: String = lines.map(|line| format!("{}: {}\n", line.name, line.text)).collect();

@@ -1,4 +1,4 @@
-//! The daemon on an embedded Telegram, in which each case has a chat of its own.
+//! Runs the daemon on an embedded Telegram. Each case gets a chat of its own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -24,22 +24,22 @@ use chime_runtime::clock::{Clock, Stopwatch};
 use chime_sandbox::{NewChat, Post, Sandbox, SandboxMessage, Setup};
 use chime_store::{Reader, Store, StoreError, answers, jobs, messages, outbox};
 
-/// The day of a run's first case, a Thursday: the same for each run, so that the dates in prompts are.
+/// Day of a run's first case, a Thursday. It is fixed, so that dates in prompts are the same in every run.
 const FIRST_DAY: NaiveDate = match NaiveDate::from_ymd_opt(2026, 11, 26) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
-/// Cases are played so many days apart: on the same day of the week, each at its own time of day.
+/// Days between cases: all are on the same weekday, each at its own time of day.
 const DAYS_APART: i64 = 7;
 const GROUP: &str = "Group";
-/// How often the end of an answer is looked for.
+/// Interval for checking whether an answer is finished.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// An answer is final when its text did not change for this long after the work was done.
+/// Time without a change of the text, after the work is done, from which an answer is final.
 const SETTLED: Duration = Duration::from_millis(400);
 const STORED_WITHIN: Duration = Duration::from_secs(60);
-/// Without an answer by then there is none.
+/// Longest wait for an answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
-/// What a question leads to.
+/// Jobs that a question can start.
 const WORK: [JobKind; 5] = [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Refusal, JobKind::Thank];
 
 #[derive(Debug, thiserror::Error)]
@@ -65,13 +65,13 @@ pub struct Stage {
     store: Store,
     stop: CancellationToken,
     finished: Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>,
-    /// How many cases were played.
+    /// Number of cases played so far.
     played: i64,
-    /// Holds the database until the end.
+    /// Keeps the temporary database until the end.
     _folder: TempDir,
 }
 
-/// The chat of a case, with the messages of its lines by number.
+/// Chat of a case, with message ids by line number.
 struct Room {
     chat: ChatId,
     people: HashMap<String, UserId>,
@@ -82,7 +82,7 @@ impl Stage {
     /// Starts the daemon with a new database.
     pub async fn set(options: &EvalAnswersOptions) -> Result<Self, StageError> {
         let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
-        // A day earlier, so that the first case is still to come in every time zone.
+        // A day earlier, so that the first case is in the future in every time zone.
         let start = FIRST_DAY.and_time(NaiveTime::MIN) - TimeDelta::days(1);
         let clock = Clock::starting_at(Zone::UTC.moment(start));
         let sandbox = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
@@ -100,7 +100,7 @@ impl Stage {
         Ok(self.finished.await?)
     }
 
-    /// Plays a case in a new chat, and gives what the bot said.
+    /// Plays a case in a new chat and returns the bot's answer.
     pub async fn answer(&mut self, case: &Case) -> Result<Answer, StageError> {
         let moments = self.moments();
         self.clock.advance(moments(case.asked_at).since(self.clock.now()));
@@ -124,7 +124,7 @@ impl Stage {
         self.told(&room, asked, &sent, seconds).await
     }
 
-    /// When the lines of the next case were written, by their seconds after midnight of its day.
+    /// Returns a function from seconds after midnight of the next case's day to times.
     fn moments(&mut self) -> impl Fn(i64) -> Timestamp + use<> {
         let midnight = FIRST_DAY.and_time(NaiveTime::MIN) + TimeDelta::days(DAYS_APART * self.played);
         self.played += 1;
@@ -156,7 +156,7 @@ impl Stage {
         room.ids.insert(line.number, id);
     }
 
-    /// Puts a line into the chat without an update, as what the daemon has to know already.
+    /// Posts a line without an update; the daemon gets it as part of the recorded history.
     fn record(&self, room: &mut Room, line: &Line, at: Timestamp) -> Said {
         let post = self.post(room, line, at).silently();
         let (from, reply_to) = (post.from, post.reply_to);
@@ -178,7 +178,7 @@ impl Stage {
         reply_to.into_iter().fold(Post::new(from, line.text.as_str(), at), Post::reply_to)
     }
 
-    /// Waits a moment, and fails when the daemon ended.
+    /// Waits a moment. Fails if the daemon ended.
     async fn wait(&mut self) -> Result<(), StageError> {
         tokio::select! {
             ended = &mut self.finished => Err(ended.map_or_else(StageError::from, |()| StageError::Ended)),
@@ -197,7 +197,7 @@ impl Stage {
         Err(StageError::NotStored(case.id.clone()))
     }
 
-    /// Returns what the bot says to a question in the end, and the seconds until then.
+    /// Returns the bot's final messages in reply to a question, and the seconds until the last change.
     async fn until_answered(
         &mut self,
         (chat, asked): (ChatId, MessageId),
@@ -247,7 +247,7 @@ impl Stage {
     }
 }
 
-/// What the answer record says.
+/// Relevant fields of an answer record.
 struct Record {
     status: AnswerStatus,
     sources: Vec<MessageId>,
@@ -271,13 +271,13 @@ fn record_of(conn: &Reader, chat: ChatId, asked: MessageId) -> chime_store::Resu
     }))
 }
 
-/// Up to which byte a message is the answer, where something else stands below.
+/// Returns the byte at which the answer in a message ends, if there is more text below it.
 fn talk_end(conn: &Reader, chat: ChatId, message: MessageId) -> chime_store::Result<Option<usize>> {
     let part = outbox::by_message(conn, chat, message)?;
     part.map_or(Ok(None), |part| outbox::talk_end(conn, part.id))
 }
 
-/// The answer in all messages, and what stands below it.
+/// Splits the messages into the answer and the text below it.
 fn divided(sent: &[SandboxMessage], ends: &[Option<usize>]) -> (String, String) {
     let (mut text, mut below) = (Vec::new(), Vec::new());
     for (message, end) in sent.iter().zip(ends) {
@@ -289,14 +289,14 @@ fn divided(sent: &[SandboxMessage], ends: &[Option<usize>]) -> (String, String) 
     (text.join("\n"), below.join("\n").trim().to_owned())
 }
 
-/// The question is not stored yet, or work on it is not done.
+/// Returns `true` while the question is not stored or jobs for it are open.
 fn is_busy(conn: &Reader, chat: ChatId, asked: MessageId) -> chime_store::Result<bool> {
     let is_stored = messages::find(conn, chat, asked)?.is_some();
     let due: chime_store::Result<Vec<bool>> = WORK.into_iter().map(|kind| jobs::is_any_due(conn, kind, chat)).collect();
     Ok(!is_stored || due?.contains(&true))
 }
 
-/// The messages of its chat that a message links to.
+/// Returns the messages of `chat` that a message links to.
 fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
     let urls = message.entities.iter().filter_map(|entity| match &entity.kind {
         EntityKind::TextLink { url } => parse_message_link(url),
@@ -309,7 +309,8 @@ fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
     .collect()
 }
 
-/// The settings of the environment, with the place of the run. Memory and limits are off unless they are set.
+/// Builds the configuration from the environment, with the addresses of this run. Memory and rate limits are off unless
+/// set.
 fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, StageError> {
     let environment = Environment::read(&std::env::current_dir()?);
     let is_unset = |name: &str| {
@@ -332,12 +333,12 @@ fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path)
     let given: Vec<(String, String)> =
         place.into_iter().chain(off).map(|(name, value)| (name.to_owned(), value)).collect();
     let config = Config::load(&environment.with(given).settings())?;
-    // Nobody is in these chats.
+    // These chats have no real members to inform.
     Ok(Config { privacy: PrivacyConfig { announces: false, ..config.privacy.clone() }, ..config })
 }
 
-/// Returns how many lines the daemon has read before it starts: all of a private chat, and in groups those up to the last that it
-/// would answer or wrote itself.
+/// Returns the number of lines that are recorded before the start: all lines of a private chat, and in a group those up
+/// to the last line that the bot wrote or would answer.
 fn recorded(case: &Case) -> usize {
     if case.kind == Kind::Private {
         return case.lines.len();
@@ -350,7 +351,7 @@ fn recorded(case: &Case) -> usize {
     case.lines.iter().rposition(is_for_bot).map_or(0, |last| last + 1)
 }
 
-/// The sender of a line, by the bot's name in the demo where it is the bot.
+/// Returns the sender's name; for the bot, its name in the demo.
 fn name(line: &Line) -> &str {
     if line.is_of_bot() { BOT } else { &line.name }
 }
