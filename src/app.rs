@@ -33,9 +33,9 @@ use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
 use chime_core::embed::{EmbedError, Embedder};
 use chime_core::prompts::{PromptError, Prompts};
 use chime_core::trigger::Languages;
-use chime_core::{BotIdentity, Heard, estimate_tokens};
+use chime_core::{BotIdentity, Conversation, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
-use chime_memory::context::{NOTED, Readings, Warmer};
+use chime_memory::context::FeatureCache;
 use chime_memory::recall::{Recaller, VectorKeeper};
 use chime_privacy::wording::Promise;
 use chime_privacy::worker::Keeper;
@@ -108,11 +108,13 @@ impl App {
         }
         let claim = start::claim_code(&config, &store).await?;
         let remembering = embedder.clone();
-        let readings = match &config.embedding {
-            EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
-            EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => Readings::new(embedder),
+        let features = match &config.embedding {
+            EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model.clone()),
+            EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => {
+                FeatureCache::new(embedder)
+            }
         };
-        let (languages, readings) = (Languages::shipped(), Arc::new(readings));
+        let (languages, features) = (Languages::shipped(), Arc::new(features));
         let parts = Parts {
             config,
             clock,
@@ -122,7 +124,7 @@ impl App {
             bot,
             claim,
             languages,
-            readings,
+            features,
             embedder: remembering,
             gateway,
             health,
@@ -150,7 +152,7 @@ struct Parts {
     bot: BotIdentity,
     claim: Option<ClaimCode>,
     languages: &'static Languages,
-    readings: Arc<Readings>,
+    features: Arc<FeatureCache>,
     embedder: Option<Arc<Embedder>>,
     gateway: Gateway,
     health: PollHealth,
@@ -168,16 +170,9 @@ impl Parts {
                 never = gateway.watch_server() => match never {},
             }
         });
-        let (heard, news) = mpsc::channel(NOTED);
-        let ingest = self.ingest(&wake, &health, heard);
-        tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
-        let readings = Arc::clone(&self.readings);
         let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
-        let foresight = Warmer { store: self.store.clone(), clock: self.clock.clone(), readings, news, vectors };
-        tasks.spawn("foresight", |stop| async move {
-            foresight.run(stop).await;
-            Ok(())
-        });
+        let ingest = self.ingest(&wake, &health, vectors);
+        tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
@@ -195,14 +190,14 @@ impl Parts {
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
-    fn ingest(&self, wake: &Wake, health: &PollHealth, heard: mpsc::Sender<Heard>) -> Ingest {
+    fn ingest(&self, wake: &Wake, health: &PollHealth, vectors: Option<mpsc::Sender<Conversation>>) -> Ingest {
         Ingest {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
             wake: wake.clone(),
             health: health.clone(),
-            heard,
+            vectors,
             setting: Arc::new(Setting {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
@@ -231,7 +226,7 @@ impl Parts {
             languages: self.languages,
             params: context_params(&self.config.context),
             zone: self.config.time.zone,
-            readings: Arc::clone(&self.readings),
+            features: Arc::clone(&self.features),
             rate: self.config.limits.rate,
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
             access: self.config.access.clone(),

@@ -9,10 +9,13 @@ use crate::app::tasks::Tasks;
 use chime_core::Conversation;
 use chime_core::config::{Config, EmbeddingConfig, Redaction};
 use chime_llm::{Embeddings, LlmOptions, Prepare};
-use chime_memory::context::{NOTED, Vectors};
+use chime_memory::context::Vectors;
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 use chime_store::Store;
+
+/// Capacity of the queue of conversations. The next message of one that did not fit tries again.
+const QUEUE: usize = 256;
 
 /// Returns the client options; `None` if no server makes vectors.
 pub fn options(config: &Config) -> Option<LlmOptions> {
@@ -41,7 +44,7 @@ pub fn spawn(
     tasks: &mut Tasks,
 ) -> Result<Option<mpsc::Sender<Conversation>>, AppError> {
     let Some(embeddings) = server(config)? else { return Ok(None) };
-    let (sender, news) = mpsc::channel(NOTED);
+    let (sender, news) = mpsc::channel(QUEUE);
     let vectors = Vectors { store: store.clone(), clock: clock.clone(), embeddings, news };
     tasks.spawn("vectors", |stop| async move {
         vectors.run(stop).await;

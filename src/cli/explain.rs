@@ -18,7 +18,7 @@ use chime_core::{
     BotIdentity, ChatId, Entity, EntityKind, How, MessageId, MessagePlace, ParsedTrigger, SlotUse, StoredMessage,
     TokenCalibration, Zone, clip, parse_message_link, utf16_slice,
 };
-use chime_memory::context::{Readings, gather, window};
+use chime_memory::context::{FeatureCache, gather, window};
 use chime_memory::recall::Recaller;
 use chime_relevance::context::{ContextWindow, Explained, Params, explain};
 use chime_store::{Reader, Store, answers, chats, messages, usage};
@@ -55,12 +55,12 @@ pub async fn run(options: ExplainOptions) -> Exit {
     // As in the daemon, the choice works without an embedding model.
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
     let recaller = Recaller::new(embedder.clone());
-    let readings = match embedding {
-        EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model),
-        _ => Readings::new(embedder),
+    let features = match embedding {
+        EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model),
+        _ => FeatureCache::new(embedder),
     };
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, (&params, zone), (&readings, &recaller))).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, (&params, zone), (&features, &recaller))).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -93,7 +93,7 @@ fn decide(
     conn: &Reader,
     place: &MessagePlace,
     (params, zone): (&Params, Zone),
-    (readings, recaller): (&Readings, &Recaller),
+    (features, recaller): (&FeatureCache, &Recaller),
 ) -> chime_store::Result<Option<Decision>> {
     let (chat, message) = match place {
         MessagePlace::Ids(chat, message) => (*chat, *message),
@@ -111,7 +111,7 @@ fn decide(
         None => TokenCalibration::default(),
     };
     let params = &Params { token_budget: calibration.room(params.token_budget), ..params.clone() };
-    let history = gather(conn, asked, params, readings)?;
+    let history = gather(conn, asked, params, features)?;
     let (window, explained) = (window(conn, &history, params, recaller), explain(&history, params));
     let slots = answer.map_or_else(Vec::new, |record| record.slots);
     let chosen = window.entries.iter().map(|entry| &entry.message);

@@ -44,14 +44,6 @@ pub struct Conversation {
     pub thread: Option<ThreadId>,
 }
 
-/// Notification that a conversation has a new message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Heard {
-    pub conversation: Conversation,
-    /// `true` if the newest message is a trigger that is being answered.
-    pub is_asked: bool,
-}
-
 /// The bot's own account, from `getMe`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotIdentity {

@@ -44,9 +44,7 @@ pub use answer::{
     AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Omitted, Part, Reason, SlotUse, SourceRef, Spent,
     TokenUse,
 };
-pub use chat::{
-    Announced, BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link,
-};
+pub use chat::{Announced, BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
 pub use command::{Addressing, CommandName, CommandSpec};
 pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, grouped, span_in_words};

@@ -108,7 +108,7 @@ impl Prepared {
     #[must_use]
     pub fn with_links(mut self, links: &ReplyModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
-        self.evidence = Arc::new(Evidence { antecedents, sampled: None, ..Arc::unwrap_or_clone(self.evidence) });
+        self.evidence = Arc::new(Evidence { antecedents, ..Arc::unwrap_or_clone(self.evidence) });
         self
     }
 

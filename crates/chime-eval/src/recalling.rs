@@ -173,7 +173,6 @@ impl Bench {
                 utc_offset: 0,
                 by: AUTHOR,
                 before: asked.before,
-                vectors: &[],
             };
             recaller.recall(conn, &request)
         };

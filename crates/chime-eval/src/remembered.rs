@@ -65,8 +65,7 @@ impl Remembered {
         let conversation = Conversation { chat: chat.key, thread: None };
         let before = Seq(chat.seqs.iter().map(|seq| seq.0).max().unwrap_or(0).saturating_add(1));
         let look = move |conn: &chime_store::Reader| {
-            let request =
-                RecallRequest { conversation, text: &text, now, utc_offset: 0, by: UserId(0), before, vectors: &[] };
+            let request = RecallRequest { conversation, text: &text, now, utc_offset: 0, by: UserId(0), before };
             recaller.ranked(conn, &request)
         };
         let ranked = self.store.read(look).await?;

@@ -1,19 +1,18 @@
 //! Measures the speed of the store and of context selection in made-up chats of any size, with the functions that the
 //! daemon calls.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tokio::sync::mpsc;
 
 use crate::synthetic::{self, CHATS};
 use chime_core::embed::Embedder;
-use chime_core::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
-use chime_memory::context::{AT_ONCE, Asked, NOTED, Readings, gather, window};
+use chime_core::{ChatId, Conversation, MessageId, StoredMessage, Timestamp, estimate_tokens};
+use chime_memory::context::{Asked, FeatureCache, gather, window};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
@@ -42,11 +41,9 @@ pub struct Figures {
     /// Recall for a question, over all messages of the chat.
     pub recall_p95_ms: f64,
     pub fts_p95_ms: f64,
-    /// Cost of noting a new message when it is stored. Reading and scoring it happens later.
-    pub arrival_us: f64,
-    /// Median cost of reading and scoring a message. Not part of the output format.
+    /// Selection where nothing of the chat is cached. Not part of the output format.
     #[serde(skip)]
-    pub scored_us: f64,
+    pub cold_window_p95_ms: f64,
     pub ingest_per_s: f64,
     pub fsync_ms: f64,
     pub rss_mb: f64,
@@ -81,56 +78,36 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
         store,
         clock: clock.clone(),
         start,
-        readings: Arc::new(Readings::new(Some(Arc::clone(&embedder)))),
+        features: Arc::new(FeatureCache::new(Some(Arc::clone(&embedder)))),
         recaller: Arc::new(Recaller::new(Some(embedder))),
     };
     bench.take_in(0, count - INGESTED, LARGE_BATCH).await?;
     let watch = clock.stopwatch();
     bench.take_in(count - INGESTED, count, BATCH).await?;
     let ingest_per_s = f64::from(INGESTED) / watch.elapsed().as_secs_f64();
-    bench.prepare_all().await?;
-    let (mut windows, mut scored, mut searches, mut recalls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let cold = Sorted::of(bench.first_windows().await?.into_iter());
+    let (mut windows, mut searches, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
     for number in count..count + extra {
         bench.take_in(number, number + 1, 1).await?;
         let trigger = bench.find(number).await?;
         windows.push(bench.window(trigger.clone()).await?);
-        scored.push(bench.prepare(&trigger).await?);
         searches.push(bench.search(trigger.clone()).await?);
         recalls.push(bench.recall(trigger).await?);
     }
     let warm = |values: Vec<f64>| Sorted::of(values.into_iter().skip(WARM_UP as usize));
-    let (windows, scored) = (warm(windows), warm(scored));
+    let windows = warm(windows);
     Ok(Figures {
         messages: count,
         window_p50_ms: windows.at(0.5),
         window_p95_ms: windows.at(0.95),
         recall_p95_ms: warm(recalls).at(0.95),
         fts_p95_ms: warm(searches).at(0.95),
-        arrival_us: noting_us(clock),
-        scored_us: scored.at(0.5) * 1000.0,
+        cold_window_p95_ms: cold.at(0.95),
         ingest_per_s,
         fsync_ms: fsync(folder.path(), clock)?,
         rss_mb: resident_mb()?,
         db_mb: megabytes(std::fs::metadata(&path)?.len()),
     })
-}
-
-/// Measures the note that ingest makes for the prefetch of features, once per batch and conversation. Here every
-/// message is a batch.
-fn noting_us(clock: &Clock) -> f64 {
-    const TIMES: u32 = 100_000;
-    let (heard, mut news) = mpsc::channel(NOTED);
-    let watch = clock.stopwatch();
-    for number in 0..TIMES {
-        let conversation = Conversation { chat: ChatKey(1 + number % CHATS), thread: None };
-        let noted = HashMap::from([(conversation, false)]);
-        for (conversation, is_asked) in noted {
-            // Has capacity, since the previous note was taken out.
-            let _ = heard.try_send(Heard { conversation, is_asked });
-        }
-        let _ = news.try_recv();
-    }
-    watch.elapsed().as_secs_f64() * 1e6 / f64::from(TIMES)
 }
 
 fn embedder() -> Result<Arc<Embedder>, SpeedError> {
@@ -141,7 +118,7 @@ struct Bench {
     store: Store,
     clock: Clock,
     start: Timestamp,
-    readings: Arc<Readings>,
+    features: Arc<FeatureCache>,
     recaller: Arc<Recaller>,
 }
 
@@ -173,15 +150,21 @@ impl Bench {
         Ok(())
     }
 
-    /// Prepares every chat, as the daemon does when it is idle.
-    async fn prepare_all(&self) -> Result<(), SpeedError> {
+    /// Measures the first selection in each chat, in milliseconds.
+    async fn first_windows(&self) -> Result<Vec<f64>, SpeedError> {
+        let (mut seen, mut windows) = (HashSet::new(), Vec::new());
         // Enough numbers to cover every chat.
         for number in 0..CHATS * 2 {
             let trigger = self.find(number).await?;
-            self.prepare(&trigger).await?;
+            let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+            let newest = self.store.read(move |conn| messages::before(conn, trigger.conversation(), end, 1)).await?;
+            if let Some(newest) = newest.into_iter().next().filter(|newest| seen.insert(newest.chat)) {
+                windows.push(self.window(newest).await?);
+            }
         }
         // The daemon merges the index at night.
-        Ok(self.store.merge_index(Merging::All).await?)
+        self.store.merge_index(Merging::All).await?;
+        Ok(windows)
     }
 
     async fn find(&self, number: u32) -> Result<StoredMessage, SpeedError> {
@@ -193,29 +176,18 @@ impl Bench {
 
     /// Measures context selection, in milliseconds. Every other trigger has no words.
     async fn window(&self, trigger: StoredMessage) -> Result<f64, StoreError> {
-        let (readings, recaller) = (Arc::clone(&self.readings), Arc::clone(&self.recaller));
+        let (features, recaller) = (Arc::clone(&self.features), Arc::clone(&self.recaller));
         let watch = self.clock.stopwatch();
         let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
         let pick = move |conn: &_| {
             let params = Params::new(estimate_tokens);
             let asked = Asked { trigger, ask, is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
-            let history = gather(conn, asked, &params, &readings)?;
+            let history = gather(conn, asked, &params, &features)?;
             let window = window(conn, &history, &params, &recaller);
             Ok((history, window))
         };
         // The daemon keeps both in memory until the answer is sent.
         let _question = self.store.read(pick).await?;
-        Ok(milliseconds(watch))
-    }
-
-    /// Measures the preparation for the next trigger of a conversation, in milliseconds.
-    async fn prepare(&self, said: &StoredMessage) -> Result<f64, StoreError> {
-        let (readings, conversation, watch) = (Arc::clone(&self.readings), said.conversation(), self.clock.stopwatch());
-        let prepare = move |conn: &_| {
-            while !readings.prepare(conn, conversation, AT_ONCE)? {}
-            Ok(())
-        };
-        self.store.read(prepare).await?;
         Ok(milliseconds(watch))
     }
 
@@ -243,7 +215,6 @@ impl Bench {
                 utc_offset: 0,
                 by: said.message.sender.id,
                 before: said.seq,
-                vectors: &[],
             };
             recaller.recall(conn, &request)
         };

@@ -1,22 +1,17 @@
 //! Collects the input of context selection from the store, without network or model.
 //!
-//! Start with [`gather`] and [`window`]. `precomputed` computes features of messages and caches them (`cache`),
-//! `newest` caches the messages themselves, `warm` fills both caches ahead of a trigger, and `vectors` fetches
-//! embeddings from a server.
+//! Start with [`gather`] and [`window`]. `feature_cache` computes features of messages, and `vectors` fetches embeddings
+//! from a server.
 
-mod cache;
-mod newest;
-mod precomputed;
+mod feature_cache;
 mod vectors;
-mod warm;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use precomputed::Readings;
+pub use feature_cache::FeatureCache;
 pub use vectors::Vectors;
-pub use warm::{AT_ONCE, NOTED, Warmer};
 
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};
@@ -24,6 +19,7 @@ use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessa
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::features::lexical::says_little;
 use chime_relevance::context::features::message::{Address, address};
+use chime_relevance::context::features::rhythm::WINDOW;
 use chime_relevance::context::features::token::{Quick, QuickSet};
 use chime_relevance::context::history::{History, Sources, Summarized};
 use chime_relevance::context::long_strand::StrandMessage;
@@ -58,7 +54,7 @@ pub struct Asked {
 }
 
 /// Loads the messages before the trigger and all messages reachable by reply links, with their features.
-pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings) -> chime_store::Result<History> {
+pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCache) -> chime_store::Result<History> {
     let Asked { mut trigger, ask, is_tag, language, utc_offset } = asked;
     let anchor_withheld = match trigger.message.reply_to {
         Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
@@ -69,10 +65,8 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let (recent, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
-        let evidence = readings.evidence(conn, (&trigger, &ask), before)?;
-        Ok((before.messages.to_vec(), evidence))
-    })?;
+    let recent = messages::before(conn, trigger.conversation(), moment, WINDOW)?;
+    let mut evidence = features.evidence(conn, (&trigger, &ask), &recent)?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, (&trigger, true), params.chain_depth)?;
     let anchor = found.found.first().cloned();
@@ -88,7 +82,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     let sources =
         found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, (&trigger, &ask))))?;
     // An old anchor and its neighbours are candidates too.
-    let read = readings.further_back(conn, &found.found)?;
+    let read = features.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (mut linked, evidence) = (found.found, Arc::new(evidence));
     let members = chats::members(conn, trigger.chat)?;

@@ -54,15 +54,6 @@ pub struct RecallRequest<'a> {
     pub by: UserId,
     /// The trigger: only earlier messages are recalled.
     pub before: Seq,
-    /// Known embeddings of some of the newest messages by the local model, ascending.
-    pub vectors: &'a [(Seq, &'a [f32])],
-}
-
-impl RecallRequest<'_> {
-    fn vector(&self, seq: Seq) -> Option<&[f32]> {
-        let place = self.vectors.binary_search_by_key(&seq, |(of, _)| *of).ok()?;
-        Some(self.vectors[place].1)
-    }
 }
 
 /// Searches the past of chats.

@@ -265,24 +265,6 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Version of a chat's messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Revision {
-    /// Changes when existing messages change, become unreadable, or become readable again.
-    pub number: i64,
-    pub last: Seq,
-}
-
-pub fn revision(conn: &Reader, key: ChatKey) -> Result<Option<Revision>> {
-    let found = conn
-        .prepare_cached("SELECT revision, next_seq - 1 AS last FROM chat WHERE chat_key = :key")?
-        .query_row(named_params! { ":key": key.0 }, |raw| {
-            Ok(Revision { number: raw.get("revision")?, last: Seq(raw.get("last")?) })
-        })
-        .optional()?;
-    Ok(found)
-}
-
 /// Allocates the chat's next message number.
 pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
     let key = named_params! { ":key": key.0 };

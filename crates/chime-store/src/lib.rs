@@ -24,7 +24,6 @@ pub mod forget;
 pub mod images;
 pub mod inbox;
 pub mod jobs;
-pub mod marks;
 pub mod memory;
 pub mod messages;
 pub mod notes;

@@ -6,10 +6,7 @@ mod talk;
 use rusqlite::{OptionalExtension, named_params};
 
 use rows::{COLUMNS, limit_param, many, one};
-pub use talk::{
-    after, before, before_marked, between, in_range, marks_before, moments_of, newest_between, page, since_marked,
-    within,
-};
+pub use talk::{after, before, between, in_range, moments_of, newest_between, page, within};
 
 use super::chats::{self, ChatRow};
 use super::derived::{self, Cause};

@@ -41,7 +41,7 @@ use chime_core::{
 };
 use chime_jobs::worker::{Outcome, Wake};
 use chime_llm::{Completion, Prompt};
-use chime_memory::context::Readings;
+use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
@@ -64,7 +64,7 @@ pub struct AnsweringParts {
     pub params: Params,
     /// Time zone of chats that have set none.
     pub zone: Zone,
-    pub readings: Arc<Readings>,
+    pub features: Arc<FeatureCache>,
     /// `None` if there is no rate limit.
     pub rate: Option<RateLimit>,
     pub introduction: Introduction,
@@ -275,7 +275,7 @@ impl Answering {
     }
 
     fn query<'a>(&'a self, question: &'a Question) -> Query<'a> {
-        let embedder = self.parts.readings.embedder();
+        let embedder = self.parts.features.embedder();
         Query { ask: &question.history.ask, bot: &self.parts.bot, embedder }
     }
 
@@ -331,7 +331,7 @@ impl Answering {
         let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
         let words = citations::CitationWords { language: language.code(), mark };
-        let embedder = self.parts.readings.embedder();
+        let embedder = self.parts.features.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
@@ -367,7 +367,7 @@ impl Answering {
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let (remembers, captures) = (self.parts.introduction.promise.remembers, self.parts.captures_concepts);
         let announced = self.parts.introduction.promise.announces();
-        let (conversation, revision) = (question.trigger().conversation(), question.revision);
+        let conversation = question.trigger().conversation();
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
@@ -375,7 +375,7 @@ impl Answering {
             if !jobs::is_due(tx, &job)? {
                 return Ok(Written::Ended);
             }
-            if rests_on_what_is_gone(tx, &record, &shown, revision)? {
+            if rests_on_what_is_gone(tx, &record, &shown)? {
                 return Ok(Written::Gone);
             }
             answers::save(tx, &record)?;

@@ -41,7 +41,7 @@ impl Answering {
             model: model.to_owned(),
             bot: self.parts.bot.id,
             idle: self.parts.idle,
-            readings: Arc::clone(&self.parts.readings),
+            features: Arc::clone(&self.parts.features),
             recaller: Arc::clone(&self.parts.recaller),
             enrichers: self.parts.enrichers.clone(),
             introduction: self.parts.introduction.clone(),

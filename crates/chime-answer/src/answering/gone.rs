@@ -1,7 +1,7 @@
 //! Checks, once the model has answered, that the sources of the answer may still be used.
 
 use chime_core::{AnswerRecord, Job, Seq};
-use chime_store::{Reader, chats, consent, messages};
+use chime_store::{Reader, consent, messages};
 
 pub enum Written {
     /// Stored. `send` is the job that sends it; `is_more_to_do` is `true` if background jobs were added.
@@ -13,20 +13,13 @@ pub enum Written {
 }
 
 /// Returns `true` if a message of the window or of `also` was forgotten since the window was picked, or its author
-/// opted out. `revision` is the chat's revision when its messages were read; if it has not changed, the window is not
-/// checked again.
-pub fn rests_on_what_is_gone(
-    conn: &Reader,
-    record: &AnswerRecord,
-    also: &[Seq],
-    revision: Option<i64>,
-) -> chime_store::Result<bool> {
+/// opted out.
+pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord, also: &[Seq]) -> chime_store::Result<bool> {
     let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
     let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;
     if still_asked.is_none() {
         return Ok(true);
     }
-    let is_as_read = revision.is_some() && chats::revision(conn, record.chat)?.map(|now| now.number) == revision;
-    let shown = record.window.iter().map(|chosen| chosen.seq).filter(|_| !is_as_read);
+    let shown = record.window.iter().map(|chosen| chosen.seq);
     Ok(!messages::are_visible(conn, record.chat, shown.chain(also.iter().copied()))?)
 }

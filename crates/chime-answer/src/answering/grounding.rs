@@ -13,7 +13,7 @@ impl Answering {
         if question.grounding == Grounding::Open {
             return None;
         }
-        let embedder = self.parts.readings.embedder();
+        let embedder = self.parts.features.embedder();
         let texts = question.citable().into_iter().map(|source| source.text);
         let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
         let texts: Vec<String> = texts.chain(added).collect();

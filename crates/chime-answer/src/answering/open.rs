@@ -1,14 +1,11 @@
 //! Loads the trigger of a job: decides if it is still to be answered, and finds its question.
 
-use std::sync::Arc;
-
 use crate::answering::question::Reading;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::trigger::{self, Languages, calls_bot, own_run};
-use chime_core::{How, MessageAt, ParsedTrigger, Seq, StoredMessage, Zone};
+use chime_core::{How, MessageAt, ParsedTrigger, StoredMessage, Zone};
 use chime_memory::context::Asked;
-use chime_relevance::context::MessageFeatures;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, consent, messages};
 
@@ -30,10 +27,6 @@ pub struct Opened {
     pub chat: ChatRow,
     /// The ask only points at the conversation.
     pub generic: bool,
-    /// The chat's revision before any message was read that the answer may use.
-    pub revision: Option<i64>,
-    /// Features already computed for the newest messages, ascending by sequence number.
-    pub known: Vec<(Seq, Arc<MessageFeatures>)>,
 }
 
 impl Reading {
@@ -61,11 +54,9 @@ impl Reading {
             // A quote from a withheld message is withheld too.
             trigger.message.quote = None;
         }
-        let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
-        let known = self.readings.known(conn, trigger.conversation())?;
         let parsed = &as_transcribed(parsed, &trigger);
         let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
-        Ok(Found::Ready(Box::new(Opened { asked, chat, generic, revision, known })))
+        Ok(Found::Ready(Box::new(Opened { asked, chat, generic })))
     }
 }
 

@@ -21,7 +21,7 @@ use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
-use chime_memory::context::{Asked, Readings, gather, window_around};
+use chime_memory::context::{Asked, FeatureCache, gather, window_around};
 use chime_memory::recall::{Looked, RecallRequest, Recaller};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
@@ -62,8 +62,6 @@ pub struct Question {
     /// The trigger, its parsed question, and the messages that the window was picked from. Shared and kept to the end,
     /// since dropping two hundred messages takes a while.
     pub history: Arc<History>,
-    /// The chat's revision before any message was read that the answer may use.
-    pub revision: Option<i64>,
     pub chat: ChatRow,
     pub zone: Zone,
     pub grounding: Grounding,
@@ -110,7 +108,7 @@ pub struct Reading {
     pub style: Style,
     pub bot: UserId,
     pub idle: SessionIdle,
-    pub readings: Arc<Readings>,
+    pub features: Arc<FeatureCache>,
     pub recaller: Arc<Recaller>,
     pub enrichers: Vec<Enricher>,
     pub introduction: Introduction,
@@ -127,7 +125,7 @@ impl Reading {
     pub fn gather(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
-        let history = gather(conn, opened.asked.clone(), &params, &self.readings)?;
+        let history = gather(conn, opened.asked.clone(), &params, &self.features)?;
         Ok(Gathered { history: Arc::new(history), params })
     }
 
@@ -180,7 +178,7 @@ impl Reading {
         windowed: Windowed,
         beside: Beside,
     ) -> chime_store::Result<Question> {
-        let Opened { chat: row, generic, revision, .. } = opened;
+        let Opened { chat: row, generic, .. } = opened;
         let generic = *generic;
         let Gathered { history, params } = gathered;
         let Windowed { window, oldest_part } = windowed;
@@ -191,7 +189,6 @@ impl Reading {
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(Question {
             history,
-            revision: *revision,
             zone: row.zone(self.zone),
             chat: row.clone(),
             grounding: settings.grounding.unwrap_or_default(),
@@ -222,8 +219,6 @@ impl Reading {
     /// Searches older messages for the question. Errors are logged and give `None`.
     fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
         let Asked { trigger, ask, .. } = &opened.asked;
-        let vectors: Vec<(Seq, &[f32])> =
-            opened.known.iter().map(|(seq, features)| (*seq, features.vector.as_slice())).collect();
         let request = RecallRequest {
             conversation: trigger.conversation(),
             text: ask,
@@ -231,7 +226,6 @@ impl Reading {
             utc_offset: zone.ahead_secs(trigger.message.sent_at),
             by: trigger.message.sender.id,
             before: trigger.seq,
-            vectors: &vectors,
         };
         self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
     }

@@ -262,7 +262,6 @@ impl Place {
             utc_offset: self.zone.ahead_secs(self.trigger.message.sent_at),
             by: self.trigger.message.sender.id,
             before: self.trigger.seq,
-            vectors: &[],
         }
     }
 

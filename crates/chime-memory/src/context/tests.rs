@@ -1,13 +1,11 @@
 //! Caching changes speed only.
 
 mod archive;
-mod kept;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::precomputed::Readings;
-use crate::context::{Asked, gather};
+use crate::context::{Asked, FeatureCache, gather};
 use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
@@ -60,7 +58,7 @@ async fn chat(said: impl Iterator<Item = Message>) -> (tempfile::TempDir, Store)
     (folder, store)
 }
 
-async fn gathered(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> History {
+async fn gathered(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask: &'static str) -> History {
     let readings = Arc::clone(readings);
     let gathered = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
@@ -70,7 +68,7 @@ async fn gathered(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'
     gathered.await.unwrap()
 }
 
-async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> ContextWindow {
+async fn window(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask: &'static str) -> ContextWindow {
     let history = gathered(store, readings, trigger, ask).await;
     let recaller = Recaller::new(history.evidence.embedder.clone());
     let params = Params::new(estimate_tokens);
@@ -79,32 +77,18 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
 }
 
 /// Returns the evidence with message `trigger` as the trigger.
-async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
+async fn known(store: &Store, readings: &Arc<FeatureCache>, trigger: i64) -> Arc<Evidence> {
     gathered(store, readings, trigger, "").await.evidence
-}
-
-/// Returns `true` if the cache is complete after `most` rows were computed.
-async fn is_prepared(store: &Store, readings: &Arc<Readings>, most: usize) -> bool {
-    let readings = Arc::clone(readings);
-    let prepared = store.read(move |conn| {
-        let chat = chats::find(conn, CHAT)?.unwrap();
-        readings.prepare(conn, chime_core::Conversation { chat: chat.key, thread: None }, most)
-    });
-    prepared.await.unwrap()
-}
-
-async fn prepare(store: &Store, readings: &Arc<Readings>) {
-    while !is_prepared(store, readings, 16).await {}
 }
 
 /// Checks that a warm and a cold cache give the same window.
 async fn check(seconds_apart: u64) {
     let (_folder, store) = chat((1..=430).map(|number| message(number, seconds_apart))).await;
     let embedder = Arc::new(Embedder::shipped().unwrap());
-    let fresh = || Arc::new(Readings::new(Some(Arc::clone(&embedder))));
+    let fresh = || Arc::new(FeatureCache::new(Some(Arc::clone(&embedder))));
     let warm = fresh();
-    prepare(&store, &warm).await;
-    // Some more messages arrive, an unprepared one tags the bot, and an old one is edited meanwhile.
+    window(&store, &warm, 430, "").await;
+    // Some more messages arrive, one of them tags the bot, and an old one is edited meanwhile.
     take_in(&store, (431..=435).map(|number| message(number, seconds_apart)).collect()).await;
     let edited = Message {
         text: "The projector goes to the repair shop".to_owned(),
@@ -134,52 +118,9 @@ async fn in_a_busy_chat_what_is_kept_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_prepared_is_found() {
-    let (_folder, store) = chat((1..=430).map(|number| message(number, 1))).await;
-    let readings = Arc::new(Readings::new(None));
-    prepare(&store, &readings).await;
-    assert!(is_prepared(&store, &readings, 0).await);
-    take_in(&store, (431..=433).map(|number| message(number, 1)).collect()).await;
-    assert!(!is_prepared(&store, &readings, 2).await && is_prepared(&store, &readings, 1).await, "three were new");
-    window(&store, &readings, 425, "").await;
-    assert!(is_prepared(&store, &readings, 0).await, "an older trigger leaves what is known of the others");
-}
-
-#[tokio::test]
-async fn what_was_foreseen_is_found_until_a_message_changes() {
-    let (_folder, store) = chat((1..=430).map(|number| message(number, 60))).await;
-    let readings = Arc::new(Readings::new(None));
-    prepare(&store, &readings).await;
-    take_in(&store, vec![message(431, 60)]).await;
-    assert!(known(&store, &readings, 431).await.sampled.is_some());
-    let sampled = window(&store, &readings, 431, "").await;
-    assert_eq!(
-        sampled,
-        window(&store, &Arc::new(Readings::new(None)), 431, "").await,
-        "it is what it would have drawn"
-    );
-    let edited = START.plus(Duration::from_secs(90_000_000));
-    take_in(&store, vec![Message { edited_at: Some(edited), text: "Sorry".to_owned(), ..message(300, 60) }]).await;
-    assert!(known(&store, &readings, 431).await.sampled.is_none());
-}
-
-#[tokio::test]
-async fn what_was_foreseen_is_not_taken_for_other_candidates() {
-    let picture = |number: i64| Message { album: Some("pictures".to_owned()), ..message(number, 60) };
-    let (_folder, store) = chat((1..=430).map(|number| message(number, 60)).chain([picture(431)])).await;
-    let readings = Arc::new(Readings::new(None));
-    prepare(&store, &readings).await;
-    // The picture after the trigger is a candidate too, which shifts all others by one.
-    take_in(&store, vec![picture(432), picture(433)]).await;
-    assert!(known(&store, &readings, 432).await.sampled.is_some());
-    let fresh = Arc::new(Readings::new(None));
-    assert_eq!(window(&store, &readings, 432, "").await, window(&store, &fresh, 432, "").await);
-}
-
-#[tokio::test]
 async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
     let (_folder, store) = chat((1..=9).map(|number| message(number, 60))).await;
-    let readings = Arc::new(Readings::with_kept_vectors("small".to_owned()));
+    let readings = Arc::new(FeatureCache::with_stored_vectors("small".to_owned()));
     let with_vector = async || {
         let evidence = known(&store, &readings, 9).await;
         let mut known: Vec<i64> =

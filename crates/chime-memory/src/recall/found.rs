@@ -33,9 +33,8 @@ impl Found {
         }
         if let Some(embedder) = embedder {
             for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {
-                let made = candidates.vectors.get(&one.seq).map(Vec::as_slice);
-                let known = made.or_else(|| reading.request.vector(one.seq));
-                one.vector = known.map_or_else(|| embedder.embed(&one.text), <[f32]>::to_vec);
+                let made = candidates.vectors.get(&one.seq);
+                one.vector = made.map_or_else(|| embedder.embed(&one.text), Vec::clone);
             }
         }
         Ok(Self { messages })

@@ -35,7 +35,6 @@ async fn recalled_at(now: Timestamp, chat: &str, text: &str, shown: &[u32]) -> V
                 utc_offset: 0,
                 by: asker,
                 before: Seq(1_000),
-                vectors: &[],
             };
             let recaller = Recaller::new(Embedder::shipped().ok().map(Arc::new));
             let found = recaller.look(tx, &request)?.best(tx, &shown)?;
@@ -138,7 +137,6 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
                 utc_offset: 0,
                 by: said[0].sender.id,
                 before: Seq(1_000),
-                vectors: &[],
             };
             Recaller::new(Some(embedder)).recall(tx, &request)
         })

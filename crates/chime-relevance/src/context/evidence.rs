@@ -7,7 +7,6 @@ use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
 use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
-use crate::context::strands::SampledStrands;
 use chime_core::embed::Embedder;
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
@@ -19,8 +18,6 @@ pub struct Evidence {
     pub antecedents: Quick<Address, Arc<Antecedents>>,
     /// Ids of the messages right before the oldest candidate, oldest first, since replies may lead there.
     pub earlier: Vec<MessageId>,
-    /// Sampled reply forests of the newest messages at the time of sampling.
-    pub sampled: Option<Arc<SampledStrands>>,
     /// Model that made the vectors, if it is loaded.
     pub embedder: Option<Arc<Embedder>>,
 }

@@ -4,8 +4,8 @@
 //! The members of a subject come from the relatedness of pairs, or in a busy chat from the threads of sampled reply
 //! forests. For a trigger that does not tag the bot, both are blended by the chat's slowness.
 
+mod forests;
 mod guess;
-pub mod precompute;
 pub mod training;
 
 use std::sync::Arc;
@@ -25,7 +25,6 @@ use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
 use crate::context::select::expected_f1::Taken;
-use crate::context::strands::SampledStrands;
 use chime_core::trigger::Languages;
 use chime_core::{MessageId, Role, StoredMessage, UserId};
 
@@ -71,8 +70,6 @@ struct Candidates<'a> {
     /// Distance in messages from each message to its parent, and in `replies` the parent's index if it is a candidate.
     parents: Vec<Option<usize>>,
     replies: Vec<Option<usize>>,
-    /// Reply forests of these candidates, if sampled ahead.
-    sampled: Option<Arc<SampledStrands>>,
 }
 
 /// Picks the candidates that the trigger of `history` is about. `seen` collects the contributions of each feature.
@@ -97,7 +94,6 @@ impl<'a> Candidates<'a> {
             links,
             replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
             parents,
-            sampled: evidence.sampled.clone().filter(|sampled| sampled.is_of(messages)),
         }
     }
     /// Computes the features of a trigger. Its common words do not count if it has a rarer one.

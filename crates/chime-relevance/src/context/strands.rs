@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::context::features::corpus::Corpus;
-use crate::context::features::message::{Address, address};
 use crate::context::index_set::IndexSet;
-use chime_core::StoredMessage;
 
 /// One partition of the candidates for each forest.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -143,14 +141,6 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
     segments
 }
 
-/// The partitions of a conversation's candidates: 12 KB for 200 of them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SampledStrands {
-    /// Candidates, oldest first; the indices of the partitions refer to this list.
-    pub candidates: Vec<Address>,
-    pub partitioned: Partitioned,
-}
-
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitioned {
     /// Trees of the forest.
@@ -159,13 +149,6 @@ pub struct Partitioned {
     pub segments: Partitions,
     /// Segments linked into one subject across silences.
     pub matters: Partitions,
-}
-
-impl SampledStrands {
-    /// Returns `true` if sampled for these candidates. A trigger can have others: later pictures of its own album.
-    pub fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
-        candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
-    }
 }
 
 #[cfg(test)]

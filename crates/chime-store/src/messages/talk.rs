@@ -1,22 +1,11 @@
 //! Messages of a conversation around a point in time, without service messages.
 
-use rusqlite::{Params, named_params};
+use rusqlite::named_params;
 
-use super::rows::{COLUMNS, from_row, limit_param, many};
+use super::rows::{COLUMNS, limit_param, many};
 use super::{VISIBLE, row_id};
-use crate::marks::{Mark, Marking};
 use crate::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
-
-/// Builds the query for messages of `:chat` in `:thread` before `:ts` and `:id`, newest first.
-fn sql_before(columns: &str) -> String {
-    format!(
-        "SELECT {columns} FROM message
-         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-               AND {VISIBLE} AND role <> 'system'
-         ORDER BY ts DESC, message_id DESC LIMIT :limit"
-    )
-}
 
 /// Returns the newest `limit` messages of the conversation before `moment`, oldest first.
 pub fn before(
@@ -25,71 +14,21 @@ pub fn before(
     moment: (Timestamp, MessageId),
     limit: usize,
 ) -> Result<Vec<StoredMessage>> {
-    Ok(before_marked(conn, conversation, moment, limit)?.0)
-}
-
-/// Same as [`before`], with the marks of the messages.
-pub fn before_marked(
-    conn: &Reader,
-    conversation: Conversation,
-    moment: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
-    let params = named_params! {
-        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-        ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
-    };
-    let (mut found, mut marks) = marked(conn, &sql_before(COLUMNS), params)?;
-    found.reverse();
-    marks.reverse();
-    Ok((found, marks))
-}
-
-/// Returns the messages of the conversation with numbers above `seq`, by number, with their marks.
-pub fn since_marked(conn: &Reader, conversation: Conversation, seq: Seq) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM message
-         WHERE id > :after AND id <= :last AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
-    );
-    let params = named_params! {
-        ":after": row_id(conversation.chat, seq), ":last": row_id(conversation.chat, Seq(u32::MAX)),
-        ":thread": conversation.thread.map(|id| id.0),
-    };
-    marked(conn, &sql, params)
-}
-
-fn marked(conn: &Reader, sql: &str, params: impl Params) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let marking = Marking::of(&statement)?;
-    let rows = statement.query_map(params, |raw| Ok((from_row(raw), marking.mark(raw)?)))?;
-    let (mut found, mut marks) = (Vec::new(), Vec::new());
-    for row in rows {
-        let (stored, mark) = row?;
-        found.push(stored?);
-        marks.push(mark);
-    }
-    Ok((found, marks))
-}
-
-/// Returns only the marks of the messages that [`before`] returns for the same arguments.
-pub fn marks_before(
-    conn: &Reader,
-    conversation: Conversation,
-    moment: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<Vec<Mark>> {
-    let mut statement = conn.prepare_cached(&sql_before(&Marking::columns()))?;
-    let marking = Marking::of(&statement)?;
-    let rows = statement.query_map(
+    let mut found = many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts DESC, message_id DESC LIMIT :limit"
+        ),
         named_params! {
             ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
             ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
         },
-        |raw| marking.mark(raw),
     )?;
-    let mut marks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    marks.reverse();
-    Ok(marks)
+    found.reverse();
+    Ok(found)
 }
 
 /// Returns the messages of the conversation with numbers in the inclusive range, by number.

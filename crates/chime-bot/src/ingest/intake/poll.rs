@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ingest::intake::apply::{Applied, Moment, Setting, apply};
 use crate::ingest::intake::read::{offset_after, read_batch};
-use chime_core::{Heard, Timestamp};
+use chime_core::{Conversation, Timestamp};
 use chime_jobs::worker::Wake;
 use chime_runtime::clock::{Clock, Stopwatch};
 use chime_runtime::resilience::{Backoff, random};
@@ -27,7 +27,7 @@ pub struct Ingest {
     pub wake: Wake,
     pub health: PollHealth,
     /// Conversations with new messages, for a receiver that prepares answers there. The receiver is optional.
-    pub heard: mpsc::Sender<Heard>,
+    pub vectors: Option<mpsc::Sender<Conversation>>,
     pub setting: Arc<Setting>,
 }
 
@@ -204,9 +204,11 @@ impl Ingest {
     }
 
     fn report(&self, applied: Applied) {
-        for (conversation, is_asked) in applied.heard {
-            // If the channel is full, a later trigger only takes longer.
-            let _ = self.heard.try_send(Heard { conversation, is_asked });
+        if let Some(vectors) = &self.vectors {
+            for conversation in applied.heard.into_keys() {
+                // If the queue is full, the next message there tries again.
+                let _ = vectors.try_send(conversation);
+            }
         }
         if applied.postponed {
             self.wake.wake();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::context::precomputed::Readings;
+use crate::context::FeatureCache;
 use crate::context::{Asked, gather, window};
 use crate::recall::Recaller;
 use chime_core::embed::Embedder;
@@ -91,7 +91,7 @@ async fn asked_in(
     });
     stored.await.unwrap();
     let embedder = Arc::new(Embedder::shipped().unwrap());
-    let (readings, recaller) = (Readings::new(Some(Arc::clone(&embedder))), Recaller::new(Some(embedder)));
+    let (readings, recaller) = (FeatureCache::new(Some(Arc::clone(&embedder))), Recaller::new(Some(embedder)));
     let picked = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, last)?.unwrap();
         let params = Params::new(estimate_tokens);

@@ -96,7 +96,6 @@ impl Bench {
                 utc_offset: 0,
                 by: chime_core::testkit::user("ben"),
                 before: Seq(420),
-                vectors: &[],
             };
             recaller.recall(conn, &request)
         };

@@ -1,8 +1,6 @@
 //! Guesses the subject of a trigger: one guess for each candidate that it may point at, with the members of that
 //! subject.
 
-use std::sync::Arc;
-
 use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{self, Scene, Tag, lack_words, targets};
@@ -60,11 +58,8 @@ impl Candidates<'_> {
     /// Returns the guesses, and for each candidate the probability that it belongs to the right one.
     fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut ByCandidate>) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(tag.utterance.at));
-        let sampled = match &self.sampled {
-            Some(sampled) => Arc::clone(sampled),
-            None => Arc::new(self.strands_in(&self.forests(), weights)),
-        };
-        guesses(&corpus, &sampled.partitioned, (tag, weights), seen)
+        let partitioned = self.strands_in(&self.forests(), weights);
+        guesses(&corpus, &partitioned, (tag, weights), seen)
     }
 }
 

@@ -103,9 +103,9 @@ impl<'a> Example<'a> {
 
     fn with_pairs<R>(&self, then: impl FnOnce(&Scene<'_>, &Pairwise<'_>) -> R) -> R {
         let corpus = self.candidates.corpus(None);
-        let sampled = self.candidates.strands_in(&self.forests, &self.scorers.matters);
-        let scene = Scene::of(&corpus, &sampled.partitioned.segments);
-        then(&scene, &Pairwise::new(&corpus, &scene.consensus, &sampled.partitioned))
+        let partitioned = self.candidates.strands_in(&self.forests, &self.scorers.matters);
+        let scene = Scene::of(&corpus, &partitioned.segments);
+        then(&scene, &Pairwise::new(&corpus, &scene.consensus, &partitioned))
     }
 }
 

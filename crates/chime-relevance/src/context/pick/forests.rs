@@ -1,9 +1,8 @@
-//! The part of picking that does not depend on the trigger, so that it can run ahead: reply forests of the candidates
-//! and their threads, segments and subjects. It takes two fifths of the time of a pick.
+//! Reply forests of the candidates, and their threads, segments and subjects.
 
 use std::sync::Arc;
 
-use crate::context::evidence::{Evidence, antecedents_by};
+use crate::context::evidence::antecedents_by;
 use crate::context::features::corpus::Corpus;
 use crate::context::features::message::address;
 use crate::context::index_set::IndexSet;
@@ -11,16 +10,8 @@ use crate::context::matters::assign::Assignment;
 use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
-use crate::context::strands::{Partitioned, Partitions, SampledStrands, segments};
-use crate::context::weights::Scorers;
+use crate::context::strands::{Partitioned, Partitions, segments};
 use crate::context::weights::Weights;
-use chime_core::StoredMessage;
-
-/// Samples the threads of a `conversation`, oldest first, which are the candidates of its next trigger.
-pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> SampledStrands {
-    let candidates = Candidates::of((conversation, 0), evidence, &scorers.links);
-    candidates.strands_in(&candidates.forests(), &scorers.matters)
-}
 
 impl Partitioned {
     pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &Weights) -> Self {
@@ -42,9 +33,8 @@ impl Partitioned {
 
 impl Candidates<'_> {
     /// Splits the candidates into the threads, segments and subjects of `forests`.
-    pub(super) fn strands_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
-        let candidates = self.messages.iter().map(|stored| address(stored)).collect();
-        SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
+    pub(super) fn strands_in(&self, forests: &[Forest], weights: &Weights) -> Partitioned {
+        Partitioned::of(&self.corpus(None), forests, weights)
     }
 
     pub(super) fn forests(&self) -> Vec<Forest> {
@@ -54,7 +44,7 @@ impl Candidates<'_> {
 
     /// Returns the antecedents of each candidate, with its reply link.
     fn antecedents(&self) -> Vec<Arc<Antecedents>> {
-        let antecedents = |((place, stored), parent): ((usize, &&StoredMessage), &Option<usize>)| {
+        let antecedents = |((place, stored), parent): ((usize, &&chime_core::StoredMessage), &Option<usize>)| {
             let known = match self.evidence.antecedents.get(&address(stored)) {
                 // An older candidate is not adjacent to the newest ones, so distances across that gap do not hold.
                 Some(known) if self.older > 0 => Arc::new(known.within(place.saturating_sub(self.older))),
