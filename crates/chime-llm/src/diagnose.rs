@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::dialect::Dialect;
-use crate::transport::{Failure, Refusal};
+use crate::failure::{Failure, Refusal};
 use crate::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
 
 /// Phrases for a prompt that exceeds the model's context window.

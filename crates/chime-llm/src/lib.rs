@@ -13,6 +13,8 @@ mod dialect;
 mod embeddings;
 mod error;
 mod facts;
+mod failure;
+mod fields;
 mod markers;
 mod openai;
 mod progress;

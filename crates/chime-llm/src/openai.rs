@@ -2,6 +2,7 @@
 //!
 //! A call ends when its server stays silent for too long, so every answer is requested as a stream.
 
+mod attempts;
 mod call;
 mod discover;
 mod probe;
@@ -11,10 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::dialect::{Attempts, Dialect};
+use crate::dialect::Dialect;
 use crate::facts::{ServerFacts, Speeds};
+use crate::failure::Failure;
+use crate::openai::attempts::Attempts;
 use crate::openai::call::{TimedAnswer, refuses_streams};
-use crate::transport::{Failure, Incoming, Server};
+use crate::transport::{Incoming, Server};
 use crate::wire::{self, Answer};
 use crate::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
 use chime_core::Timestamp;

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use crate::counts::{Timings, Usage};
 use crate::diagnose::diagnose_body;
 use crate::facts::ReadingTime;
+use crate::fields::lenient;
 use crate::repetition::is_looping;
 use crate::tools;
 use crate::visible::visible_so_far;
-use crate::wire::{self, Answer, Content, Pieces, Reading, lenient};
+use crate::wire::{self, Answer, Content, Pieces, Reading};
 use crate::{LlmError, Prompt};
 use chime_core::repair;
 

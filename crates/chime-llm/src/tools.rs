@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::wire::lenient;
+use crate::fields::lenient;
 use chime_core::estimate_tokens;
 
 /// A function that a model may call.

@@ -19,6 +19,7 @@ use reqwest::multipart::Form;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
+use crate::failure::{BODY_LIMIT, Failure, Refusal};
 use crate::stream::{is_stream, joined, parse};
 use crate::{LlmError, LlmOptions};
 use chime_core::is_loopback;
@@ -27,8 +28,6 @@ use chime_core::is_loopback;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Multiple of the operator's timeout after which a silent connection is closed, regardless of our clock.
 const SILENCES: u32 = 20;
-/// Largest body in bytes: bounds the memory that a server can fill.
-const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 /// HTTP client of one server.
 #[derive(Debug)]
@@ -37,28 +36,6 @@ pub struct Server {
     http: reqwest::Client,
     endpoint: Endpoint,
     host: String,
-}
-
-/// Reason for a call without a JSON body.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    #[error("no answer")]
-    Transport(#[source] reqwest::Error),
-    #[error("HTTP {}", .0.status)]
-    Refusal(Refusal),
-    #[error("not JSON")]
-    NotJson,
-    #[error("over {BODY_LIMIT} bytes")]
-    TooLarge,
-}
-
-/// A response with an error status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub status: u16,
-    pub retry_after: Option<Duration>,
-    /// Error body in the server's own format. May quote the prompt: never log it.
-    pub body: String,
 }
 
 impl Server {

@@ -5,13 +5,13 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::counts::{Count, Timings, Usage};
+use crate::counts::{Timings, Usage};
 use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
+use crate::fields::{LenientNumber, lenient};
 use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
 use crate::visible::{Visible, visible};
@@ -171,7 +171,7 @@ pub struct Pieces {
     pub error: Option<Value>,
     pub usage: Usage,
     /// llama.cpp's count of cached prompt tokens.
-    pub reused: Count,
+    pub reused: LenientNumber,
 }
 
 impl Pieces {
@@ -206,7 +206,11 @@ impl Pieces {
             truncated: is_cut_off && !was_cut,
             thinks_unannounced: thinks_unannounced(&self.text),
             tokens: self.usage.counted(),
-            reused: [self.reused, self.usage.reused()].into_iter().map(Count::whole).max().filter(|reused| *reused > 0),
+            reused: [self.reused, self.usage.reused()]
+                .into_iter()
+                .map(LenientNumber::whole)
+                .max()
+                .filter(|reused| *reused > 0),
             calls,
             text,
         })
@@ -362,11 +366,6 @@ impl Finish {
             _ => Self::Whole,
         })
     }
-}
-
-/// Deserializes a field; `null` or an unexpected type counts as absent.
-pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: D) -> Result<T, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(field)?).unwrap_or_default())
 }
 
 #[cfg(test)]

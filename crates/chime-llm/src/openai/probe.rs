@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{OpenAi, Question};
 use crate::diagnose::diagnose;
-use crate::transport::Failure;
+use crate::failure::Failure;
 use crate::wire;
 use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
 use chime_runtime::clock::Clock;
