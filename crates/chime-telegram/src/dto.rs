@@ -194,6 +194,11 @@ pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     filled(Some(&parts.join(" ")))
 }
 
+/// Formats seconds as `m:ss`.
+pub fn minutes(seconds: i64) -> Option<String> {
+    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
+}
+
 pub fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }

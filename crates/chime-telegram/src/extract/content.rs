@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::dto::{self, Items, filled, full_name};
+use crate::dto::{self, Items, filled, full_name, minutes};
 use crate::extract::{rich, service};
 use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
 
@@ -121,11 +121,6 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
 
 fn length(file: &dto::File) -> Option<String> {
     file.duration.and_then(minutes)
-}
-
-/// Formats seconds as `m:ss`.
-pub fn minutes(seconds: i64) -> Option<String> {
-    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
 
 /// Formats a title and items as `title: a / b / c`.
