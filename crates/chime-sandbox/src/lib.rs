@@ -7,8 +7,9 @@
 //! The modules, in reading order:
 //!
 //! - pure functions of state, input and time: `cast` (chats, people and posts as values), `entities` (entities that
-//!   Telegram finds in a text), `message`, `queue` (updates and offsets), `state` (the whole state, update delivery),
-//!   `people` and `groups` (events), `wire` (the state as JSON), `params` and `methods` (the bot's requests);
+//!   Telegram finds in a text), `message`, `queue` (updates and offsets), `state` (the whole state),
+//!   `people` and `groups` (events), `wire` (the state as JSON), `delivery` (messages that the bot receives), `params`
+//!   and `methods` (the bot's requests);
 //! - around them: `world` (the lock), `line` (connections that can be cut), `faults` (only with the feature
 //!   `testkit`), `server` (HTTP) and `handle`.
 //!
@@ -18,6 +19,7 @@
 
 mod cast;
 mod cleaning;
+mod delivery;
 mod entities;
 pub mod faults;
 mod groups;

@@ -49,6 +49,9 @@ impl ApiError {
     }
 }
 
+/// The `result` of a method, or a refusal.
+pub(super) type MethodResult = Result<Value, ApiError>;
+
 /// Named values. In a form or query every value is a string; objects and arrays are JSON in a string.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Params(Map<String, Value>);

@@ -1,7 +1,8 @@
 //! Actions of people: post, edit, delete, react, press a button.
 
+use crate::delivery::News;
 use crate::message::SandboxMessage;
-use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, News, State};
+use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, State};
 use crate::{NewMember, Post, wire};
 use chime_core::{ChatId, MessageId, Timestamp, UserId};
 

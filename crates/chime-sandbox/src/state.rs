@@ -1,11 +1,11 @@
-//! The whole state: people, chats, messages and the delivery of updates.
+//! The whole state: people, chats, messages and queued updates.
 
 use std::collections::BTreeMap;
 
 use crate::message::{BotAction, SandboxMessage};
 use crate::queue::Queue;
-use crate::{Content, NewChat, NewMember, Standing, entities, wire};
-use chime_core::{ChatId, ChatKind, Entity, EntityKind, MessageId, ThreadId, UserId, utf16_slice};
+use crate::{Content, NewChat, NewMember, Standing, entities};
+use chime_core::{ChatId, ChatKind, Entity, MessageId, ThreadId, UserId};
 
 /// The bot's own id: the number in front of its token.
 pub(super) const BOT: UserId = UserId(900_001);
@@ -178,23 +178,6 @@ impl State {
         Some(id)
     }
 
-    /// Queues an update about a message if the bot receives it.
-    pub(super) fn announce(&mut self, chat: ChatId, id: MessageId, news: News) {
-        let Some(chat) = self.chats.get(&chat) else { return };
-        let Some(message) = chat.messages.get(&id) else { return };
-        if !self.bot_hears(chat, message) {
-            return;
-        }
-        let kind = match (chat.kind, news) {
-            (ChatKind::Channel, News::Said) => "channel_post",
-            (ChatKind::Channel, News::Edited) => "edited_channel_post",
-            (ChatKind::Private | ChatKind::Group | ChatKind::Supergroup, News::Said) => "message",
-            (ChatKind::Private | ChatKind::Group | ChatKind::Supergroup, News::Edited) => "edited_message",
-        };
-        let payload = wire::message(self, chat, message).to_string();
-        self.queue.push(kind, &payload);
-    }
-
     pub(super) fn message(&self, chat: ChatId, id: MessageId) -> Option<&SandboxMessage> {
         self.chats.get(&chat)?.messages.get(&id)
     }
@@ -204,34 +187,6 @@ impl State {
         entities::complete(text, given)
     }
 
-    /// Returns whether the bot receives `message`: it is in the chat, no other bot wrote it, and privacy mode allows
-    /// it.
-    fn bot_hears(&self, chat: &Chat, message: &SandboxMessage) -> bool {
-        let standing = chat.standing(BOT);
-        let by_a_bot = message.sender_chat.is_none() && self.people.get(&message.from).is_some_and(|who| who.is_bot);
-        if by_a_bot || !standing.is_present() {
-            return false;
-        }
-        let hears_all = self.reads_all || standing.is_admin();
-        let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
-        hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
-    }
-
-    /// Returns whether a bot in privacy mode receives `message`: commands, replies to it, text written through it, but
-    /// no plain mentions.
-    fn is_for_the_bot(&self, chat: &Chat, message: &SandboxMessage) -> bool {
-        let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();
-        let is_own_command =
-            message.entities.iter().filter(|entity| entity.kind == EntityKind::BotCommand).any(|entity| {
-                match utf16_slice(&message.text, entity.offset, entity.length).split_once('@') {
-                    Some((_, name)) => name.eq_ignore_ascii_case(own_name),
-                    None => true,
-                }
-            });
-        let parent = message.reply_to.and_then(|parent| chat.messages.get(&parent));
-        is_own_command || message.via_bot == Some(BOT) || parent.is_some_and(|parent| parent.from == BOT)
-    }
-
     fn free_chat_id(&self, first: i64) -> ChatId {
         let mut id = ChatId(first);
         while self.chats.contains_key(&id) {
@@ -239,11 +194,4 @@ impl State {
         }
         id
     }
-}
-
-/// Kind of event of a message.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum News {
-    Said,
-    Edited,
 }

@@ -3,8 +3,7 @@
 use serde_json::json;
 
 use crate::Content;
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
+use crate::params::{ApiError, MethodResult, Params};
 use crate::state::State;
 use chime_core::{ChatId, MessageId, Timestamp};
 
@@ -15,7 +14,7 @@ const PHOTO: &str = "photo.jpg";
 const VOICE: &str = "voice.oga";
 const VIDEO_NOTE: &str = "video_note.mp4";
 
-pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> MethodResult {
     let id = params.text("file_id").unwrap_or_default();
     let Some(name) = name_of(state, id) else { return Err(ApiError::bad_request("invalid file_id")) };
     let Some(bytes) = state.files.get(&name) else {

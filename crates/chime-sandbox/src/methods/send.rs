@@ -6,8 +6,7 @@ use crate::cleaning::cleaned;
 use crate::entities::{check, trimmed};
 use crate::message::{BotAction, SandboxMessage};
 use crate::methods::place::{Place, chat_to_write, topic};
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
+use crate::params::{ApiError, MethodResult, Params};
 use crate::state::{BOT, State};
 use crate::{Content, Post, wire};
 use chime_core::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_len};
@@ -33,7 +32,7 @@ const ACTIONS: [&str; 11] = [
     "upload_video_note",
 ];
 
-pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -> MethodResult {
     let place = Place::read(state, params)?;
     let FormattedText { text, entities } = text(state, params)?;
     let buttons = buttons(state, params)?;
@@ -54,7 +53,7 @@ pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -
     Ok(answer)
 }
 
-pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     let Some((file_name, text)) = params.file("document") else {
         return Err(ApiError::bad_request("there is no document in the request"));
@@ -75,7 +74,7 @@ pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) 
 }
 
 /// Shows a draft, which is no message and disappears by itself.
-pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     if state.chats.get(&chat).is_some_and(|chat| chat.kind != ChatKind::Private) {
         return Err(ApiError::bad_request("TEXTDRAFT_PEER_INVALID"));
@@ -88,7 +87,7 @@ pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Times
     Ok(true.into())
 }
 
-pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     let thread = topic(state, chat, params)?;
     let Some(action) = params.text("action").filter(|action| ACTIONS.contains(action)) else {
