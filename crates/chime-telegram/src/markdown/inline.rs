@@ -54,7 +54,7 @@ impl Marks {
     }
 
     /// Handles an HTML tag, which has an effect only with its partner.
-    pub(super) fn tag(&mut self, (name, is_closing): (&str, bool), writer: &mut Writer) {
+    pub(super) fn tag(&mut self, name: &str, is_closing: bool, writer: &mut Writer) {
         let kind = match name {
             "b" | "strong" => EntityKind::Bold,
             "i" | "em" => EntityKind::Italic,

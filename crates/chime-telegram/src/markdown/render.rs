@@ -114,7 +114,7 @@ impl Renderer<'_> {
                 self.writer.push(RULE);
             }
             Event::InlineHtml(html) => match formatting_tag(&html) {
-                Some(tag) => self.marks.tag(tag, &mut self.writer),
+                Some((name, is_closing)) => self.marks.tag(name, is_closing, &mut self.writer),
                 None => self.writer.push(&html),
             },
             // Handled elsewhere, or disabled in our options.
