@@ -65,7 +65,7 @@ async fn answer(
         let now = world.clock.now();
         respond(world.change(|state| call(state, &method, &params, now)).map(|result| result.to_string()))
     };
-    let mut response = world.faults.around(&world.clock, &caller, (&method, &params), serving).await;
+    let mut response = world.faults.around(&world.clock, &caller, &method, &params, serving).await;
     // The clock that dates the messages, which tests may move.
     let date = world.clock.now().to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     if let Ok(date) = HeaderValue::from_str(&date) {

@@ -185,8 +185,8 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
         .forwarded_from
         .as_ref()
         .map(|name| json!({"type": "hidden_user", "sender_user_name": name, "date": message.date.secs()}));
-    put("forward_origin", message.forward_of.and_then(|place| origin(state, place)).or(hidden));
-    put("external_reply", message.reply_elsewhere.and_then(|place| external_reply(state, place)));
+    put("forward_origin", message.forward_of.and_then(|(chat, id)| origin(state, chat, id)).or(hidden));
+    put("external_reply", message.reply_elsewhere.and_then(|(chat, id)| external_reply(state, chat, id)));
     put("quote", message.reply_elsewhere.and(message.quote.as_ref()).map(|part| json!({"text": part, "position": 0})));
     let (text, entities) = match message.content {
         Content::Text => ("text", "entities"),
@@ -199,7 +199,7 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
 
 /// Returns the author and date of a forwarded message or of a parent in another chat. Only a channel post includes its
 /// message id.
-fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
+fn origin(state: &State, chat: ChatId, id: MessageId) -> Option<Value> {
     let of = state.chats.get(&chat)?;
     let message = of.messages.get(&id)?;
     let date = message.date.secs();
@@ -212,9 +212,9 @@ fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
     })
 }
 
-fn external_reply(state: &State, place: (ChatId, MessageId)) -> Option<Value> {
-    let of = state.chats.get(&place.0)?;
-    Some(json!({"origin": origin(state, place)?, "chat": chat(state, of), "message_id": place.1}))
+fn external_reply(state: &State, chat: ChatId, id: MessageId) -> Option<Value> {
+    let of = state.chats.get(&chat)?;
+    Some(json!({"origin": origin(state, chat, id)?, "chat": self::chat(state, of), "message_id": id}))
 }
 
 /// Returns the fields for the content of a message.

@@ -25,7 +25,8 @@ impl Faults {
         &self,
         _clock: &Clock,
         _caller: &Caller,
-        _call: (&str, &Params),
+        _method: &str,
+        _params: &Params,
         serving: impl Future<Output = Response>,
     ) -> Response {
         serving.await

@@ -199,7 +199,8 @@ impl Faults {
         &self,
         clock: &Clock,
         caller: &Caller,
-        (method, params): (&str, &Params),
+        method: &str,
+        params: &Params,
         serving: impl Future<Output = Response>,
     ) -> Response {
         let mut released = self.released.subscribe();
