@@ -6,14 +6,14 @@ use crate::dto::{self, Items, filled, full_name, minutes};
 use crate::extract::{rich, service};
 use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
 
-pub struct Content {
+pub struct ExtractedContent {
     pub kind: Kind,
     pub detail: Option<String>,
     pub text: String,
     pub entities: Vec<Entity>,
 }
 
-pub fn content(wire: &dto::Message) -> Content {
+pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
     let FormattedText { text, entities } = formatted(&wire.content);
     let (kind, detail) = match shown(&wire.content) {
         Some(shown) => shown,
@@ -23,7 +23,7 @@ pub fn content(wire: &dto::Message) -> Content {
             None => (Kind::Other, Some("unsupported message".to_owned())),
         },
     };
-    Content { kind, detail, text, entities }
+    ExtractedContent { kind, detail, text, entities }
 }
 
 /// Formats an external parent message as one line: a label, a text, or both.

@@ -166,7 +166,7 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
     match (takes && rest.starts_with('{'), has_sign && !goes_on) {
         (false, false) => None,
         _ => {
-            let mut reader = Reader { rest: behind, depth: 0 };
+            let mut reader = LatexReader { rest: behind, depth: 0 };
             let shown = reader.command();
             Some((shown, reader.rest))
         }
@@ -174,7 +174,7 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
 }
 
 fn signs(math: &str) -> String {
-    let mut reader = Reader { rest: math, depth: 0 };
+    let mut reader = LatexReader { rest: math, depth: 0 };
     let shown = reader.until_brace();
     let lines: Vec<String> = shown
         .lines()
@@ -184,12 +184,12 @@ fn signs(math: &str) -> String {
     lines.join("\n")
 }
 
-struct Reader<'a> {
+struct LatexReader<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl LatexReader<'_> {
     /// Converts everything up to an unmatched closing brace or the end.
     fn until_brace(&mut self) -> String {
         let mut out = String::new();
