@@ -38,7 +38,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use cast::{Content, NewChat, NewMember, Post, Standing};
+pub use cast::{ChatMemberStatus, NewChat, NewMember, Post, PostContent};
 pub use entities::marked_up;
 pub use handle::{Sandbox, Setup};
 pub use message::{BotAction, Cursor, SandboxMessage};

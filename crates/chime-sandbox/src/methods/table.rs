@@ -1,11 +1,11 @@
 //! The table of methods.
 
 use crate::methods::{chats, edits, files, profile, send};
-use crate::params::{ApiError, MethodResult, Params};
-use crate::state::State;
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::SandboxState;
 use chime_core::Timestamp;
 
-type MethodHandler = fn(&mut State, &Params, Timestamp) -> MethodResult;
+type MethodHandler = fn(&mut SandboxState, &RequestParams, Timestamp) -> MethodResult;
 
 struct Method {
     name: &'static str,
@@ -75,7 +75,7 @@ pub(crate) fn is_polling(name: &str) -> bool {
 }
 
 /// Calls a method that does not wait, and notes mistakes of the bot.
-pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestamp) -> MethodResult {
+pub(crate) fn call(state: &mut SandboxState, name: &str, params: &RequestParams, now: Timestamp) -> MethodResult {
     let Some(method) = METHODS.iter().find(|method| method.name.eq_ignore_ascii_case(name)) else {
         state.note_unexpected(format!("method {name}"));
         return Err(ApiError::not_found());
@@ -85,7 +85,7 @@ pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestam
 }
 
 /// Notes unknown parameters. The real server ignores them, but a correct bot sends none.
-pub(super) fn note_foreign_params(state: &mut State, method: &str, known: &[&str], params: &Params) {
+pub(super) fn note_foreign_params(state: &mut SandboxState, method: &str, known: &[&str], params: &RequestParams) {
     for name in params.names().filter(|name| !known.contains(name)) {
         state.note_unexpected(format!("parameter {name} of {method}"));
     }
