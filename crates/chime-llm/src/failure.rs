@@ -7,11 +7,11 @@ pub const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 /// Reason for a call without a JSON body.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum ServerFailure {
     #[error("no answer")]
     Transport(#[source] reqwest::Error),
     #[error("HTTP {}", .0.status)]
-    Refusal(Refusal),
+    Refusal(ErrorResponse),
     #[error("not JSON")]
     NotJson,
     #[error("over {BODY_LIMIT} bytes")]
@@ -20,7 +20,7 @@ pub enum Failure {
 
 /// A response with an error status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ErrorResponse {
     pub status: u16,
     pub retry_after: Option<Duration>,
     /// Error body in the server's own format. May quote the prompt: never log it.

@@ -37,7 +37,7 @@ pub use embeddings::{Embeddings, Prepare};
 pub use error::{Check, LlmError, Recovery};
 pub use facts::{MANY_SLOTS, ServerFacts};
 pub use openai::OpenAi;
-pub use progress::Progress;
+pub use progress::AnswerProgress;
 pub use prompt::{AnswerFormat, Completion, Picture, Prompt, PromptMessage, PromptRole};
 pub use tools::{Tool, ToolCall, ToolRound, Tools};
 pub use transcriptions::{Audio, Transcript, Transcriptions, tokens_of};

@@ -2,7 +2,7 @@
 
 use crate::diagnose::{is_about_pictures, is_unexplained, named, sees_nothing};
 use crate::dialect::Dialect;
-use crate::failure::Failure;
+use crate::failure::ServerFailure;
 use crate::{AnswerFormat, Prompt};
 
 /// A parameter that a request can omit.
@@ -22,7 +22,7 @@ pub struct Attempts {
     pub sees_nothing: bool,
     learnt: Dialect,
     /// A refusal without a reason, after which all optional parameters were omitted.
-    unexplained: Option<Failure>,
+    unexplained: Option<ServerFailure>,
 }
 
 impl Optional {
@@ -62,7 +62,7 @@ impl Attempts {
     ///
     /// # Errors
     /// The failure to report if no other dialect may help.
-    pub fn refused(&mut self, failure: Failure, prompt: &Prompt) -> Result<(), Failure> {
+    pub fn refused(&mut self, failure: ServerFailure, prompt: &Prompt) -> Result<(), ServerFailure> {
         let spoken = self.dialect;
         if let Some(other) = named(&failure, spoken, prompt) {
             // Another picture may be accepted: only a model that accepts none at all is sent none from now on.
@@ -71,7 +71,7 @@ impl Attempts {
             return Ok(());
         }
         let others = Optional::ALL.into_iter().filter(|it| it.is_in(prompt, spoken));
-        let is_about_forms = matches!(&failure, Failure::Refusal(refusal) if refusal.status >= 500);
+        let is_about_forms = matches!(&failure, ServerFailure::Refusal(refusal) if refusal.status >= 500);
         let others: Vec<Optional> = others.filter(|it| !is_about_forms || *it == Optional::Format).collect();
         if self.unexplained.is_some() || others.is_empty() || !is_unexplained(&failure, spoken) {
             // The first refusal is more informative than the refusal of a guess.
