@@ -5,9 +5,7 @@
 //! recordings. Prompts and policy live elsewhere; no log line contains a prompt, an answer or a key.
 
 mod backend;
-mod calls;
 mod code;
-mod counts;
 mod diagnose;
 mod dialect;
 mod embeddings;
@@ -26,8 +24,10 @@ mod tools;
 mod transcriptions;
 mod transport;
 mod turns;
+mod usage;
 mod visible;
 mod wire;
+mod written_calls;
 
 #[cfg(test)]
 mod tests;

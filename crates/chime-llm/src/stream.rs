@@ -6,12 +6,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::counts::{Timings, Usage};
 use crate::diagnose::diagnose_body;
 use crate::facts::ReadingTime;
 use crate::fields::lenient;
 use crate::repetition::is_looping;
 use crate::tools;
+use crate::usage::{Timings, Usage};
 use crate::visible::visible_so_far;
 use crate::wire::{self, MessageContent, ModelAnswer, Pieces, ReceivedMessage};
 use crate::{LlmError, Prompt};

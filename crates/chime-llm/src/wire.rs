@@ -8,12 +8,12 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::counts::{Timings, Usage};
 use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
 use crate::fields::{LenientNumber, lenient};
 use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
+use crate::usage::{Timings, Usage};
 use crate::visible::{Visible, visible};
 use crate::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
 use chime_core::{TokenUse, estimate_tokens, is_blank};

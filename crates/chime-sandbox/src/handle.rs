@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::message::{BotAction, Cursor, SandboxMessage};
+use crate::shared::SharedState;
 use crate::state::{BOT, SandboxState};
-use crate::world::SandboxWorld;
 use crate::{ChatMemberStatus, NewChat, NewMember, Post, server};
 use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UpdateId, UserId};
 use chime_runtime::clock::Clock;
@@ -35,7 +35,7 @@ impl Default for Setup {
 /// A running sandbox. Clones share one server; dropping the last one stops it and closes all connections.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    pub(super) world: Arc<SandboxWorld>,
+    pub(super) world: Arc<SharedState>,
     address: SocketAddr,
     _running: Arc<DropGuard>,
 }
@@ -44,7 +44,7 @@ impl Sandbox {
     /// Starts a server on a free port of the loopback interface.
     pub async fn start(setup: Setup) -> io::Result<Self> {
         let state = SandboxState::new(&setup.bot_name, &setup.bot_username, setup.reads_all);
-        let world = Arc::new(SandboxWorld::new(state, random_token(), setup.clock));
+        let world = Arc::new(SharedState::new(state, random_token(), setup.clock));
         let stop = CancellationToken::new();
         let address = server::serve(Arc::clone(&world), stop.clone()).await?;
         Ok(Self { world, address, _running: Arc::new(stop.drop_guard()) })

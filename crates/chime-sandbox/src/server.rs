@@ -15,15 +15,15 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::connection::StoppableListener;
 use crate::faults::Caller;
-use crate::line::StoppableListener;
 use crate::methods::{PollRequest, call, file_content, is_polling};
 use crate::params::{ApiError, RequestParams};
 use crate::queue::Polled;
-use crate::world::SandboxWorld;
+use crate::shared::SharedState;
 
 /// Serves `world` on a free port of the loopback interface until `stop`.
-pub(super) async fn serve(world: Arc<SandboxWorld>, stop: CancellationToken) -> io::Result<SocketAddr> {
+pub(super) async fn serve(world: Arc<SharedState>, stop: CancellationToken) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let router = Router::new()
@@ -40,7 +40,7 @@ pub(super) async fn serve(world: Arc<SandboxWorld>, stop: CancellationToken) -> 
 }
 
 async fn answer(
-    State(world): State<Arc<SandboxWorld>>,
+    State(world): State<Arc<SharedState>>,
     ConnectInfo(caller): ConnectInfo<Caller>,
     Path((bot, method)): Path<(String, String)>,
     RawQuery(query): RawQuery,
@@ -75,7 +75,7 @@ async fn answer(
 }
 
 /// Handles `getUpdates`: responds as soon as there are updates, or with none after the timeout.
-async fn poll(world: &SandboxWorld, params: &RequestParams) -> Result<String, ApiError> {
+async fn poll(world: &SharedState, params: &RequestParams) -> Result<String, ApiError> {
     let (request, turn) = world.change(|state| {
         let request = PollRequest::read(state, params)?;
         Ok((request, state.queue.begin_poll(request.offset)))
@@ -97,7 +97,7 @@ async fn poll(world: &SandboxWorld, params: &RequestParams) -> Result<String, Ap
 }
 
 /// Responds with the content of a file at a path returned by `getFile`.
-async fn file(State(world): State<Arc<SandboxWorld>>, Path((bot, path)): Path<(String, String)>) -> Response {
+async fn file(State(world): State<Arc<SharedState>>, Path((bot, path)): Path<(String, String)>) -> Response {
     let is_ours = bot.strip_prefix("bot") == Some(world.token.as_str());
     match world.read(|state| file_content(state, &path)).filter(|_| is_ours) {
         Some(bytes) => Response::new(Body::from(bytes)),
@@ -105,7 +105,7 @@ async fn file(State(world): State<Arc<SandboxWorld>>, Path((bot, path)): Path<(S
     }
 }
 
-async fn elsewhere(State(world): State<Arc<SandboxWorld>>) -> Response {
+async fn elsewhere(State(world): State<Arc<SharedState>>) -> Response {
     world.change(|state| state.note_unexpected("a request to a path that is no method"));
     respond(Err(ApiError::not_found()))
 }

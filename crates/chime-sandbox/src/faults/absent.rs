@@ -4,7 +4,7 @@ use axum::extract::connect_info::Connected;
 use axum::response::Response;
 use axum::serve::IncomingStream;
 
-use crate::line::StoppableListener;
+use crate::connection::StoppableListener;
 use crate::params::RequestParams;
 use chime_runtime::clock::Clock;
 

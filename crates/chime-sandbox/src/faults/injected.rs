@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::Sandbox;
-use crate::line::StoppableListener;
+use crate::connection::StoppableListener;
 use crate::params::RequestParams;
 use crate::server::json_response;
 use chime_core::Timestamp;

@@ -1,7 +1,7 @@
 //! Methods for chats: queries, and leaving one.
 
 use crate::message::BotAction;
-use crate::methods::place::chat_to_see;
+use crate::methods::target::chat_to_see;
 use crate::params::{ApiError, MethodResult, RequestParams};
 use crate::state::{BOT, SandboxState};
 use crate::{ChatMemberStatus, wire};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::message::BotAction;
-use crate::methods::place::{chat_to_see, chat_to_write, message_id};
 use crate::methods::send::{buttons, text};
+use crate::methods::target::{chat_to_see, chat_to_write, message_id};
 use crate::params::{ApiError, MethodResult, RequestParams};
 use crate::state::{BOT, SandboxState};
 use crate::wire;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cleaning::cleaned;
 use crate::entities::{check, trimmed};
 use crate::message::{BotAction, SandboxMessage};
-use crate::methods::place::{SendTarget, chat_to_write, topic};
+use crate::methods::target::{SendTarget, chat_to_write, topic};
 use crate::params::{ApiError, MethodResult, RequestParams};
 use crate::state::{BOT, SandboxState};
 use crate::{Post, PostContent, wire};

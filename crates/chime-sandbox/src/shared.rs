@@ -10,7 +10,7 @@ use chime_runtime::clock::Clock;
 
 /// State shared by the server and the handle. The lock is never held across an await.
 #[derive(Debug)]
-pub(super) struct SandboxWorld {
+pub(super) struct SharedState {
     pub(super) clock: Clock,
     pub(super) token: String,
     pub(super) faults: Faults,
@@ -18,7 +18,7 @@ pub(super) struct SandboxWorld {
     changed: watch::Sender<()>,
 }
 
-impl SandboxWorld {
+impl SharedState {
     pub(super) fn new(state: SandboxState, token: String, clock: Clock) -> Self {
         Self { clock, token, faults: Faults::default(), state: Mutex::new(state), changed: watch::Sender::new(()) }
     }
