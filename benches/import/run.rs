@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chime_core::{ChatId, EntityKind, MessageId};
 use chime_runtime::clock::Clock;
-use chime_sandbox::{NewChat, Post, Sandbox, Setup, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, Post, Sandbox, Setup};
 use chime_store::{Store, chats, messages};
 use chime_testkit::{Export, ModelServer, Reply};
 
@@ -66,7 +66,7 @@ impl<'a> Rig<'a> {
         let clock = Clock::system();
         let telegram = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
         let model = ModelServer::start(clock.clone()).await?;
-        let chat = telegram.add_chat(NewChat::supergroup("Friday table").with_bot(Standing::Member));
+        let chat = telegram.add_chat(NewChat::supergroup("Friday table").with_bot(ChatMemberStatus::Member));
         std::fs::create_dir_all(&arguments.folder)?;
         let folder = tempfile::Builder::new().prefix("chime-import-").tempdir_in(&arguments.folder)?;
         Ok(Self { arguments, telegram, model, clock, chat, folder })

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UserId};
-use chime_sandbox::{BotAction, Content, Cursor, Post};
+use chime_sandbox::{BotAction, Cursor, Post, PostContent};
 
 use crate::ledger::{Due, Ledger, Said};
 use crate::random::Random;
@@ -257,7 +257,7 @@ impl Load {
     }
 
     fn album(&mut self, scene: &mut Scene<'_>, place: &Place, is_tagged: bool) {
-        let first = scene.post(place, String::new()).with(Content::Photo).in_album(format!("album-{}", self.acts));
+        let first = scene.post(place, String::new()).with(PostContent::Photo).in_album(format!("album-{}", self.acts));
         let caption = match is_tagged {
             true => "@bot where was this?".to_owned(),
             false => scene.chatter(self.acts),
@@ -275,17 +275,19 @@ impl Load {
 
     fn media(&mut self, scene: &mut Scene<'_>, place: &Place) {
         let content = match scene.random.below(8) {
-            0 => Content::Sticker { emoji: "🎉".to_owned() },
-            1 => Content::Voice { seconds: 7 },
-            2 => Content::Video { seconds: 12 },
-            3 => Content::Document { file_name: "route.gpx".to_owned() },
-            4 => Content::Poll { question: "Where?".to_owned(), options: vec!["Lake".to_owned(), "Hill".to_owned()] },
-            5 => Content::Location,
-            6 => Content::Dice { value: 4 },
-            _ => Content::Photo,
+            0 => PostContent::Sticker { emoji: "🎉".to_owned() },
+            1 => PostContent::Voice { seconds: 7 },
+            2 => PostContent::Video { seconds: 12 },
+            3 => PostContent::Document { file_name: "route.gpx".to_owned() },
+            4 => {
+                PostContent::Poll { question: "Where?".to_owned(), options: vec!["Lake".to_owned(), "Hill".to_owned()] }
+            }
+            5 => PostContent::Location,
+            6 => PostContent::Dice { value: 4 },
+            _ => PostContent::Photo,
         };
         let text = match content {
-            Content::Photo | Content::Video { .. } | Content::Document { .. } => scene.chatter(self.acts),
+            PostContent::Photo | PostContent::Video { .. } | PostContent::Document { .. } => scene.chatter(self.acts),
             _ => String::new(),
         };
         let post = scene.post(place, text).with(content);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, Timestamp, UserId};
-use chime_sandbox::{BotAction, Content, Cursor, SandboxMessage};
+use chime_sandbox::{BotAction, Cursor, PostContent, SandboxMessage};
 use chime_testkit::updates::{BotApi, validate_request};
 
 use crate::kept::{Kept, Part};
@@ -171,7 +171,7 @@ impl Court<'_> {
         match (rules.left(message), row.is_stub) {
             (Left::Whole, true) => self.blame("messages kept as stubs that nobody had forgotten", told(id)),
             (Left::Stub, false) => self.blame("words kept that must not be", told(id)),
-            (Left::Whole, false) if message.content == Content::Text && row.text != message.text => {
+            (Left::Whole, false) if message.content == PostContent::Text && row.text != message.text => {
                 self.blame("rows with other words", told(id));
             }
             (Left::Whole | Left::Either, _) | (Left::Stub, true) => {}

@@ -35,7 +35,7 @@ use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
 use chime_core::{AnswerRecord, ChatId, MessageId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
-use chime_sandbox::{NewMember, Standing};
+use chime_sandbox::{ChatMemberStatus, NewMember};
 use chime_store::{Store, jobs, outbox};
 
 /// Age of the chat's last message when the demo starts.
@@ -157,7 +157,7 @@ impl Stage {
             return *id;
         }
         // Whoever types may try what only admins may do.
-        let standing = if name == YOU { Standing::Creator } else { Standing::Member };
+        let standing = if name == YOU { ChatMemberStatus::Creator } else { ChatMemberStatus::Member };
         let id = self.sandbox.add_member(self.chat, NewMember::named(name).standing(standing));
         self.people.insert(name.to_owned(), id);
         self.names.insert(id, name.to_owned());

@@ -1,7 +1,7 @@
 //! Access: who may use the bot, and the replies to others.
 
 use chime_core::{ChatId, StoredMessage, UserId};
-use chime_sandbox::{BotAction, Cursor, NewChat, NewMember, Standing};
+use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember};
 use chime_store::{chats, messages};
 use chime_world::World;
 
@@ -15,7 +15,7 @@ fn private(w: &World, name: &str) -> ChatId {
 
 /// Adds a group that the bot has not joined.
 fn group(w: &World, title: &str) -> ChatId {
-    w.telegram.add_chat(NewChat::supergroup(title).with_bot(Standing::Left))
+    w.telegram.add_chat(NewChat::supergroup(title).with_bot(ChatMemberStatus::Left))
 }
 
 fn has_left(w: &World, chat: ChatId) -> bool {
@@ -53,7 +53,7 @@ async fn the_first_to_send_the_code_owns_the_bot_and_lets_it_into_groups() {
         assert!(told.text.contains(&stranger.to_string()), "{}", told.text);
 
         let chat = group(w, "The lake");
-        w.telegram.add_bot_to(chat, Standing::Member, owner);
+        w.telegram.add_bot_to(chat, ChatMemberStatus::Member, owner);
         w.say_in(chat, "ben", "who brings the boat?");
         w.model.script(["Nobody said yet."]);
         let tag = w.say_in(chat, "ben", "@bot who?");
@@ -74,7 +74,7 @@ async fn a_group_to_which_a_stranger_adds_the_bot_is_told_how_to_be_allowed_and_
         claim(w, "ann").await;
         let chat = group(w, "Strangers");
         let eve = w.telegram.add_member(chat, "eve");
-        w.telegram.add_bot_to(chat, Standing::Member, eve);
+        w.telegram.add_bot_to(chat, ChatMemberStatus::Member, eve);
         w.say_in(chat, "eve", "@bot the password is swordfish");
         let told = w.next_sent().await;
         assert_eq!(told.chat, chat);
@@ -90,7 +90,7 @@ async fn a_group_to_which_a_stranger_adds_the_bot_is_told_how_to_be_allowed_and_
 
         // The chat had its notice already; the second time the bot just leaves.
         let cursor = w.telegram.cursor();
-        w.telegram.add_bot_to(chat, Standing::Member, eve);
+        w.telegram.add_bot_to(chat, ChatMemberStatus::Member, eve);
         w.settled().await;
         assert_eq!(w.telegram.actions_since(cursor), [BotAction::Left { chat }]);
     })
@@ -103,7 +103,7 @@ async fn a_group_that_is_not_allowed_is_told_before_anybody_speaks() {
         claim(w, "ann").await;
         let chat = w.telegram.add_chat(NewChat::supergroup("Silence"));
         let eve = w.telegram.add_member(chat, "eve");
-        w.telegram.add_bot_to(chat, Standing::Member, eve);
+        w.telegram.add_bot_to(chat, ChatMemberStatus::Member, eve);
         let told = w.next_sent().await;
         assert!(told.chat == chat && told.text.starts_with("I work only in chats"), "{}", told.text);
         w.settled().await;
@@ -135,7 +135,7 @@ async fn an_owner_who_adds_the_bot_is_heard_even_when_the_chat_speaks_first() {
         let chat = w.telegram.add_chat(NewChat::supergroup("Early birds"));
         w.say_in(chat, "ben", "hello, whoever you are");
         w.telegram.all_confirmed().await;
-        w.telegram.add_bot_to(chat, Standing::Member, owner);
+        w.telegram.add_bot_to(chat, ChatMemberStatus::Member, owner);
         w.telegram.all_confirmed().await;
         w.clock.advance(std::time::Duration::from_secs(5));
         w.settled().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, UserId, utf16_len};
-use chime_sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
+use chime_sandbox::{NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_store::chats;
 use chime_testkit::Reply;
 use chime_world::World;
@@ -199,7 +199,7 @@ async fn a_thread_of_replies_is_no_topic() {
 async fn the_caption_of_an_album_asks_once_for_all_its_pictures() {
     World::run(async |w| {
         let ann = w.member("ann");
-        let picture = |caption: &str| Post::new(ann, caption, w.clock.now()).with(Content::Photo).in_album("1");
+        let picture = |caption: &str| Post::new(ann, caption, w.clock.now()).with(PostContent::Photo).in_album("1");
         w.model.script(["The second one."]);
         let ids = w.telegram.say_many(w.chat, [picture(""), picture("@bot which is best?"), picture("")]);
         let answer = w.answer_to(ids[1]).await;
@@ -633,7 +633,7 @@ async fn a_question_below_a_photo_says_that_there_is_one() {
     World::run(async |w| {
         let ann = w.member("ann");
         w.model.script(["I cannot see it."]);
-        let photo = Post::marked_up(ann, "@bot which of these?", w.clock.now()).with(Content::Photo);
+        let photo = Post::marked_up(ann, "@bot which of these?", w.clock.now()).with(PostContent::Photo);
         let tag = w.telegram.say(w.chat, photo);
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
@@ -676,7 +676,7 @@ async fn a_bot_that_joins_may_be_meant_by_a_bare_command() {
     World::offline(async |w| {
         let dice = w.telegram.add_member(w.chat, NewMember::named("Dice").bot());
         let ann = w.member("ann");
-        w.telegram.say(w.chat, Post::new(ann, "", w.clock.now()).with(Content::Joined(vec![dice])));
+        w.telegram.say(w.chat, Post::new(ann, "", w.clock.now()).with(PostContent::Joined(vec![dice])));
         w.say("ann", "/help");
         w.settled().await;
     })
@@ -688,7 +688,7 @@ async fn an_album_is_one_question() {
     World::run(async |w| {
         let ann = w.telegram.add_chat(NewChat::private("ann"));
         let (from, now) = (UserId(ann.0), w.clock.now());
-        let photo = |text: &str| Post::new(from, text, now).with(Content::Photo).in_album("7");
+        let photo = |text: &str| Post::new(from, text, now).with(PostContent::Photo).in_album("7");
         w.model.script(["A boat.", "Three boats.", "Two."]);
         // The caption is under the second photo, which is no reply.
         let ids = w.telegram.say_many(ann, [photo(""), photo("what is this?"), photo("")]);
@@ -697,7 +697,7 @@ async fn an_album_is_one_question() {
         w.settled().await;
 
         // Without a caption the album is one question too, in whatever order its photos arrive.
-        let bare = |_| Post::new(from, "", now).with(Content::Photo).in_album("8");
+        let bare = |_| Post::new(from, "", now).with(PostContent::Photo).in_album("8");
         let first = w.telegram.say(ann, bare(0));
         w.telegram.all_confirmed().await;
         w.telegram.say_many(ann, (1..3).map(bare));
@@ -713,7 +713,7 @@ async fn an_album_is_one_question() {
         let tag = w.say("ben", "@bot how many?");
         let answer = w.answer_to(tag).await;
         let ben = w.member("ben");
-        let reply = |_| Post::new(ben, "", now).with(Content::Photo).in_album("9").reply_to(answer.id);
+        let reply = |_| Post::new(ben, "", now).with(PostContent::Photo).in_album("9").reply_to(answer.id);
         w.record_of(&answer).await;
         w.model.script(["Like these."]);
         let ids = w.telegram.say_many(w.chat, (0..3).map(reply));
@@ -729,7 +729,7 @@ async fn an_old_album_is_counted_once_and_an_edit_of_something_old_not_at_all() 
     World::run(async |w| {
         let hour_ago = w.clock.now().minus(HOUR);
         let ann = w.telegram.add_chat(NewChat::private("ann"));
-        let photo = |_| Post::new(UserId(ann.0), "", hour_ago).with(Content::Photo).in_album("7");
+        let photo = |_| Post::new(UserId(ann.0), "", hour_ago).with(PostContent::Photo).in_album("7");
         w.telegram.say_many(ann, (0..3).map(photo));
         w.clock.advance(Duration::from_secs(5));
         let line = w.next_sent().await.text;

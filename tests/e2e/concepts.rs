@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{AnswerId, Captured, ConceptId, ThreadId};
-use chime_sandbox::{NewMember, Post, SandboxMessage, Standing};
+use chime_sandbox::{ChatMemberStatus, NewMember, Post, SandboxMessage};
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{chats, outbox};
 use chime_testkit::Reply;
@@ -313,7 +313,7 @@ async fn nothing_is_captured_in_the_background_where_memory_is_off() {
     World::with(&[("MEMORY", "on")], async |w| {
         w.capture_concepts();
         w.restart().await;
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Administrator));
         let off = w.telegram.say(w.chat, Post::new(cat, "/memory@bot off", w.clock.now()));
         w.answer_to(off).await;
         ask(w, "@bot what is VAT?", "A tax on goods.").await;

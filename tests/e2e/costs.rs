@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{ChatId, ChatKey};
-use chime_sandbox::{Content, Post};
+use chime_sandbox::{Post, PostContent};
 use chime_store::chats;
 use chime_store::watch::{self, Costs};
 use chime_world::World;
@@ -108,7 +108,7 @@ async fn no_query_of_the_answering_path_walks_the_chat() {
         let (ann, clock) = (w.member("ann"), w.clock.clone());
         w.model.script(["It is place 7.", "The picture.", "Place 8.", "Much.", "This.", "That.", "See above."]);
         // With an album, with words, as a reply to an old message, and without words.
-        let photo = |text: &str| Post::new(ann, text, clock.now()).with(Content::Photo).in_album("new");
+        let photo = |text: &str| Post::new(ann, text, clock.now()).with(PostContent::Photo).in_album("new");
         w.telegram.say(w.chat, photo(""));
         w.telegram.say(w.chat, photo("the lake"));
         let tag = w.say("ben", "@bot which is place7 of word3?");

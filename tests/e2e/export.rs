@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chime_core::{ChatId, UserId};
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{BotAction, Cursor, NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember, Post, SandboxMessage};
 use chime_world::World;
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
         w.say("ben", "and the key under the plant");
         let refused = w.say("ben", "/export");
         assert_eq!(w.answer_to(refused).await.text, WHO);
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Creator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
         let told = "I can't write to you yet. Open a private chat with me, press Start, and ask here again.";
         assert_eq!(w.answer_to(asked).await.text, told);
@@ -47,7 +47,7 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
 #[tokio::test]
 async fn a_file_whose_arrival_is_never_known_is_sent_twice_at_most() {
     World::run(async |w| {
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Creator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
         w.telegram.add_chat(NewChat::private("cat"));
         w.telegram.fault("sendDocument", Fault::DropAfter, 9);
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
@@ -62,7 +62,7 @@ async fn a_file_whose_arrival_is_never_known_is_sent_twice_at_most() {
 #[tokio::test]
 async fn who_asks_in_the_name_of_the_group_is_told_why_no_file_can_be_sent() {
     World::run(async |w| {
-        let ann = stand(w, "ann", Standing::Creator);
+        let ann = stand(w, "ann", ChatMemberStatus::Creator);
         let asked = w.telegram.say(w.chat, Post::new(ann, "/export", w.clock.now()).as_chat(w.chat));
         assert!(w.answer_to(asked).await.text.contains("I can't tell whom to send the file to"));
         assert_eq!(uploads(w), []);
@@ -71,7 +71,7 @@ async fn who_asks_in_the_name_of_the_group_is_told_why_no_file_can_be_sent() {
 }
 
 /// Gives `name` this standing in the group.
-fn stand(w: &World, name: &str, standing: Standing) -> UserId {
+fn stand(w: &World, name: &str, standing: ChatMemberStatus) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
 }
 
@@ -101,7 +101,7 @@ async fn next_in_group(w: &mut World) -> String {
 async fn another_admin_gets_the_file_after_a_day_in_which_the_chat_was_told() {
     World::run(async |w| {
         w.say("ann", "the boat is at the lake");
-        let dan = stand(w, "dan", Standing::Administrator);
+        let dan = stand(w, "dan", ChatMemberStatus::Administrator);
         let private = w.telegram.add_chat(NewChat::private("dan"));
         let told = order(w, dan, "/export").await.text;
         assert!(told.starts_with("In 24 h I will send everything I keep from this chat"), "{told}");
@@ -126,10 +126,11 @@ async fn another_admin_gets_the_file_after_a_day_in_which_the_chat_was_told() {
 async fn an_announced_export_is_called_off_by_any_admin_and_by_losing_the_rights() {
     World::run(async |w| {
         w.say("ann", "the boat is at the lake");
-        let (dan, eve) = (stand(w, "dan", Standing::Administrator), stand(w, "eve", Standing::Administrator));
+        let (dan, eve) =
+            (stand(w, "dan", ChatMemberStatus::Administrator), stand(w, "eve", ChatMemberStatus::Administrator));
         w.telegram.add_chat(NewChat::private("dan"));
         assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"));
-        let ben = stand(w, "ben", Standing::Member);
+        let ben = stand(w, "ben", ChatMemberStatus::Member);
         assert_eq!(order(w, ben, "/export stop").await.text, WHO);
         assert_eq!(order(w, eve, "/export stop").await.text, "Cancelled: nothing will be exported.");
         assert_eq!(order(w, eve, "/export stop").await.text, "No export is planned.");
@@ -137,7 +138,7 @@ async fn an_announced_export_is_called_off_by_any_admin_and_by_losing_the_rights
         w.settled().await;
 
         assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"));
-        stand(w, "dan", Standing::Member);
+        stand(w, "dan", ChatMemberStatus::Member);
         w.clock.advance(HOUR * 24);
         assert!(
             next_in_group(w).await.starts_with("The person who asked me to export this chat is no longer an admin")
@@ -150,7 +151,7 @@ async fn an_announced_export_is_called_off_by_any_admin_and_by_losing_the_rights
 #[tokio::test]
 async fn exports_are_limited_like_every_question() {
     World::with(&[("RATE_LIMIT", "3/1m")], async |w| {
-        let cat = stand(w, "cat", Standing::Creator);
+        let cat = stand(w, "cat", ChatMemberStatus::Creator);
         w.telegram.add_chat(NewChat::private("cat"));
         for _ in 0..3 {
             assert!(order(w, cat, "/export").await.text.starts_with("I sent you a file"));

@@ -4,8 +4,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, Timestamp};
-use chime_sandbox::faults::{Call, FOREVER, Fault};
-use chime_sandbox::{NewChat, Post, Sandbox, Standing};
+use chime_sandbox::faults::{FOREVER, Fault, ReceivedCall};
+use chime_sandbox::{ChatMemberStatus, NewChat, Post, Sandbox};
 use chime_store::outbox::{self, State};
 use chime_testkit::Reply;
 use chime_world::World;
@@ -29,7 +29,7 @@ fn gateway(status: u16) -> Fault {
     Fault::Status(status, "<html><body>Sorry</body></html>".to_owned())
 }
 
-fn calls_of(w: &World, method: &str) -> Vec<Call> {
+fn calls_of(w: &World, method: &str) -> Vec<ReceivedCall> {
     w.telegram.calls().into_iter().filter(|call| call.is(method)).collect()
 }
 
@@ -467,7 +467,7 @@ async fn a_bot_that_was_kicked_says_nothing_more_and_goes_nowhere_else() {
         let tag = Post::new(w.member("ann"), "@bot how many?", w.clock.now());
         assert_eq!(while_the_model_thinks(w, w.chat, tag, |w, _| w.telegram.kick_bot(w.chat)).await, 0);
         assert!(w.telegram.sent_by_bot(other).is_empty() && w.telegram.sent_by_bot(w.chat).is_empty());
-        w.telegram.add_bot_to(w.chat, Standing::Member, w.member("ann"));
+        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, w.member("ann"));
         w.model.script(["Back."]);
         let tag = w.say("ann", "@bot are you back?");
         assert_eq!(w.answer_to(tag).await.text, "Back.");
@@ -479,7 +479,7 @@ async fn a_bot_that_was_kicked_says_nothing_more_and_goes_nowhere_else() {
 async fn a_bot_that_may_not_write_tries_once() {
     World::run(async |w| {
         let tag = Post::new(w.member("ann"), "@bot how many?", w.clock.now());
-        let restrict = |w: &World, _| w.telegram.add_bot_to(w.chat, Standing::Restricted, w.member("ann"));
+        let restrict = |w: &World, _| w.telegram.add_bot_to(w.chat, ChatMemberStatus::Restricted, w.member("ann"));
         assert_eq!(while_the_model_thinks(w, w.chat, tag, restrict).await, 1, "and no storm");
         assert!(w.telegram.sent_by_bot(w.chat).is_empty());
     })

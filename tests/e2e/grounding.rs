@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chime_core::{Grounding, MessageId, Uncertainty, UserId};
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{BotAction, Cursor, NewMember, Post, SandboxMessage, Standing};
+use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewMember, Post, SandboxMessage};
 use chime_store::{chat_settings, chats};
 use chime_testkit::Reply;
 use chime_world::World;
@@ -42,7 +42,7 @@ pub async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
 }
 
 fn admin(w: &World, name: &str) -> UserId {
-    w.telegram.add_member(w.chat, NewMember::named(name).standing(Standing::Administrator))
+    w.telegram.add_member(w.chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
 }
 
 /// Makes the group strict, with a press by an admin.
@@ -205,7 +205,7 @@ async fn choose(w: &World, panel: MessageId, admin: UserId, label: &str) -> Sand
 #[tokio::test]
 async fn admins_choose_who_may_tag_the_bot() {
     World::run(async |w| {
-        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Administrator));
         let by_ann = |text: &str| w.telegram.say(w.chat, Post::new(ann, text, w.clock.now()));
         let panel = by_ann("/settings@bot");
         let panel = w.answer_to(panel).await;
@@ -233,7 +233,7 @@ async fn admins_choose_who_may_tag_the_bot() {
 #[tokio::test]
 async fn admins_cap_what_their_chat_takes_in_a_day() {
     World::run(async |w| {
-        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Administrator));
         let panel = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(panel).await;
         assert!(panel.text.contains("Budget: the default limit"), "{}", panel.text);

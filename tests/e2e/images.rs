@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chime_core::{Class, JobKind, MessageId};
-use chime_sandbox::{NewMember, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewMember, Post};
 use chime_store::Store;
 use chime_store::images::{self, Image};
 use chime_testkit::Reply;
@@ -364,7 +364,7 @@ async fn killed_while_a_recap_is_told() {
         RECAPS,
         &[],
         async |w| {
-            let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+            let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
             let order = w.telegram.say(w.chat, Post::new(eve, "/recap daily 18:00", w.clock.now()));
             w.answer_to(order).await;
             for _ in 0..3 {

@@ -1,6 +1,6 @@
 //! The bot's own texts are in the language of the chat.
 
-use chime_sandbox::{NewChat, NewMember, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post};
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
@@ -50,7 +50,7 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
 async fn admins_choose_the_language_of_what_the_bot_says_of_itself() {
     World::run(async |w| {
         talk_in_german(w).await;
-        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Administrator));
         let asked = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(asked).await;
         assert!(panel.text.contains("Sprache meiner Hinweise: die Sprache des Chats"), "{}", panel.text);
@@ -108,7 +108,7 @@ async fn a_few_messages_tell_the_language_of_a_chat() {
 async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() {
     World::with(&[NO_MODEL[0], NO_MODEL[1]], async |w| {
         talk_in_german(w).await;
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
         let asked = |w: &World, text: &str| w.telegram.say(w.chat, Post::new(eve, text, w.clock.now()));
         let today = asked(w, "/recap heute");
         let told = w.answer_to(today).await.text;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chime_core::{
     ChatKey, Closed, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
 };
-use chime_sandbox::{NewChat, NewMember, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post};
 use chime_store::{answers, chats, jobs, memory, sessions, summaries, tags};
 use chime_testkit::Reply;
 use chime_world::World;
@@ -421,7 +421,7 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         assert!(shown.text.contains("cat: then we decided: the red tent comes along"), "{}", shown.text);
         let try_it = w.say("dan", "/memory off");
         assert_eq!(w.answer_to(try_it).await.text, "Only admins can turn memory on or off.");
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
         let off = w.telegram.say(w.chat, Post::new(eve, "/memory off", w.clock.now()));
         let question = w.answer_to(off).await;
         let session = closed(w).await.remove(0);

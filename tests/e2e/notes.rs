@@ -1,12 +1,12 @@
 //! Notes saved by a chat, and members' votes on answers.
 
 use chime_core::{EntityKind, MessageId, UserId};
-use chime_sandbox::{Content, NewMember, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewMember, Post, PostContent};
 use chime_store::{feedback, outbox};
 use chime_world::World;
 
 fn admin(w: &World, name: &str) -> UserId {
-    w.telegram.add_member(w.chat, NewMember::named(name).standing(Standing::Administrator))
+    w.telegram.add_member(w.chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
 }
 
 /// Posts `text` by an admin, possibly as a reply.
@@ -97,7 +97,7 @@ const RULES: &str = "\u{feff}# Rules of the boat house\r\n\r\nThe last one locks
 
 /// Sends a document with a caption by `name`.
 fn send_file(w: &World, name: UserId, file_name: &str, caption: &str) -> MessageId {
-    let content = Content::Document { file_name: file_name.to_owned() };
+    let content = PostContent::Document { file_name: file_name.to_owned() };
     w.telegram.say(w.chat, Post::new(name, caption, w.clock.now()).with(content))
 }
 
@@ -214,7 +214,7 @@ async fn a_note_that_tries_to_give_orders_is_data() {
 async fn thumbs_on_an_answer_are_kept_until_they_are_taken_back() {
     World::run(async |w| {
         let ann = admin(w, "ann");
-        w.telegram.add_bot_to(w.chat, Standing::Administrator, ann);
+        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Administrator, ann);
         w.model.script(["On Friday."]);
         let tag = w.say("ben", "@bot when?");
         let answer = w.answer_to(tag).await;

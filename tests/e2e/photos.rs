@@ -2,7 +2,7 @@
 
 use chime_core::MessageId;
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{Content, Post};
+use chime_sandbox::{Post, PostContent};
 use chime_testkit::Reply;
 use chime_world::World;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Posts a photo by a member, possibly with a caption and as part of an album.
 fn show(w: &World, name: &str, caption: &str, album: Option<&str>) -> MessageId {
     w.telegram.put_file("photo.jpg", "what is seen");
-    let post = Post::new(w.member(name), caption, w.clock.now()).with(Content::Photo);
+    let post = Post::new(w.member(name), caption, w.clock.now()).with(PostContent::Photo);
     let post = match album {
         Some(album) => post.in_album(album),
         None => post,

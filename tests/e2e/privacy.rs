@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chime_core::{ChatId, ChatKey, Rolling, Timestamp, UserId};
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_store::{Reader, Store, backups, chats, consent, jobs, memory, messages, summaries};
 use chime_testkit::Reply;
 use chime_world::World;
@@ -63,7 +63,7 @@ async fn copy_before_migration(w: &World) {
     w.read_store(move |conn| chime_store::copy_to(conn, &to).map(drop)).await;
 }
 
-fn stand(w: &World, name: &str, standing: Standing) -> UserId {
+fn stand(w: &World, name: &str, standing: ChatMemberStatus) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
 }
 
@@ -88,12 +88,12 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
             w.say("ann", &format!("note {round} {plain} {}", "with a long tail of words ".repeat(round % 7)));
         }
         let saved = w.say("ann", &format!("the code of the gate is {noted}"));
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Administrator));
         let save = w.telegram.say(w.chat, Post::new(cat, "/note", w.clock.now()).reply_to(saved));
         w.answer_to(save).await;
         let list = w.say("ben", "/notes@bot");
         assert!(w.answer_to(list).await.text.contains(noted), "the list shows the note");
-        let photo = Post::new(ann, format!("look at {caption}"), w.clock.now()).with(Content::Photo);
+        let photo = Post::new(ann, format!("look at {caption}"), w.clock.now()).with(PostContent::Photo);
         w.telegram.say(w.chat, photo);
         let changed = w.say("ann", &format!("first it said {former} here"));
         // Stored before the edit, so that its words are in the file.
@@ -286,7 +286,7 @@ async fn a_reply_does_not_bring_a_forgotten_message_back() {
 #[tokio::test]
 async fn who_may_have_what_forgotten() {
     World::run(async |w| {
-        let dan = stand(w, "dan", Standing::Administrator);
+        let dan = stand(w, "dan", ChatMemberStatus::Administrator);
         let (first, second) = (w.say("ann", "one of mine"), w.say("ann", "another of mine"));
         let forgetting = w.reply("ben", first, "/forget");
         assert!(w.answer_to(forgetting).await.text.starts_with("That message is not yours"));
@@ -337,8 +337,8 @@ async fn forget_me_reaches_as_far_back_as_was_said_and_in_private_everywhere() {
 #[tokio::test]
 async fn forget_all_is_the_creators_at_once_and_an_admins_after_a_day() {
     World::run(async |w| {
-        let cat = stand(w, "cat", Standing::Creator);
-        let dan = stand(w, "dan", Standing::Administrator);
+        let cat = stand(w, "cat", ChatMemberStatus::Creator);
+        let dan = stand(w, "dan", ChatMemberStatus::Administrator);
         let said = w.say("ann", "zqall7xk for everybody");
         w.settled().await;
         assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h I will delete everything"));
@@ -368,10 +368,10 @@ async fn forget_all_is_the_creators_at_once_and_an_admins_after_a_day() {
 #[tokio::test]
 async fn an_admin_who_is_none_any_more_cannot_empty_the_chat() {
     World::run(async |w| {
-        let dan = stand(w, "dan", Standing::Administrator);
+        let dan = stand(w, "dan", ChatMemberStatus::Administrator);
         let said = w.say("ann", "worth keeping");
         assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
-        stand(w, "dan", Standing::Member);
+        stand(w, "dan", ChatMemberStatus::Member);
         w.clock.advance(DAY);
         assert!(w.next_sent().await.text.starts_with("The person who asked me"));
         assert!(w.stored(w.chat, said).await.is_some());
@@ -385,7 +385,7 @@ async fn a_deletion_outlasts_a_telegram_that_does_not_answer() {
     /// More attempts than those after which a job is parked.
     const FAILURES: usize = 10;
     World::run(async |w| {
-        let dan = stand(w, "dan", Standing::Administrator);
+        let dan = stand(w, "dan", ChatMemberStatus::Administrator);
         w.say("ann", "zqout7xk is gone tomorrow");
         assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
         let asked = w.telegram.calls().iter().filter(|call| call.is("getChatMember")).count();
@@ -785,11 +785,11 @@ async fn a_chat_is_told_once_what_is_kept_of_it() {
     World::with(&[("RETENTION_DAYS", "90"), ("OPERATOR_CONTACT", "@ann_o")], async |w| {
         w.announce();
         w.restart().await;
-        let joined = w.telegram.add_chat(NewChat::supergroup("The lake").with_bot(Standing::Left));
+        let joined = w.telegram.add_chat(NewChat::supergroup("The lake").with_bot(ChatMemberStatus::Left));
         let ann = w.telegram.add_member(joined, "ann");
-        w.telegram.add_bot_to(joined, Standing::Member, ann);
+        w.telegram.add_bot_to(joined, ChatMemberStatus::Member, ann);
         notice(w, joined).await;
-        w.telegram.add_bot_to(joined, Standing::Administrator, ann);
+        w.telegram.add_bot_to(joined, ChatMemberStatus::Administrator, ann);
         w.settled().await;
 
         // The bot's joining was not seen here, so the notice comes with the first answer.

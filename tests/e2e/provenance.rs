@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId};
-use chime_sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
+use chime_sandbox::{NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_store::{Reader, chats, consent, messages};
 use chime_world::World;
 
@@ -103,7 +103,7 @@ async fn a_name_goes_from_service_messages_and_from_what_why_showed() {
         let marker = ["zqname7xk".to_owned()];
         let ann = w.member("ann");
         let named = w.telegram.add_member(w.chat, NewMember::named("zqname7xk"));
-        w.telegram.say(w.chat, Post::new(ann, "", w.clock.now()).with(Content::Joined(vec![named])));
+        w.telegram.say(w.chat, Post::new(ann, "", w.clock.now()).with(PostContent::Joined(vec![named])));
         w.say("zqname7xk", "the boat is old");
         let said = w.say("zqname7xk", "and the oars are new");
         w.settled().await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chime_core::{EntityKind, MessageId, Timestamp, UserId, Zone};
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_store::recaps;
 use chime_testkit::Reply;
 use chime_world::World;
@@ -303,7 +303,7 @@ fn next_change(zone: Zone, from: Timestamp) -> Timestamp {
 async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_twice() {
     let zone = Zone::parse("Europe/Berlin").expect("a zone");
     World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin"), ("RETENTION_DAYS", "0")], async |w| {
-        let dan = w.telegram.add_member(w.chat, NewMember::named("dan").standing(Standing::Administrator));
+        let dan = w.telegram.add_member(w.chat, NewMember::named("dan").standing(ChatMemberStatus::Administrator));
         let change = next_change(zone, w.clock.now());
         // The evening before the change.
         let evening = zone.local(change).date_naive().pred_opt().and_then(|day| day.and_hms_opt(18, 0, 0));

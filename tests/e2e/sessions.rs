@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{Closed, Conversation, MessageId, Session, ThreadId, Timestamp};
-use chime_sandbox::{NewChat, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, Post};
 use chime_store::{chats, jobs, memory, sessions, summaries};
 use chime_testkit::Reply;
 use chime_world::World;
@@ -81,7 +81,7 @@ async fn a_bot_that_is_removed_summarizes_nothing_until_it_is_back() {
         .await;
         let session = closed(w).await.remove(0);
         assert_eq!((session.reason, summary_of(w, &session).await), (Closed::Removed, None));
-        w.telegram.add_bot_to(w.chat, Standing::Member, ann);
+        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, ann);
         w.settled().await;
         w.clock.advance(MINUTES);
         until_summarized(w, 1).await;

@@ -1,7 +1,7 @@
 //! Times are shown in the group's time zone.
 
 use chime_core::{Timestamp, Zone};
-use chime_sandbox::{NewMember, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewMember, Post};
 use chime_world::World;
 
 const TOKYO: [(&str, &str); 1] = [("TIME_ZONE", "Asia/Tokyo")];
@@ -44,7 +44,7 @@ async fn utc_is_named_where_members_see_it() {
 async fn admins_set_the_time_zone_of_their_chat() {
     World::with(&[("TIME_ZONE", "UTC"), ("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
         let said = w.play("10:00 ann#1 the boat leaves at noon, says the harbour")[0];
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
         let by_eve = |w: &World, text: &str| w.telegram.say(w.chat, Post::new(eve, text, w.clock.now()));
         let refused = w.say("bob", "/settings@bot timezone Asia/Tokyo");
         let wrong = by_eve(w, "/settings@bot timezone Atlantis");

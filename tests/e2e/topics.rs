@@ -1,7 +1,7 @@
 //! Topics of a conversation, and their summaries.
 
 use chime_core::{ChatKey, Conversation, EntityKind, SessionId, SummaryMethod};
-use chime_sandbox::{NewMember, Post, Standing};
+use chime_sandbox::{ChatMemberStatus, NewMember, Post};
 use chime_store::topics::{self, TopicState};
 use chime_store::{chats, jobs, sessions, tags};
 use chime_testkit::Reply;
@@ -186,7 +186,7 @@ async fn synonyms_count_as_one_and_a_topic_is_set_by_hand_until_its_session_ends
         assert!(listed.contains("tent (1)") && listed.contains("boiler (1)"), "{listed}");
         let no = w.say("dan", "/topics merge boiler tent");
         assert_eq!(w.answer_to(no).await.text, "Only admins of this chat can change this.");
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
         let merge = w.telegram.say(w.chat, Post::new(eve, "/topics merge boiler tent", w.clock.now()));
         assert!(w.answer_to(merge).await.text.starts_with("From now on boiler counts as tent"));
         let list = w.say("dan", "/topics");

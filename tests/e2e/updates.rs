@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chime_core::UpdateId;
-use chime_sandbox::faults::Call;
+use chime_sandbox::faults::ReceivedCall;
 use chime_testkit::updates::{BotApi, Dice, generate, mutilate};
 use chime_world::World;
 use rusqlite::{Connection, OpenFlags};
@@ -92,7 +92,7 @@ async fn updates_without_an_id_neither_spin_nor_block() {
         }
         // Nothing here has an id to confirm it by, so it arrives with every poll.
         w.telegram.called("getUpdates", before + 5).await;
-        let since: Vec<Call> = polls(w).split_off(before);
+        let since: Vec<ReceivedCall> = polls(w).split_off(before);
         let span = since[4].at.since(since[0].at);
         assert!(span >= Duration::from_millis(700), "five polls in {span:?} are a spin");
         assert_eq!(w.inbox().await, (6, 6), "each is parked once, however often it comes");
@@ -193,7 +193,7 @@ async fn still_answers(w: &mut World) {
     w.settled().await;
 }
 
-fn polls(w: &World) -> Vec<Call> {
+fn polls(w: &World) -> Vec<ReceivedCall> {
     w.telegram.calls().into_iter().filter(|call| call.is("getUpdates")).collect()
 }
 

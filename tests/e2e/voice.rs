@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, UserId};
-use chime_sandbox::{Content, NewChat, NewMember, Post};
+use chime_sandbox::{NewChat, NewMember, Post, PostContent};
 use chime_store::{chats, usage};
 use chime_world::World;
 
@@ -18,7 +18,7 @@ pub fn speak(w: &World, name: &str) -> MessageId {
 fn speak_in(w: &World, chat: ChatId, name: &str) -> MessageId {
     w.telegram.put_file("voice.oga", "OggS, and what is heard");
     let member = w.telegram.add_member(chat, NewMember::named(name));
-    w.telegram.say(chat, Post::new(member, "", w.clock.now()).with(Content::Voice { seconds: 12 }))
+    w.telegram.say(chat, Post::new(member, "", w.clock.now()).with(PostContent::Voice { seconds: 12 }))
 }
 
 async fn until_heard(w: &World, chat: ChatId, id: MessageId) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::dialect::Dialect;
-use crate::transport::{Failure, Refusal};
+use crate::failure::{ErrorResponse, ServerFailure};
 use crate::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
 
 /// Phrases for a prompt that exceeds the model's context window.
@@ -61,18 +61,18 @@ const NO_SYSTEM: &[&str] = &[
 /// Size in tokens above which an unexplained refusal is treated as a prompt that is too long.
 const LARGE: usize = 2_000;
 
-pub fn diagnose(failure: Failure) -> LlmError {
+pub fn diagnose(failure: ServerFailure) -> LlmError {
     match failure {
-        Failure::Transport(error) if error.is_timeout() => LlmError::TimedOut,
-        Failure::Transport(error) => LlmError::Unreachable(error),
-        Failure::Refusal(refusal) => of_refusal(&refusal, &Complaint::parse(&refusal.body)),
-        Failure::NotJson => LlmError::Malformed { what: "it is not JSON" },
-        Failure::TooLarge => LlmError::Malformed { what: "it is far too large" },
+        ServerFailure::Transport(error) if error.is_timeout() => LlmError::TimedOut,
+        ServerFailure::Transport(error) => LlmError::Unreachable(error),
+        ServerFailure::Refusal(refusal) => of_refusal(&refusal, &Complaint::parse(&refusal.body)),
+        ServerFailure::NotJson => LlmError::Malformed { what: "it is not JSON" },
+        ServerFailure::TooLarge => LlmError::Malformed { what: "it is far too large" },
     }
 }
 
 /// Converts a refused `prompt` to an error. A refused large prompt without a known reason counts as too long.
-pub fn diagnose_prompt(failure: Failure, prompt: &Prompt) -> LlmError {
+pub fn diagnose_prompt(failure: ServerFailure, prompt: &Prompt) -> LlmError {
     match diagnose(failure) {
         LlmError::Refused { reason, check: Check::Request } if prompt.estimated_tokens() > LARGE => {
             tracing::warn!(reason, "the model server refused a large prompt: it may be too long");
@@ -86,12 +86,12 @@ pub fn diagnose_prompt(failure: Failure, prompt: &Prompt) -> LlmError {
 pub fn diagnose_body(body: &Value) -> LlmError {
     let complaint = Complaint::of(body);
     let status = complaint.status.unwrap_or(200);
-    of_refusal(&Refusal { status, retry_after: None, body: String::new() }, &complaint)
+    of_refusal(&ErrorResponse { status, retry_after: None, body: String::new() }, &complaint)
 }
 
 /// Returns the dialect to try next if the refusal names the part of the request that the server rejects.
-pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
-    let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
+pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
+    let ServerFailure::Refusal(ErrorResponse { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     // 400 is usual; gateways without a suitable provider send 404, and servers that validate late send 500.
@@ -120,8 +120,8 @@ pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dial
 
 /// Returns whether a refusal gives no known reason, so that any part of the request may be the cause. Servers without
 /// structured output fail with 500.
-pub fn is_unexplained(failure: &Failure, spoken: Dialect) -> bool {
-    let Failure::Refusal(refusal) = failure else { return false };
+pub fn is_unexplained(failure: &ServerFailure, spoken: Dialect) -> bool {
+    let ServerFailure::Refusal(refusal) = failure else { return false };
     match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
         LlmError::Refused { check: Check::Request, .. } => true,
         LlmError::Unavailable { status: 500, .. } => !spoken.takes_forms,
@@ -134,14 +134,14 @@ pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
 }
 
 /// Returns whether the refusal says that the model accepts no pictures at all.
-pub fn sees_nothing(failure: &Failure) -> bool {
-    let Failure::Refusal(Refusal { body, .. }) = failure else { return false };
+pub fn sees_nothing(failure: &ServerFailure) -> bool {
+    let ServerFailure::Refusal(ErrorResponse { body, .. }) = failure else { return false };
     let complaint = Complaint::parse(body);
     SEES_NOTHING.iter().any(|phrase| complaint.text.contains(phrase))
 }
 
-fn of_refusal(refusal: &Refusal, complaint: &Complaint) -> LlmError {
-    let Refusal { status, retry_after, .. } = *refusal;
+fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
+    let ErrorResponse { status, retry_after, .. } = *refusal;
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     match status {
         // Checked before the status: servers send these with 400, 413, 429 and 500.
@@ -225,7 +225,8 @@ mod tests {
 
     #[track_caller]
     fn check(status: u16, body: &str, expected: Expect) {
-        let error = diagnose(Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() }));
+        let error =
+            diagnose(ServerFailure::Refusal(ErrorResponse { status, retry_after: None, body: body.to_owned() }));
         let told = match &error {
             LlmError::Refused { reason, check } => format!("refused, {reason}: check {check:?}"),
             other => other.to_string(),
@@ -333,7 +334,7 @@ mod tests {
     fn a_refused_parameter_is_said_in_another_way_once() {
         let refusal = |message: &str| {
             let body = serde_json::json!({"error": {"message": message, "code": "unsupported_parameter"}}).to_string();
-            Failure::Refusal(Refusal { status: 400, retry_after: None, body })
+            ServerFailure::Refusal(ErrorResponse { status: 400, retry_after: None, body })
         };
         let limit = refusal(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -347,13 +348,14 @@ mod tests {
         assert_eq!(other_dialect(&limit, newer), None);
         assert_eq!(other_dialect(&temperature, newer), Some(newest));
         assert_eq!(other_dialect(&temperature, newest), None);
-        assert_eq!(other_dialect(&Failure::NotJson, plain), None);
+        assert_eq!(other_dialect(&ServerFailure::NotJson, plain), None);
     }
 
     #[test]
     fn models_without_a_system_role_are_asked_without_one() {
-        let refusal =
-            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refusal = |status, body: &str| {
+            ServerFailure::Refusal(ErrorResponse { status, retry_after: None, body: body.to_owned() })
+        };
         let plain = Dialect::default();
         for (status, body) in NO_SYSTEM_ROLE {
             let other = named(&refusal(status, body), plain, &with_tools());
@@ -382,8 +384,9 @@ mod tests {
 
     #[test]
     fn models_that_see_nothing_are_asked_without_pictures() {
-        let refusal =
-            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refusal = |status, body: &str| {
+            ServerFailure::Refusal(ErrorResponse { status, retry_after: None, body: body.to_owned() })
+        };
         let refused = [
             (
                 400,
@@ -413,7 +416,9 @@ mod tests {
 
     #[test]
     fn one_picture_that_is_refused_says_nothing_of_the_next() {
-        let refusal = |body: &str| Failure::Refusal(Refusal { status: 400, retry_after: None, body: body.to_owned() });
+        let refusal = |body: &str| {
+            ServerFailure::Refusal(ErrorResponse { status: 400, retry_after: None, body: body.to_owned() })
+        };
         let plain = Dialect::default();
         let shown = shown();
         let many = refusal(r#"{"error":{"message":"At most 1 image(s) may be provided in one request."}}"#);
@@ -442,8 +447,9 @@ mod tests {
 
     #[test]
     fn servers_without_tools_are_asked_without_them() {
-        let refusal =
-            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refusal = |status, body: &str| {
+            ServerFailure::Refusal(ErrorResponse { status, retry_after: None, body: body.to_owned() })
+        };
         let refused = [
             (
                 400,

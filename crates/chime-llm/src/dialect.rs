@@ -1,9 +1,5 @@
 //! Request dialects: the parameters that a model accepts. Most accept the default; refusals reveal the exceptions.
 
-use crate::diagnose::{is_about_pictures, is_unexplained, named, sees_nothing};
-use crate::transport::Failure;
-use crate::{AnswerFormat, Prompt};
-
 /// Deviations of a model from the default request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
@@ -25,96 +21,4 @@ pub struct Dialect {
     pub takes_forms: bool,
     /// Number of optional parameters tried one by one to find the one that is refused.
     pub suspect: usize,
-}
-
-/// A parameter that a request can omit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Optional {
-    Temperature,
-    Format,
-    Counting,
-    Tools,
-}
-
-/// The attempts to send one prompt: the current dialect, and the refusals so far.
-#[derive(Debug)]
-pub struct Attempts {
-    pub dialect: Dialect,
-    /// `true` if the server said that the model accepts no pictures at all.
-    pub sees_nothing: bool,
-    learnt: Dialect,
-    /// A refusal without a reason, after which all optional parameters were omitted.
-    unexplained: Option<Failure>,
-}
-
-impl Optional {
-    /// Likeliest causes of a refusal first.
-    const ALL: [Self; 4] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools];
-
-    fn is_in(self, prompt: &Prompt, dialect: Dialect) -> bool {
-        match self {
-            Self::Temperature => prompt.temperature.is_some() && !dialect.default_temperature,
-            Self::Format => prompt.format != AnswerFormat::Text && !dialect.free_form,
-            Self::Counting => !dialect.uncounted_stream,
-            Self::Tools => prompt.tools.are_offered() && !dialect.no_tools,
-        }
-    }
-
-    fn left_out(self, dialect: Dialect) -> Dialect {
-        match self {
-            Self::Temperature => Dialect { default_temperature: true, ..dialect },
-            Self::Format => Dialect { free_form: true, ..dialect },
-            Self::Counting => Dialect { uncounted_stream: true, ..dialect },
-            Self::Tools => Dialect { no_tools: true, ..dialect },
-        }
-    }
-}
-
-impl Attempts {
-    /// Starts with the known dialect of the model. If omitting all optional parameters helped before, each call omits
-    /// one of them until the refused one is found.
-    pub fn new(learnt: Dialect, prompt: &Prompt) -> Self {
-        let suspect = Optional::ALL.get(learnt.suspect.wrapping_sub(1)).filter(|it| it.is_in(prompt, learnt));
-        let dialect = suspect.map_or(learnt, |suspect| suspect.left_out(learnt));
-        Self { dialect, sees_nothing: false, learnt, unexplained: None }
-    }
-
-    /// Chooses the dialect to try after `failure`. Terminates, because an omitted parameter never returns within one
-    /// call.
-    ///
-    /// # Errors
-    /// The failure to report if no other dialect may help.
-    pub fn refused(&mut self, failure: Failure, prompt: &Prompt) -> Result<(), Failure> {
-        let spoken = self.dialect;
-        if let Some(other) = named(&failure, spoken, prompt) {
-            // Another picture may be accepted: only a model that accepts none at all is sent none from now on.
-            self.sees_nothing |= is_about_pictures(other, spoken) && sees_nothing(&failure);
-            self.dialect = other;
-            return Ok(());
-        }
-        let others = Optional::ALL.into_iter().filter(|it| it.is_in(prompt, spoken));
-        let is_about_forms = matches!(&failure, Failure::Refusal(refusal) if refusal.status >= 500);
-        let others: Vec<Optional> = others.filter(|it| !is_about_forms || *it == Optional::Format).collect();
-        if self.unexplained.is_some() || others.is_empty() || !is_unexplained(&failure, spoken) {
-            // The first refusal is more informative than the refusal of a guess.
-            return Err(self.unexplained.take().unwrap_or(failure));
-        }
-        self.dialect = others.into_iter().fold(spoken, |dialect, optional| optional.left_out(dialect));
-        self.unexplained = Some(failure);
-        Ok(())
-    }
-
-    /// Returns the dialect to use from now on, after the current one was accepted.
-    pub fn accepted(&self, prompt: &Prompt) -> Dialect {
-        let takes_forms = self.dialect.takes_forms || Optional::Format.is_in(prompt, self.dialect);
-        let dialect = Dialect { takes_forms, suspect: 0, ..self.dialect };
-        let is_in = |it: &Optional| it.is_in(prompt, self.learnt) && !it.is_in(prompt, self.dialect);
-        match self.unexplained {
-            Some(_) if Optional::ALL.iter().filter(|it| is_in(it)).count() > 1 => {
-                let next = (self.learnt.suspect..Optional::ALL.len()).find(|at| is_in(&Optional::ALL[*at]));
-                next.map_or(dialect, |next| Dialect { suspect: next + 1, ..self.learnt })
-            }
-            _ => dialect,
-        }
-    }
 }

@@ -26,12 +26,12 @@ pub type Prepare = fn(&str) -> String;
 const WITHIN: usize = 1500;
 
 #[derive(Debug, Deserialize)]
-struct Answer {
-    data: Vec<Row>,
+struct EmbeddingsBody {
+    data: Vec<EmbeddingRow>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+struct EmbeddingRow {
     index: Option<usize>,
     embedding: Vec<f32>,
 }
@@ -66,7 +66,7 @@ impl Embeddings {
 
 fn read(body: Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     let malformed = |what| LlmError::Malformed { what };
-    let answer: Answer = serde_json::from_value(body).map_err(|_| malformed("no list of embeddings"))?;
+    let answer: EmbeddingsBody = serde_json::from_value(body).map_err(|_| malformed("no list of embeddings"))?;
     let mut vectors = vec![Vec::new(); count];
     for (place, row) in answer.data.into_iter().enumerate() {
         let vector = vectors.get_mut(row.index.unwrap_or(place)).ok_or_else(|| malformed("too many embeddings"))?;

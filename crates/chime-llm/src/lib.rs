@@ -5,14 +5,14 @@
 //! recordings. Prompts and policy live elsewhere; no log line contains a prompt, an answer or a key.
 
 mod backend;
-mod calls;
 mod code;
-mod counts;
 mod diagnose;
 mod dialect;
 mod embeddings;
 mod error;
 mod facts;
+mod failure;
+mod fields;
 mod markers;
 mod openai;
 mod progress;
@@ -24,8 +24,10 @@ mod tools;
 mod transcriptions;
 mod transport;
 mod turns;
+mod usage;
 mod visible;
 mod wire;
+mod written_calls;
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +37,7 @@ pub use embeddings::{Embeddings, Prepare};
 pub use error::{Check, LlmError, Recovery};
 pub use facts::{MANY_SLOTS, ServerFacts};
 pub use openai::OpenAi;
-pub use progress::Progress;
+pub use progress::AnswerProgress;
 pub use prompt::{AnswerFormat, Completion, Picture, Prompt, PromptMessage, PromptRole};
 pub use tools::{Tool, ToolCall, ToolRound, Tools};
 pub use transcriptions::{Audio, Transcript, Transcriptions, tokens_of};

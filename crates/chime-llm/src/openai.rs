@@ -2,6 +2,7 @@
 //!
 //! A call ends when its server stays silent for too long, so every answer is requested as a stream.
 
+mod attempts;
 mod call;
 mod discover;
 mod probe;
@@ -11,12 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::dialect::{Attempts, Dialect};
+use crate::dialect::Dialect;
 use crate::facts::{ServerFacts, Speeds};
+use crate::failure::ServerFailure;
+use crate::openai::attempts::Attempts;
 use crate::openai::call::{TimedAnswer, refuses_streams};
-use crate::transport::{Failure, Incoming, Server};
-use crate::wire::{self, Answer};
-use crate::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
+use crate::transport::{Incoming, Server};
+use crate::wire::{self, ModelAnswer};
+use crate::{AnswerProgress, Completion, LlmError, LlmOptions, Prompt, Recovery};
 use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{RetryPolicy, random, within};
@@ -66,10 +69,10 @@ struct Model {
 
 /// A prompt with everything that a call needs.
 #[derive(Clone, Copy)]
-struct Question<'a> {
+struct ModelCall<'a> {
     prompt: &'a Prompt,
     /// Receiver of the text while it is written. `None`: the text arrives as a whole.
-    progress: Option<&'a Progress>,
+    progress: Option<&'a AnswerProgress>,
     clock: &'a Clock,
 }
 
@@ -134,8 +137,8 @@ impl OpenAi {
     /// # Errors
     /// The primary model's error, even if the fallback failed after it.
     pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        let question = Question { prompt, progress: None, clock };
-        self.complete_with(&self.primary, self.fallback.as_ref(), question).await
+        let call = ModelCall { prompt, progress: None, clock };
+        self.complete_with(&self.primary, self.fallback.as_ref(), call).await
     }
 
     /// Like [`complete`](Self::complete), but streams the text to `progress`. Never retries once part of it was shown.
@@ -145,11 +148,11 @@ impl OpenAi {
     pub async fn complete_streaming(
         &self,
         prompt: &Prompt,
-        progress: &Progress,
+        progress: &AnswerProgress,
         clock: &Clock,
     ) -> Result<Completion, LlmError> {
-        let question = Question { prompt, progress: Some(progress), clock };
-        self.complete_with(&self.primary, self.fallback.as_ref(), question).await
+        let call = ModelCall { prompt, progress: Some(progress), clock };
+        self.complete_with(&self.primary, self.fallback.as_ref(), call).await
     }
 
     /// Like [`complete`](Self::complete), but calls the fallback first, as the cheaper model.
@@ -157,9 +160,9 @@ impl OpenAi {
     /// # Errors
     /// As [`complete`](Self::complete).
     pub async fn complete_cheaply(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        let question = Question { prompt, progress: None, clock };
+        let call = ModelCall { prompt, progress: None, clock };
         match &self.fallback {
-            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), question).await,
+            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), call).await,
             None => self.complete(prompt, clock).await,
         }
     }
@@ -168,46 +171,46 @@ impl OpenAi {
         &self,
         first: &Model,
         second: Option<&Model>,
-        question: Question<'_>,
+        call: ModelCall<'_>,
     ) -> Result<Completion, LlmError> {
-        let deadline = self.deadline(question);
-        let error = match self.ask_patiently(first, question, &deadline).await {
+        let deadline = self.deadline(call);
+        let error = match self.ask_patiently(first, call, &deadline).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
-        let second = second.filter(|_| error.another_model_may_help() && !question.is_shown());
+        let second = second.filter(|_| error.another_model_may_help() && !call.is_shown());
         // A silent model uses up the time, and the other one may still answer.
-        let has_time = matches!(error, LlmError::TimedOut) && question.prompt.until.is_none()
-            || !deadline.left(question.clock).is_zero();
+        let has_time =
+            matches!(error, LlmError::TimedOut) && call.prompt.until.is_none() || !deadline.left(call.clock).is_zero();
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
         tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
-        self.ask(second, question).await.map_err(|another| {
+        self.ask(second, call).await.map_err(|another| {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
     }
 
-    fn deadline(&self, question: Question<'_>) -> Deadline {
-        let until = question.clock.now().plus(self.deadline);
-        Deadline { until: question.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
+    fn deadline(&self, call: ModelCall<'_>) -> Deadline {
+        let until = call.clock.now().plus(self.deadline);
+        Deadline { until: call.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
     /// Calls a model until it answers, fails for good, or retries or time run out.
     async fn ask_patiently(
         &self,
         model: &Model,
-        question: Question<'_>,
+        call: ModelCall<'_>,
         deadline: &Deadline,
     ) -> Result<Completion, LlmError> {
-        let clock = question.clock;
+        let clock = call.clock;
         let mut retries = 0;
         loop {
-            let error = match self.ask(model, question).await {
+            let error = match self.ask(model, call).await {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
             let delay = self.delay(&error, retries).filter(|delay| *delay < deadline.left(clock));
-            let Some(delay) = delay.filter(|_| !question.is_shown()) else { return Err(error) };
+            let Some(delay) = delay.filter(|_| !call.is_shown()) else { return Err(error) };
             retries += 1;
             tracing::warn!(
                 model.name = model.name,
@@ -231,15 +234,15 @@ impl OpenAi {
     }
 
     /// Makes one call, or two if the model turns out to need more tokens for its reasoning.
-    async fn ask(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
-        let roomy = || Prompt { max_answer_tokens: model.with_room(question.prompt), ..question.prompt.clone() };
+    async fn ask(&self, model: &Model, call: ModelCall<'_>) -> Result<Completion, LlmError> {
+        let roomy = || Prompt { max_answer_tokens: model.with_room(call.prompt), ..call.prompt.clone() };
         if model.needs_room.load(Ordering::Relaxed) {
-            return self.ask_once(model, Question { prompt: &roomy(), ..question }).await;
+            return self.ask_once(model, ModelCall { prompt: &roomy(), ..call }).await;
         }
-        match self.ask_once(model, question).await {
+        match self.ask_once(model, call).await {
             Err(LlmError::NoRoom) => {
                 model.needs_room.store(true, Ordering::Relaxed);
-                let asked = self.ask_once(model, Question { prompt: &roomy(), ..question }).await;
+                let asked = self.ask_once(model, ModelCall { prompt: &roomy(), ..call }).await;
                 asked.map_err(|_| LlmError::NoRoom)
             }
             answered => answered,
@@ -247,10 +250,10 @@ impl OpenAi {
     }
 
     /// Makes one call, which fails when the server stays silent for too long.
-    async fn ask_once(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
-        let Question { prompt, clock, .. } = question;
+    async fn ask_once(&self, model: &Model, call: ModelCall<'_>) -> Result<Completion, LlmError> {
+        let ModelCall { prompt, clock, .. } = call;
         let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
-        let answered = within(clock, left, self.call(model, question)).await.ok_or(LlmError::TimedOut)??;
+        let answered = within(clock, left, self.call(model, call)).await.ok_or(LlmError::TimedOut)??;
         model.note(&answered.answer);
         let TimedAnswer { answer, first_word, first_token, reading } = answered;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
@@ -263,7 +266,7 @@ impl OpenAi {
     }
 
     /// Sends the prompt, and repeats it in another dialect after each refusal that suggests one.
-    async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, Failure> {
+    async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, ServerFailure> {
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
             match self.server.post(&wire::request(&model.name, prompt, attempts.dialect)).await {
@@ -277,7 +280,7 @@ impl OpenAi {
     }
 
     /// Like [`post`](Self::post), but returns an open stream.
-    async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, Failure> {
+    async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, ServerFailure> {
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
             match self.server.open(&wire::streaming_request(&model.name, prompt, attempts.dialect)).await {
@@ -292,10 +295,10 @@ impl OpenAi {
     }
 }
 
-impl Question<'_> {
+impl ModelCall<'_> {
     /// Returns whether part of the answer was shown to somebody.
     fn is_shown(&self) -> bool {
-        self.progress.is_some_and(Progress::is_shown)
+        self.progress.is_some_and(AnswerProgress::is_shown)
     }
 }
 
@@ -374,7 +377,7 @@ impl Model {
         self.thinks_unannounced.load(Ordering::Relaxed)
     }
 
-    fn note(&self, answer: &Answer) {
+    fn note(&self, answer: &ModelAnswer) {
         self.thinks_unannounced.fetch_or(answer.thinks_unannounced, Ordering::Relaxed);
     }
 }

@@ -7,12 +7,12 @@ use tokio::sync::watch;
 /// Channel for the text of an answer while the model writes it. An answer that was shown in part is never retried: its
 /// text would change while somebody reads it.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct AnswerProgress {
     text: watch::Sender<String>,
     is_shown: AtomicBool,
 }
 
-impl Progress {
+impl AnswerProgress {
     /// Subscribes to the text so far, without reasoning.
     pub fn watch(&self) -> watch::Receiver<String> {
         self.text.subscribe()

@@ -26,7 +26,7 @@ struct Word<'a> {
 }
 
 /// Consecutive equal units at the end of a text.
-struct Run {
+struct Repetition {
     /// Index of its first word.
     start: usize,
     /// Words per unit.
@@ -38,7 +38,7 @@ struct Run {
 pub fn without_loop(text: &str) -> &str {
     let words = words(text);
     let code = code_ranges(text);
-    let is_loop = |run: &Run| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
+    let is_loop = |run: &Repetition| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
     let Some(run) = runs(&words).find(is_loop) else { return text };
     let last = run.start + run.period - 1;
     // The run may start in the middle of a sentence: extends the cut to the sentence's end.
@@ -57,12 +57,12 @@ pub fn is_looping(text: &str) -> bool {
     const MOST_BLANKS: usize = 400;
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL))..];
     let words = words(tail);
-    let is_certain = |run: &Run| run.times >= PATIENCE * times_allowed(&words, run, |_| false);
+    let is_certain = |run: &Repetition| run.times >= PATIENCE * times_allowed(&words, run, |_| false);
     let blanks = tail.len() - tail.trim_end().len();
     blanks > MOST_BLANKS || runs(&words).any(|run| is_certain(&run))
 }
 
-fn times_allowed<'a>(words: &[Word<'a>], run: &Run, is_code: impl Fn(&Word<'a>) -> bool) -> usize {
+fn times_allowed<'a>(words: &[Word<'a>], run: &Repetition, is_code: impl Fn(&Word<'a>) -> bool) -> usize {
     let unit = &words[run.start..run.start + run.period];
     let has_lines = words[run.start + 1..=run.start + run.period].iter().any(|word| word.begins_line);
     match () {
@@ -73,7 +73,7 @@ fn times_allowed<'a>(words: &[Word<'a>], run: &Run, is_code: impl Fn(&Word<'a>) 
 }
 
 /// Finds the runs at the end of `words`, shortest units first.
-fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Run> {
+fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Repetition> {
     let last = words.len().saturating_sub(1);
     (1..=LONGEST.min(words.len() / TIMES)).filter_map(move |period| {
         // The last word may be incomplete.
@@ -85,7 +85,7 @@ fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Run> {
         };
         let equal = (period..words.len()).rev().take_while(is_same).count();
         let (total, times) = (equal + period, (equal + period) / period);
-        (total >= FEWEST_WORDS && times >= TIMES).then_some(Run { start: words.len() - total, period, times })
+        (total >= FEWEST_WORDS && times >= TIMES).then_some(Repetition { start: words.len() - total, period, times })
     })
 }
 

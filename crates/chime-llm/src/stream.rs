@@ -6,13 +6,14 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::counts::{Timings, Usage};
 use crate::diagnose::diagnose_body;
 use crate::facts::ReadingTime;
+use crate::fields::lenient;
 use crate::repetition::is_looping;
 use crate::tools;
+use crate::usage::{Timings, Usage};
 use crate::visible::visible_so_far;
-use crate::wire::{self, Answer, Content, Pieces, Reading, lenient};
+use crate::wire::{self, MessageContent, ModelAnswer, Pieces, ReceivedMessage};
 use crate::{LlmError, Prompt};
 use chime_core::repair;
 
@@ -37,7 +38,7 @@ pub struct Assembly {
 #[serde(default)]
 struct Chunk {
     #[serde(deserialize_with = "lenient")]
-    choices: Vec<Choice>,
+    choices: Vec<StreamChoice>,
     #[serde(deserialize_with = "lenient")]
     usage: Usage,
     #[serde(deserialize_with = "lenient")]
@@ -56,14 +57,14 @@ struct Extra {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Choice {
+struct StreamChoice {
     #[serde(deserialize_with = "lenient")]
     index: usize,
     #[serde(deserialize_with = "lenient")]
-    delta: Reading,
+    delta: ReceivedMessage,
     /// The whole message, from servers that send it in every event.
     #[serde(deserialize_with = "lenient")]
-    message: Reading,
+    message: ReceivedMessage,
     #[serde(deserialize_with = "lenient")]
     text: String,
     #[serde(deserialize_with = "lenient")]
@@ -113,7 +114,7 @@ impl Assembly {
     ///
     /// # Errors
     /// The errors of [`wire::read`]; [`LlmError::BrokeOff`] for a stream without a finish reason or final event.
-    pub fn conclude(mut self, prompt: &Prompt) -> Result<Answer, LlmError> {
+    pub fn conclude(mut self, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
@@ -197,15 +198,15 @@ impl Assembly {
         }
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             self.has_choice = true;
-            let Choice { mut delta, message, text, finish_reason, error, usage, .. } = choice;
+            let StreamChoice { mut delta, message, text, finish_reason, error, usage, .. } = choice;
             let is_new = self.pieces.text.is_empty();
             self.pieces.thoughts.push_str(&delta.take_thoughts());
-            self.pieces.text.push_str(&delta.content.map(Content::into_text).unwrap_or_default());
+            self.pieces.text.push_str(&delta.content.map(MessageContent::into_text).unwrap_or_default());
             self.pieces.text.push_str(&text);
             let whole = if self.pieces.calls.is_empty() { message.tool_calls } else { Vec::new() };
             self.pieces.calls.extend(delta.tool_calls.into_iter().chain(tools::in_order(whole)));
             if is_new && self.pieces.text.is_empty() {
-                self.pieces.text = message.content.map(Content::into_text).unwrap_or_default();
+                self.pieces.text = message.content.map(MessageContent::into_text).unwrap_or_default();
             }
             self.pieces.is_refused |= delta.refusal.or(message.refusal).is_some_and(|refusal| !refusal.is_empty());
             self.pieces.finish = finish_reason.filter(|reason| !reason.is_empty()).or(self.pieces.finish.take());

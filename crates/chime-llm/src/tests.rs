@@ -343,7 +343,7 @@ async fn patience_is_measured_by_our_clock_and_longer_before_the_first_word() {
 async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
     let server = started().await;
     server.script([Reply::Stream(["At", " half past", " nine."].map(str::to_owned).to_vec())]);
-    let (clock, progress) = (Clock::system(), Progress::default());
+    let (clock, progress) = (Clock::system(), AnswerProgress::default());
     let model = client(LlmOptions { timeout: MINUTE, deadline: MINUTE, ..options(&server) });
     let mut words = progress.watch();
     let question = prompt();
@@ -508,11 +508,11 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     let cut = || Reply::Raw { status: 200, headers: Vec::new(), body: vec![events("Friday").into_bytes()] };
     let server = started().await;
     server.script([Reply::Status(503, String::new())]);
-    let (model, clock, progress) = (client(with_fallback(&server)), Clock::system(), Progress::default());
+    let (model, clock, progress) = (client(with_fallback(&server)), Clock::system(), AnswerProgress::default());
     progress.note_shown();
     assert!(model.complete_streaming(&prompt(), &progress, &clock).await.is_err());
     assert_eq!(server.requests().len(), 1);
-    let progress = Progress::default();
+    let progress = AnswerProgress::default();
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
@@ -528,7 +528,7 @@ async fn a_server_that_does_not_count_streams_is_asked_without_counts() {
     let server = started().await;
     let refusal = r#"{"error":{"message":"Unknown parameter: 'stream_options'","code":"unknown_parameter"}}"#;
     server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday.")]);
-    let (model, progress) = (client(options(&server)), Progress::default());
+    let (model, progress) = (client(options(&server)), AnswerProgress::default());
     let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
     assert_eq!(told(&outcome), "test-model: Friday.");
     assert_eq!(server.requests()[0]["stream_options"], serde_json::json!({"include_usage": true}));

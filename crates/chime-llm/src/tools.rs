@@ -1,13 +1,13 @@
 //! Tools that a model may call before it answers, in the format of chat completions.
 //!
 //! A call arrives whole or in pieces, with its arguments as text or as an object, with or without an id;
-//! [`calls`](super::calls) parses calls that a model writes into its answer. Servers without tool support get earlier
+//! [`written_calls`](super::written_calls) parses calls that a model writes into its answer. Servers without tool support get earlier
 //! results as plain text.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::wire::lenient;
+use crate::fields::lenient;
 use chime_core::estimate_tokens;
 
 /// A function that a model may call.

@@ -19,6 +19,7 @@ use reqwest::multipart::Form;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
+use crate::failure::{BODY_LIMIT, ErrorResponse, ServerFailure};
 use crate::stream::{is_stream, joined, parse};
 use crate::{LlmError, LlmOptions};
 use chime_core::is_loopback;
@@ -27,8 +28,6 @@ use chime_core::is_loopback;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Multiple of the operator's timeout after which a silent connection is closed, regardless of our clock.
 const SILENCES: u32 = 20;
-/// Largest body in bytes: bounds the memory that a server can fill.
-const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 /// HTTP client of one server.
 #[derive(Debug)]
@@ -37,28 +36,6 @@ pub struct Server {
     http: reqwest::Client,
     endpoint: Endpoint,
     host: String,
-}
-
-/// Reason for a call without a JSON body.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    #[error("no answer")]
-    Transport(#[source] reqwest::Error),
-    #[error("HTTP {}", .0.status)]
-    Refusal(Refusal),
-    #[error("not JSON")]
-    NotJson,
-    #[error("over {BODY_LIMIT} bytes")]
-    TooLarge,
-}
-
-/// A response with an error status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub status: u16,
-    pub retry_after: Option<Duration>,
-    /// Error body in the server's own format. May quote the prompt: never log it.
-    pub body: String,
 }
 
 impl Server {
@@ -83,31 +60,31 @@ impl Server {
     }
 
     /// Sends one chat completion request. No retries.
-    pub async fn post(&self, request: &Value) -> Result<Value, Failure> {
+    pub async fn post(&self, request: &Value) -> Result<Value, ServerFailure> {
         Ok(self.client.chat().create_byot(request).await?)
     }
 
     /// Sends one embeddings request. No retries.
-    pub async fn embeddings(&self, request: &Value) -> Result<Value, Failure> {
+    pub async fn embeddings(&self, request: &Value) -> Result<Value, ServerFailure> {
         let body = self.send("/embeddings", request).await?;
-        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
     }
 
     /// Sends one recording for transcription. No retries.
-    pub async fn transcription(&self, form: Form) -> Result<Value, Failure> {
+    pub async fn transcription(&self, form: Form) -> Result<Value, ServerFailure> {
         let sending = self.http.post(self.endpoint.url("/audio/transcriptions"));
         let body = read_body(&mut self.not_refused(sending.multipart(form)).await?).await?;
-        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
     }
 
     /// Requests a stream and returns whether the server sends one. Reads all of it, so that the server can end it
     /// cleanly.
-    pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
+    pub async fn streams(&self, request: &Value) -> Result<bool, ServerFailure> {
         Ok(is_stream(&self.send("/chat/completions", request).await?))
     }
 
     /// Requests a stream and returns its open body.
-    pub async fn open(&self, request: &Value) -> Result<Incoming, Failure> {
+    pub async fn open(&self, request: &Value) -> Result<Incoming, ServerFailure> {
         let response = self.accepted("/chat/completions", request).await?;
         Ok(Incoming { response, bytes: 0 })
     }
@@ -118,7 +95,7 @@ impl Server {
     }
 
     /// Fetches a path relative to the root of the server, above `/v1`.
-    pub async fn look_up(&self, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+    pub async fn look_up(&self, path: &str, body: Option<&Value>) -> Result<Value, ServerFailure> {
         let root = self.endpoint.base_url.strip_suffix("/v1").unwrap_or(&self.endpoint.base_url);
         let url = format!("{root}{path}");
         let sending = match body {
@@ -126,24 +103,24 @@ impl Server {
             None => self.http.get(url),
         };
         let body = read_body(&mut self.not_refused(sending).await?).await?;
-        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
     }
 
-    pub async fn models(&self) -> Result<Value, Failure> {
+    pub async fn models(&self) -> Result<Value, ServerFailure> {
         let body = read_body(&mut self.not_refused(self.http.get(self.endpoint.url("/models"))).await?).await?;
-        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
     }
 
     /// Sends a request and returns the body of a success.
-    async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, Failure> {
+    async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, ServerFailure> {
         read_body(&mut self.accepted(path, request).await?).await
     }
 
-    async fn accepted(&self, path: &str, request: &Value) -> Result<reqwest::Response, Failure> {
+    async fn accepted(&self, path: &str, request: &Value) -> Result<reqwest::Response, ServerFailure> {
         self.not_refused(self.http.post(self.endpoint.url(path)).json(request)).await
     }
 
-    async fn not_refused(&self, sending: reqwest::RequestBuilder) -> Result<reqwest::Response, Failure> {
+    async fn not_refused(&self, sending: reqwest::RequestBuilder) -> Result<reqwest::Response, ServerFailure> {
         let mut response = sending.headers(self.endpoint.headers()).send().await.map_err(transport)?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
     }
@@ -169,10 +146,10 @@ pub struct Incoming {
 
 impl Incoming {
     /// Returns the next chunk, or `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]>>, Failure> {
+    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]>>, ServerFailure> {
         let chunk = self.response.chunk().await.map_err(transport)?;
         self.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
-        if self.bytes > BODY_LIMIT { Err(Failure::TooLarge) } else { Ok(chunk) }
+        if self.bytes > BODY_LIMIT { Err(ServerFailure::TooLarge) } else { Ok(chunk) }
     }
 }
 
@@ -239,17 +216,17 @@ impl Config for Endpoint {
     }
 }
 
-/// Passes on only successes with JSON; converts everything else to a [`Failure`].
+/// Passes on only successes with JSON; converts everything else to a [`ServerFailure`].
 #[derive(Debug, Clone)]
 struct Strict(ReqwestService);
 
 impl tower::Service<HttpRequestFactory> for Strict {
     type Response = reqwest::Response;
-    type Error = Failure;
-    type Future = BoxFuture<'static, Result<reqwest::Response, Failure>>;
+    type Error = ServerFailure;
+    type Future = BoxFuture<'static, Result<reqwest::Response, ServerFailure>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        self.0.poll_ready(context).map_err(Failure::from)
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ServerFailure>> {
+        self.0.poll_ready(context).map_err(ServerFailure::from)
     }
 
     fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
@@ -258,7 +235,7 @@ impl tower::Service<HttpRequestFactory> for Strict {
     }
 }
 
-async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, Failure> {
+async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, ServerFailure> {
     if !response.status().is_success() {
         return Err(refusal(&mut response).await);
     }
@@ -266,25 +243,25 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, F
     // Some servers always stream.
     let body =
         if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
-    body.map(|body| http::Response::new(body).into()).ok_or(Failure::NotJson)
+    body.map(|body| http::Response::new(body).into()).ok_or(ServerFailure::NotJson)
 }
 
-async fn refusal(response: &mut reqwest::Response) -> Failure {
+async fn refusal(response: &mut reqwest::Response) -> ServerFailure {
     let status = response.status().as_u16();
     let retry_after = retry_after(response.headers());
     // If the body breaks off, the status is enough.
     let body = read_body(response).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    Failure::Refusal(Refusal { status, retry_after, body })
+    ServerFailure::Refusal(ErrorResponse { status, retry_after, body })
 }
 
-async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, Failure> {
+async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, ServerFailure> {
     if response.content_length().is_some_and(|announced| announced > BODY_LIMIT as u64) {
-        return Err(Failure::TooLarge);
+        return Err(ServerFailure::TooLarge);
     }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(transport)? {
         if body.len() + chunk.len() > BODY_LIMIT {
-            return Err(Failure::TooLarge);
+            return Err(ServerFailure::TooLarge);
         }
         body.extend_from_slice(&chunk);
     }
@@ -307,13 +284,13 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(span.to_std().unwrap_or_default())
 }
 
-impl From<Failure> for OpenAIError {
-    fn from(failure: Failure) -> Self {
+impl From<ServerFailure> for OpenAIError {
+    fn from(failure: ServerFailure) -> Self {
         Self::Boxed(Box::new(failure))
     }
 }
 
-impl From<OpenAIError> for Failure {
+impl From<OpenAIError> for ServerFailure {
     fn from(error: OpenAIError) -> Self {
         match error {
             OpenAIError::Reqwest(error) => transport(error),
@@ -325,8 +302,8 @@ impl From<OpenAIError> for Failure {
 }
 
 /// Removes the address from an error before it is logged: some addresses contain a key.
-fn transport(error: reqwest::Error) -> Failure {
-    Failure::Transport(error.without_url())
+fn transport(error: reqwest::Error) -> ServerFailure {
+    ServerFailure::Transport(error.without_url())
 }
 
 #[cfg(test)]

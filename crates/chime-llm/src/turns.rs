@@ -28,7 +28,7 @@ const TURNS: [&str; 13] =
 
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
 
-/// Returns whether a token belongs to a tool call, which [`calls`](super::calls) parses.
+/// Returns whether a token belongs to a tool call, which [`written_calls`](super::written_calls) parses.
 pub fn is_of_calls(token: &str) -> bool {
     ["tool", "python_tag", "call", "plugin"].iter().any(|word| token.contains(word))
 }

@@ -3,7 +3,7 @@
 use crate::markers::{before_begun_marker, without_markers};
 use crate::repetition::without_loop;
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
-use crate::{AnswerFormat, Prompt, ToolCall, calls};
+use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 
 /// The parts of an output that are for members.
 pub struct Visible {
@@ -20,7 +20,7 @@ pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
     if prompt.format != AnswerFormat::Text {
         return Visible { text: answer.to_owned(), calls: Vec::new(), was_cut };
     }
-    let (rest, calls) = calls::take_out(answer, &prompt.tools.offered);
+    let (rest, calls) = written_calls::take_out(answer, &prompt.tools.offered);
     let whole = without_markers(&rest);
     let text = without_loop(&whole);
     Visible { was_cut: was_cut || text.len() < whole.len(), text: text.to_owned(), calls }
@@ -29,7 +29,7 @@ pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
 /// Returns the part of a streamed output that may be shown.
 pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
     let answer = before_begun_marker(without_thinking_so_far(raw));
-    let whole = without_markers(calls::before_calls(answer, &prompt.tools.offered));
+    let whole = without_markers(written_calls::before_calls(answer, &prompt.tools.offered));
     without_loop(&whole).to_owned()
 }
 

@@ -5,22 +5,22 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::counts::{Count, Timings, Usage};
 use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
+use crate::fields::{LenientNumber, lenient};
 use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
+use crate::usage::{Timings, Usage};
 use crate::visible::{Visible, visible};
 use crate::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
 use chime_core::{TokenUse, estimate_tokens, is_blank};
 
 /// The text of a completion and its metadata.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ModelAnswer {
     /// Empty only if there are `calls`.
     pub text: String,
     pub calls: Vec<ToolCall>,
@@ -33,7 +33,7 @@ pub struct Answer {
     pub reused: Option<u64>,
 }
 
-impl Answer {
+impl ModelAnswer {
     /// Builds the completion of `prompt` by `model`.
     pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
         /// Smallest prompt, in tokens, whose count shows truncation: smaller ones are counted too differently.
@@ -133,15 +133,15 @@ pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Valu
 ///
 /// # Errors
 /// The reason why the body is no answer: an error with status 200, a filter, no text, no end.
-pub fn read(body: Value, prompt: &Prompt) -> Result<Answer, LlmError> {
-    let reply = Reply::deserialize(&body).unwrap_or_default();
+pub fn read(body: Value, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
+    let reply = CompletionBody::deserialize(&body).unwrap_or_default();
     let Some(choice) = reply.choices.into_iter().next() else {
         let is_error = body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null());
         return Err(if is_error { diagnose_body(&body) } else { LlmError::Malformed { what: "it has no choices" } });
     };
     let mut message = choice.message.read();
     let thoughts = message.take_thoughts();
-    let text = message.content.map(Content::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
+    let text = message.content.map(MessageContent::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
     let pieces = Pieces {
         text,
         thoughts,
@@ -171,7 +171,7 @@ pub struct Pieces {
     pub error: Option<Value>,
     pub usage: Usage,
     /// llama.cpp's count of cached prompt tokens.
-    pub reused: Count,
+    pub reused: LenientNumber,
 }
 
 impl Pieces {
@@ -179,7 +179,7 @@ impl Pieces {
     ///
     /// # Errors
     /// As [`read`].
-    pub fn conclude(self, prompt: &Prompt) -> Result<Answer, LlmError> {
+    pub fn conclude(self, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
         let is_cut_off = match self.finish.and_then(Finish::of) {
             Some(Finish::Filtered) => return Err(LlmError::Filtered),
             Some(Finish::Broken) => return Err(self.error.map_or(LlmError::BrokeOff, |error| diagnose_body(&error))),
@@ -202,11 +202,15 @@ impl Pieces {
         if let Some(first) = calls.first_mut().filter(|_| !self.thoughts.is_empty()) {
             first.thoughts = Some(self.thoughts);
         }
-        Ok(Answer {
+        Ok(ModelAnswer {
             truncated: is_cut_off && !was_cut,
             thinks_unannounced: thinks_unannounced(&self.text),
             tokens: self.usage.counted(),
-            reused: [self.reused, self.usage.reused()].into_iter().map(Count::whole).max().filter(|reused| *reused > 0),
+            reused: [self.reused, self.usage.reused()]
+                .into_iter()
+                .map(LenientNumber::whole)
+                .max()
+                .filter(|reused| *reused > 0),
             calls,
             text,
         })
@@ -215,9 +219,9 @@ impl Pieces {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Reply {
+struct CompletionBody {
     #[serde(deserialize_with = "lenient")]
-    choices: Vec<Choice>,
+    choices: Vec<CompletionChoice>,
     #[serde(deserialize_with = "lenient")]
     usage: Usage,
     #[serde(deserialize_with = "lenient")]
@@ -226,9 +230,9 @@ struct Reply {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Choice {
+struct CompletionChoice {
     #[serde(deserialize_with = "lenient")]
-    message: Said,
+    message: ChoiceMessage,
     /// Text from servers that answer in the format of text completions.
     #[serde(deserialize_with = "lenient")]
     text: String,
@@ -244,21 +248,23 @@ struct Choice {
 /// The message of a choice, or only its text.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum ChoiceMessage {
     Words(String),
-    Message(Reading),
+    Message(ReceivedMessage),
 }
 
-impl Default for Said {
+impl Default for ChoiceMessage {
     fn default() -> Self {
-        Self::Message(Reading::default())
+        Self::Message(ReceivedMessage::default())
     }
 }
 
-impl Said {
-    fn read(self) -> Reading {
+impl ChoiceMessage {
+    fn read(self) -> ReceivedMessage {
         match self {
-            Self::Words(words) => Reading { content: Some(Content::Text(words)), ..Reading::default() },
+            Self::Words(words) => {
+                ReceivedMessage { content: Some(MessageContent::Text(words)), ..ReceivedMessage::default() }
+            }
             Self::Message(reading) => reading,
         }
     }
@@ -267,9 +273,9 @@ impl Said {
 /// The message of a choice, or the change in an event.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Reading {
+pub struct ReceivedMessage {
     #[serde(deserialize_with = "lenient")]
-    pub content: Option<Content>,
+    pub content: Option<MessageContent>,
     #[serde(deserialize_with = "lenient")]
     pub refusal: Option<String>,
     #[serde(deserialize_with = "lenient")]
@@ -280,7 +286,7 @@ pub struct Reading {
     reasoning: Option<String>,
 }
 
-impl Reading {
+impl ReceivedMessage {
     pub fn take_thoughts(&mut self) -> String {
         self.reasoning_content.take().or(self.reasoning.take()).unwrap_or_default()
     }
@@ -288,22 +294,22 @@ impl Reading {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub enum Content {
+pub enum MessageContent {
     Text(String),
-    Parts(Vec<Piece>),
-    Part(Part),
+    Parts(Vec<ContentPiece>),
+    Part(ContentPart),
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub enum Piece {
+pub enum ContentPiece {
     Text(String),
-    Part(Part),
+    Part(ContentPart),
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Part {
+pub struct ContentPart {
     #[serde(rename = "type", deserialize_with = "lenient")]
     kind: String,
     #[serde(deserialize_with = "lenient")]
@@ -317,7 +323,7 @@ enum Finish {
     Broken,
 }
 
-impl Content {
+impl MessageContent {
     pub fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,
@@ -325,15 +331,15 @@ impl Content {
             Self::Parts(pieces) => pieces
                 .into_iter()
                 .map(|piece| match piece {
-                    Piece::Text(text) => text,
-                    Piece::Part(part) => part.into_text(),
+                    ContentPiece::Text(text) => text,
+                    ContentPiece::Part(part) => part.into_text(),
                 })
                 .collect(),
         }
     }
 }
 
-impl Part {
+impl ContentPart {
     /// Returns the text of a text part. Other parts are reasoning, images and calls.
     fn into_text(self) -> String {
         if matches!(self.kind.as_str(), "" | "text" | "output_text") { self.text } else { String::new() }
@@ -364,11 +370,6 @@ impl Finish {
     }
 }
 
-/// Deserializes a field; `null` or an unexpected type counts as absent.
-pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: D) -> Result<T, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(field)?).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -383,7 +384,7 @@ mod tests {
 
     fn told(body: &str) -> String {
         match read(serde_json::from_str(body).expect("JSON"), &Prompt::new(Vec::new(), 100)) {
-            Ok(Answer { text, truncated, tokens, .. }) => {
+            Ok(ModelAnswer { text, truncated, tokens, .. }) => {
                 let tokens = tokens.map_or("uncounted".to_owned(), |t| format!("{} + {}", t.prompt, t.completion));
                 format!("{text:?}, {tokens}{}", if truncated { ", truncated" } else { "" })
             }

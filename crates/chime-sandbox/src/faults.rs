@@ -7,8 +7,8 @@ mod absent;
 mod injected;
 
 #[cfg(not(feature = "testkit"))]
-pub(super) use absent::{Caller, Faults};
-#[cfg(feature = "testkit")]
-pub use injected::{Call, FOREVER, Fault};
+pub(super) use absent::{AnonymousCaller as Caller, NoFaults as Faults};
 #[cfg(feature = "testkit")]
 pub(super) use injected::{Caller, Faults};
+#[cfg(feature = "testkit")]
+pub use injected::{FOREVER, Fault, ReceivedCall};

@@ -1,23 +1,23 @@
 //! Changes of chats: the bot's status, migration to a supergroup, forum topics.
 
-use crate::state::{ANONYMOUS_ADMIN, BOT, State, Topic};
-use crate::{Content, NewChat, Post, Standing, wire};
+use crate::state::{ANONYMOUS_ADMIN, BOT, SandboxState, Topic};
+use crate::{ChatMemberStatus, NewChat, Post, PostContent, wire};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
 
-impl State {
+impl SandboxState {
     /// Changes the bot's status and queues the update.
-    pub(super) fn move_bot(&mut self, chat: ChatId, to: Standing, by: UserId, at: Timestamp) {
+    pub(super) fn move_bot(&mut self, chat: ChatId, to: ChatMemberStatus, by: UserId, at: Timestamp) {
         let Some(target) = self.chats.get_mut(&chat) else {
             return self.note_unexpected(format!("the bot's standing in chat {chat}, which does not exist"));
         };
-        let from = target.members.insert(BOT, to).unwrap_or(Standing::Left);
+        let from = target.members.insert(BOT, to).unwrap_or(ChatMemberStatus::Left);
         let is_group = matches!(target.kind, ChatKind::Group | ChatKind::Supergroup);
         if let Some(chat) = self.chats.get(&chat) {
-            let payload = wire::own_membership(self, chat, by, &wire::Change { old: from, new: to, at });
+            let payload = wire::own_membership(self, chat, by, &wire::DatedChange { old: from, new: to, at });
             self.queue.push("my_chat_member", &payload.to_string());
         }
         if is_group && !from.is_present() && to.is_present() {
-            self.say(chat, Post::new(by, "", at).with(Content::Joined(vec![BOT])));
+            self.say(chat, Post::new(by, "", at).with(PostContent::Joined(vec![BOT])));
         }
     }
 
@@ -41,8 +41,8 @@ impl State {
         if let Some(supergroup) = self.chats.get_mut(&new) {
             supergroup.members = members;
         }
-        self.say(old, Post::new(by, "", at).with(Content::MigratedTo(new)));
-        self.say(new, Post::new(by, "", at).with(Content::MigratedFrom(old)));
+        self.say(old, Post::new(by, "", at).with(PostContent::MigratedTo(new)));
+        self.say(new, Post::new(by, "", at).with(PostContent::MigratedFrom(old)));
         if let Some(group) = self.chats.get_mut(&old) {
             group.migrated_to = Some(new);
         }
@@ -50,7 +50,8 @@ impl State {
     }
 
     pub(super) fn create_topic(&mut self, chat: ChatId, name: &str, by: UserId, at: Timestamp) -> ThreadId {
-        let MessageId(id) = self.say(chat, Post::new(by, "", at).with(Content::TopicCreated { name: name.to_owned() }));
+        let MessageId(id) =
+            self.say(chat, Post::new(by, "", at).with(PostContent::TopicCreated { name: name.to_owned() }));
         let topic = ThreadId(id);
         if let Some(chat) = self.chats.get_mut(&chat) {
             chat.topics.insert(topic, Topic { closed: false });
@@ -64,7 +65,7 @@ impl State {
             None => return self.note_unexpected(format!("topic {topic} of chat {chat}, which does not exist")),
         }
         let by = self.someone_in_charge(chat);
-        self.say(chat, Post::new(by, "", at).with(Content::TopicClosed).in_thread(topic));
+        self.say(chat, Post::new(by, "", at).with(PostContent::TopicClosed).in_thread(topic));
     }
 
     /// Deletes a forum topic with its messages.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::message::{BotAction, Cursor, SandboxMessage};
-use crate::state::{BOT, State};
-use crate::world::World;
-use crate::{NewChat, NewMember, Post, Standing, server};
+use crate::shared::SharedState;
+use crate::state::{BOT, SandboxState};
+use crate::{ChatMemberStatus, NewChat, NewMember, Post, server};
 use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UpdateId, UserId};
 use chime_runtime::clock::Clock;
 
@@ -35,7 +35,7 @@ impl Default for Setup {
 /// A running sandbox. Clones share one server; dropping the last one stops it and closes all connections.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    pub(super) world: Arc<World>,
+    pub(super) world: Arc<SharedState>,
     address: SocketAddr,
     _running: Arc<DropGuard>,
 }
@@ -43,8 +43,8 @@ pub struct Sandbox {
 impl Sandbox {
     /// Starts a server on a free port of the loopback interface.
     pub async fn start(setup: Setup) -> io::Result<Self> {
-        let state = State::new(&setup.bot_name, &setup.bot_username, setup.reads_all);
-        let world = Arc::new(World::new(state, random_token(), setup.clock));
+        let state = SandboxState::new(&setup.bot_name, &setup.bot_username, setup.reads_all);
+        let world = Arc::new(SharedState::new(state, random_token(), setup.clock));
         let stop = CancellationToken::new();
         let address = server::serve(Arc::clone(&world), stop.clone()).await?;
         Ok(Self { world, address, _running: Arc::new(stop.drop_guard()) })
@@ -78,7 +78,7 @@ impl Sandbox {
 
     /// Adds the bot to a chat in the name of `by`, or changes its status: queues `my_chat_member` and a service
     /// message.
-    pub fn add_bot_to(&self, chat: ChatId, standing: Standing, by: UserId) {
+    pub fn add_bot_to(&self, chat: ChatId, standing: ChatMemberStatus, by: UserId) {
         let now = self.world.clock.now();
         self.world.change(|state| state.move_bot(chat, standing, by, now));
     }
@@ -88,7 +88,7 @@ impl Sandbox {
         let now = self.world.clock.now();
         self.world.change(|state| {
             let by = state.someone_in_charge(chat);
-            state.move_bot(chat, Standing::Kicked, by, now);
+            state.move_bot(chat, ChatMemberStatus::Kicked, by, now);
         });
     }
 
@@ -249,13 +249,13 @@ impl Sandbox {
 
     /// Waits for the bot's first action after `after`, and returns it with the position after it.
     pub async fn next_from_bot(&self, after: Cursor) -> (BotAction, Cursor) {
-        let seen = |state: &mut State| state.actions.get(after.0).cloned();
+        let seen = |state: &mut SandboxState| state.actions.get(after.0).cloned();
         (self.world.wait_for(seen).await, Cursor(after.0 + 1))
     }
 
     /// Waits for the bot's first message after `after`, ignoring other actions.
     pub async fn next_sent(&self, after: Cursor) -> (SandboxMessage, Cursor) {
-        let sent = |state: &mut State| {
+        let sent = |state: &mut SandboxState| {
             state.actions.iter().enumerate().skip(after.0).find_map(|(index, action)| match action {
                 BotAction::Sent(message) => Some((SandboxMessage::clone(message), Cursor(index + 1))),
                 BotAction::Edited(_)

@@ -6,37 +6,39 @@
 //!
 //! The modules, in reading order:
 //!
-//! - pure functions of state, input and time: `cast` (chats, people and posts as values), `entities` (entities that
-//!   Telegram finds in a text), `message`, `queue` (updates and offsets), `state` (the whole state, update delivery),
-//!   `people` and `groups` (events), `wire` (the state as JSON), `params` and `methods` (the bot's requests);
-//! - around them: `world` (the lock), `line` (connections that can be cut), `faults` (only with the feature
+//! - pure functions of state, input and time: `input` (chats, people and posts as values), `entities` (entities that
+//!   Telegram finds in a text), `message`, `queue` (updates and offsets), `state` (the whole state),
+//!   `people` and `groups` (events), `wire` (the state as JSON), `delivery` (messages that the bot receives), `params`
+//!   and `methods` (the bot's requests);
+//! - around them: `shared` (the lock), `connection` (connections that can be cut), `faults` (only with the feature
 //!   `testkit`), `server` (HTTP) and `handle`.
 //!
 //! Deliberately not simulated: pacing (repeated polls with one offset, spaced 409s, flood limits), Telegram's expiry of
 //! updates after 24 hours or 100,000 updates, and its age limit for delivered messages, so that a chat of last year can
 //! be replayed.
 
-mod cast;
 mod cleaning;
+mod connection;
+mod delivery;
 mod entities;
 pub mod faults;
 mod groups;
 mod handle;
-mod line;
+mod input;
 mod message;
 mod methods;
 mod params;
 mod people;
 mod queue;
 mod server;
+mod shared;
 mod state;
 mod wire;
-mod world;
 
 #[cfg(test)]
 mod tests;
 
-pub use cast::{Content, NewChat, NewMember, Post, Standing};
 pub use entities::marked_up;
 pub use handle::{Sandbox, Setup};
+pub use input::{ChatMemberStatus, NewChat, NewMember, Post, PostContent};
 pub use message::{BotAction, Cursor, SandboxMessage};

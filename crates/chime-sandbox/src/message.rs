@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{Content, Post};
+use crate::{Post, PostContent};
 use chime_core::{ChatId, Entity, MessageId, ThreadId, Timestamp, UserId};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub struct SandboxMessage {
     pub sender_chat: Option<ChatId>,
     pub date: Timestamp,
     pub edited_at: Option<Timestamp>,
-    pub content: Content,
+    pub content: PostContent,
     pub text: String,
     pub entities: Vec<Entity>,
     pub reply_to: Option<MessageId>,

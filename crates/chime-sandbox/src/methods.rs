@@ -1,16 +1,16 @@
 //! Bot API methods: one function each, from state, parameters and time to a result or the real server's refusal.
 //!
-//! Start with [`call`]; `table` lists the methods, `place` checks the target of a message. Nothing here waits, so the
+//! Start with [`call`]; `table` lists the methods, `target` checks the target of a message. Nothing here waits, so the
 //! server drives the second half of `getUpdates`.
 
 mod chats;
 mod edits;
 mod files;
-mod place;
 mod polling;
 mod profile;
 mod send;
 mod table;
+mod target;
 
 pub(super) use files::content as file_content;
 pub(super) use polling::PollRequest;

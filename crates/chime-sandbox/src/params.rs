@@ -49,11 +49,14 @@ impl ApiError {
     }
 }
 
+/// The `result` of a method, or a refusal.
+pub(super) type MethodResult = Result<Value, ApiError>;
+
 /// Named values. In a form or query every value is a string; objects and arrays are JSON in a string.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Params(Map<String, Value>);
+pub(super) struct RequestParams(Map<String, Value>);
 
-impl Params {
+impl RequestParams {
     /// Decodes query and body; the body takes precedence. The error is the real server's message about invalid JSON.
     pub(super) fn decode(query: &str, content_type: &str, body: &[u8]) -> Result<Self, ApiError> {
         let mut all = form(query)?;

@@ -1,11 +1,12 @@
 //! Actions of people: post, edit, delete, react, press a button.
 
+use crate::delivery::MessageEvent;
 use crate::message::SandboxMessage;
-use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, News, State};
+use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, SandboxState};
 use crate::{NewMember, Post, wire};
 use chime_core::{ChatId, MessageId, Timestamp, UserId};
 
-impl State {
+impl SandboxState {
     pub(super) fn add_member(&mut self, chat: ChatId, member: &NewMember) -> UserId {
         let user = self.person(member);
         match self.chats.get_mut(&chat) {
@@ -33,7 +34,7 @@ impl State {
         }
         let Some(id) = self.keep(message) else { return MessageId(0) };
         if !silent {
-            self.announce(chat, id, News::Said);
+            self.announce(chat, id, MessageEvent::Said);
         }
         id
     }
@@ -44,7 +45,7 @@ impl State {
         message.entities = Self::entities(text, Vec::new());
         text.clone_into(&mut message.text);
         message.edited_at = Some(at);
-        self.announce(chat, id, News::Edited);
+        self.announce(chat, id, MessageEvent::Edited);
     }
 
     /// Deletes a message. Bots get no update.
@@ -64,7 +65,7 @@ impl State {
         if let Some(chat) = self.chats.get(&chat)
             && chat.standing(BOT).is_admin()
         {
-            let payload = wire::reaction(self, chat, id, by, &wire::Change { old: &old, new: &new, at });
+            let payload = wire::reaction(self, chat, id, by, &wire::DatedChange { old: &old, new: &new, at });
             self.queue.push("message_reaction", &payload.to_string());
         }
     }

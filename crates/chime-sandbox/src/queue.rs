@@ -11,7 +11,7 @@ const FIRST_ID: i64 = 500_000_001;
 const FUTURE_TOLERANCE: i64 = 10;
 /// Largest valid distance of an offset below the tail, likewise: twice the server's longest queue.
 const PAST_TOLERANCE: i64 = 200_000;
-/// Number of confirmed updates to keep for [`Queue::redeliver`].
+/// Number of confirmed updates to keep for [`UpdateQueue::redeliver`].
 const REMEMBERED: usize = 10_000;
 
 /// Kinds of updates that a bot must request by name.
@@ -33,21 +33,21 @@ struct Echo {
 
 /// Unconfirmed updates, with the latest confirmed ones.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct UpdateQueue {
     /// Sorted by id.
     pending: VecDeque<Update>,
     confirmed: VecDeque<Update>,
     echoes: Vec<Echo>,
     next_id: i64,
     allowed: Vec<String>,
-    latest_poll: Turn,
+    latest_poll: PollNumber,
     /// Id below which all updates were delivered.
     handed_out: i64,
 }
 
 /// Number of a `getUpdates` request: a later request ends an earlier one that waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Turn(u64);
+pub(super) struct PollNumber(u64);
 
 /// Current result of a poll.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(super) enum Polled {
     Terminated,
 }
 
-impl Queue {
+impl UpdateQueue {
     pub(super) fn new() -> Self {
         Self {
             pending: VecDeque::new(),
@@ -67,7 +67,7 @@ impl Queue {
             echoes: Vec::new(),
             next_id: FIRST_ID,
             allowed: Vec::new(),
-            latest_poll: Turn::default(),
+            latest_poll: PollNumber::default(),
             handed_out: 0,
         }
     }
@@ -129,7 +129,7 @@ impl Queue {
     }
 
     /// Starts a poll: confirms updates below `offset` and ends an earlier poll that waits.
-    pub(super) fn begin_poll(&mut self, offset: i64) -> Turn {
+    pub(super) fn begin_poll(&mut self, offset: i64) -> PollNumber {
         self.echoes.retain(|echo| !echo.delivered);
         let first_wanted = self.resolve(offset);
         while self.pending.front().is_some_and(|update| update.id < first_wanted) {
@@ -137,12 +137,12 @@ impl Queue {
         }
         let forgotten = self.confirmed.len().saturating_sub(REMEMBERED);
         self.confirmed.drain(..forgotten);
-        self.latest_poll = Turn(self.latest_poll.0 + 1);
+        self.latest_poll = PollNumber(self.latest_poll.0 + 1);
         self.latest_poll
     }
 
     /// Returns the updates for the poll with number `turn`.
-    pub(super) fn take(&mut self, turn: Turn, limit: usize) -> Polled {
+    pub(super) fn take(&mut self, turn: PollNumber, limit: usize) -> Polled {
         if turn != self.latest_poll {
             return Polled::Terminated;
         }

@@ -15,15 +15,15 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::connection::StoppableListener;
 use crate::faults::Caller;
-use crate::line::Exchange;
 use crate::methods::{PollRequest, call, file_content, is_polling};
-use crate::params::{ApiError, Params};
+use crate::params::{ApiError, RequestParams};
 use crate::queue::Polled;
-use crate::world::World;
+use crate::shared::SharedState;
 
 /// Serves `world` on a free port of the loopback interface until `stop`.
-pub(super) async fn serve(world: Arc<World>, stop: CancellationToken) -> io::Result<SocketAddr> {
+pub(super) async fn serve(world: Arc<SharedState>, stop: CancellationToken) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let router = Router::new()
@@ -32,15 +32,15 @@ pub(super) async fn serve(world: Arc<World>, stop: CancellationToken) -> io::Res
         .fallback(elsewhere)
         .with_state(world);
     let service = router.into_make_service_with_connect_info::<Caller>();
-    let served =
-        axum::serve(Exchange::new(listener, stop.clone()), service).with_graceful_shutdown(stop.cancelled_owned());
+    let served = axum::serve(StoppableListener::new(listener, stop.clone()), service)
+        .with_graceful_shutdown(stop.cancelled_owned());
     #[expect(clippy::disallowed_methods, reason = "owned by the sandbox's handle, whose drop cuts every line")]
     tokio::spawn(served.into_future());
     Ok(address)
 }
 
 async fn answer(
-    State(world): State<Arc<World>>,
+    State(world): State<Arc<SharedState>>,
     ConnectInfo(caller): ConnectInfo<Caller>,
     Path((bot, method)): Path<(String, String)>,
     RawQuery(query): RawQuery,
@@ -51,7 +51,7 @@ async fn answer(
         return respond(Err(ApiError::unauthorized()));
     }
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let params = match Params::decode(query.as_deref().unwrap_or_default(), content_type, &body) {
+    let params = match RequestParams::decode(query.as_deref().unwrap_or_default(), content_type, &body) {
         Ok(params) => params,
         Err(error) => {
             world.change(|state| state.note_unexpected(format!("unreadable parameters of {method}")));
@@ -65,7 +65,7 @@ async fn answer(
         let now = world.clock.now();
         respond(world.change(|state| call(state, &method, &params, now)).map(|result| result.to_string()))
     };
-    let mut response = world.faults.around(&world.clock, &caller, (&method, &params), serving).await;
+    let mut response = world.faults.around(&world.clock, &caller, &method, &params, serving).await;
     // The clock that dates the messages, which tests may move.
     let date = world.clock.now().to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     if let Ok(date) = HeaderValue::from_str(&date) {
@@ -75,7 +75,7 @@ async fn answer(
 }
 
 /// Handles `getUpdates`: responds as soon as there are updates, or with none after the timeout.
-async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
+async fn poll(world: &SharedState, params: &RequestParams) -> Result<String, ApiError> {
     let (request, turn) = world.change(|state| {
         let request = PollRequest::read(state, params)?;
         Ok((request, state.queue.begin_poll(request.offset)))
@@ -97,7 +97,7 @@ async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
 }
 
 /// Responds with the content of a file at a path returned by `getFile`.
-async fn file(State(world): State<Arc<World>>, Path((bot, path)): Path<(String, String)>) -> Response {
+async fn file(State(world): State<Arc<SharedState>>, Path((bot, path)): Path<(String, String)>) -> Response {
     let is_ours = bot.strip_prefix("bot") == Some(world.token.as_str());
     match world.read(|state| file_content(state, &path)).filter(|_| is_ours) {
         Some(bytes) => Response::new(Body::from(bytes)),
@@ -105,7 +105,7 @@ async fn file(State(world): State<Arc<World>>, Path((bot, path)): Path<(String, 
     }
 }
 
-async fn elsewhere(State(world): State<Arc<World>>) -> Response {
+async fn elsewhere(State(world): State<Arc<SharedState>>) -> Response {
     world.change(|state| state.note_unexpected("a request to a path that is no method"));
     respond(Err(ApiError::not_found()))
 }

@@ -1,11 +1,11 @@
-//! The whole state: people, chats, messages and the delivery of updates.
+//! The whole state: people, chats, messages and queued updates.
 
 use std::collections::BTreeMap;
 
 use crate::message::{BotAction, SandboxMessage};
-use crate::queue::Queue;
-use crate::{Content, NewChat, NewMember, Standing, entities, wire};
-use chime_core::{ChatId, ChatKind, Entity, EntityKind, MessageId, ThreadId, UserId, utf16_slice};
+use crate::queue::UpdateQueue;
+use crate::{ChatMemberStatus, NewChat, NewMember, PostContent, entities};
+use chime_core::{ChatId, ChatKind, Entity, MessageId, ThreadId, UserId};
 
 /// The bot's own id: the number in front of its token.
 pub(super) const BOT: UserId = UserId(900_001);
@@ -15,7 +15,7 @@ pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
 pub(super) const CHANNEL_BOT: UserId = UserId(136_817_688);
 
 #[derive(Debug, Clone)]
-pub(super) struct Person {
+pub(super) struct SandboxUser {
     pub(super) id: UserId,
     pub(super) name: String,
     pub(super) username: Option<String>,
@@ -29,33 +29,33 @@ pub(super) struct Topic {
 }
 
 #[derive(Debug)]
-pub(super) struct Chat {
+pub(super) struct SandboxChat {
     pub(super) id: ChatId,
     pub(super) kind: ChatKind,
     pub(super) title: String,
     pub(super) username: Option<String>,
     pub(super) forum: bool,
     /// Status by user, including the bot.
-    pub(super) members: BTreeMap<UserId, Standing>,
+    pub(super) members: BTreeMap<UserId, ChatMemberStatus>,
     pub(super) messages: BTreeMap<MessageId, SandboxMessage>,
     pub(super) topics: BTreeMap<ThreadId, Topic>,
     pub(super) migrated_to: Option<ChatId>,
     next_message: i64,
 }
 
-impl Chat {
-    pub(super) fn standing(&self, user: UserId) -> Standing {
-        self.members.get(&user).copied().unwrap_or(Standing::Left)
+impl SandboxChat {
+    pub(super) fn standing(&self, user: UserId) -> ChatMemberStatus {
+        self.members.get(&user).copied().unwrap_or(ChatMemberStatus::Left)
     }
 }
 
 /// The state of the simulated Telegram.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct SandboxState {
     pub(super) reads_all: bool,
-    pub(super) people: BTreeMap<UserId, Person>,
-    pub(super) chats: BTreeMap<ChatId, Chat>,
-    pub(super) queue: Queue,
+    pub(super) people: BTreeMap<UserId, SandboxUser>,
+    pub(super) chats: BTreeMap<ChatId, SandboxChat>,
+    pub(super) queue: UpdateQueue,
     pub(super) actions: Vec<BotAction>,
     /// Command lists as JSON, by the JSON of their scope.
     pub(super) commands: BTreeMap<String, serde_json::Value>,
@@ -68,9 +68,9 @@ pub(super) struct State {
     unexpected: Vec<String>,
 }
 
-impl State {
+impl SandboxState {
     pub(super) fn new(bot_name: &str, bot_username: &str, reads_all: bool) -> Self {
-        let account = |id, name: &str, username: &str| Person {
+        let account = |id, name: &str, username: &str| SandboxUser {
             id,
             name: name.to_owned(),
             username: Some(username.to_owned()),
@@ -86,7 +86,7 @@ impl State {
             reads_all,
             people: people.into_iter().map(|person| (person.id, person)).collect(),
             chats: BTreeMap::new(),
-            queue: Queue::new(),
+            queue: UpdateQueue::new(),
             actions: Vec::new(),
             commands: BTreeMap::new(),
             short_description: String::new(),
@@ -117,7 +117,7 @@ impl State {
             id.0 += 1;
         }
         let NewMember { name, username, is_bot, language, .. } = new.clone();
-        let person = Person { id, name, username, is_bot, language };
+        let person = SandboxUser { id, name, username, is_bot, language };
         self.people.insert(id, person);
         id
     }
@@ -128,13 +128,13 @@ impl State {
             ChatKind::Private => {
                 let person = NewMember { username: new.username.clone(), ..NewMember::named(new.title.as_str()) };
                 let user = self.person(&person);
-                members.insert(user, Standing::Member);
+                members.insert(user, ChatMemberStatus::Member);
                 ChatId(user.0)
             }
             ChatKind::Group => self.free_chat_id(-4_001),
             ChatKind::Supergroup | ChatKind::Channel => self.free_chat_id(-1_001_000_000_001),
         };
-        let chat = Chat {
+        let chat = SandboxChat {
             id,
             kind: new.kind,
             title: new.title,
@@ -170,29 +170,12 @@ impl State {
             let in_chain = chat.kind == ChatKind::Supergroup && message.thread.is_none();
             message.reply_thread = in_chain.then(|| parent.reply_thread.unwrap_or(parent.id));
         }
-        if matches!(message.content, Content::TopicCreated { .. }) {
+        if matches!(message.content, PostContent::TopicCreated { .. }) {
             message.thread = Some(ThreadId(id.0));
         }
         message.id = id;
         chat.messages.insert(id, message);
         Some(id)
-    }
-
-    /// Queues an update about a message if the bot receives it.
-    pub(super) fn announce(&mut self, chat: ChatId, id: MessageId, news: News) {
-        let Some(chat) = self.chats.get(&chat) else { return };
-        let Some(message) = chat.messages.get(&id) else { return };
-        if !self.bot_hears(chat, message) {
-            return;
-        }
-        let kind = match (chat.kind, news) {
-            (ChatKind::Channel, News::Said) => "channel_post",
-            (ChatKind::Channel, News::Edited) => "edited_channel_post",
-            (ChatKind::Private | ChatKind::Group | ChatKind::Supergroup, News::Said) => "message",
-            (ChatKind::Private | ChatKind::Group | ChatKind::Supergroup, News::Edited) => "edited_message",
-        };
-        let payload = wire::message(self, chat, message).to_string();
-        self.queue.push(kind, &payload);
     }
 
     pub(super) fn message(&self, chat: ChatId, id: MessageId) -> Option<&SandboxMessage> {
@@ -204,34 +187,6 @@ impl State {
         entities::complete(text, given)
     }
 
-    /// Returns whether the bot receives `message`: it is in the chat, no other bot wrote it, and privacy mode allows
-    /// it.
-    fn bot_hears(&self, chat: &Chat, message: &SandboxMessage) -> bool {
-        let standing = chat.standing(BOT);
-        let by_a_bot = message.sender_chat.is_none() && self.people.get(&message.from).is_some_and(|who| who.is_bot);
-        if by_a_bot || !standing.is_present() {
-            return false;
-        }
-        let hears_all = self.reads_all || standing.is_admin();
-        let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
-        hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
-    }
-
-    /// Returns whether a bot in privacy mode receives `message`: commands, replies to it, text written through it, but
-    /// no plain mentions.
-    fn is_for_the_bot(&self, chat: &Chat, message: &SandboxMessage) -> bool {
-        let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();
-        let is_own_command =
-            message.entities.iter().filter(|entity| entity.kind == EntityKind::BotCommand).any(|entity| {
-                match utf16_slice(&message.text, entity.offset, entity.length).split_once('@') {
-                    Some((_, name)) => name.eq_ignore_ascii_case(own_name),
-                    None => true,
-                }
-            });
-        let parent = message.reply_to.and_then(|parent| chat.messages.get(&parent));
-        is_own_command || message.via_bot == Some(BOT) || parent.is_some_and(|parent| parent.from == BOT)
-    }
-
     fn free_chat_id(&self, first: i64) -> ChatId {
         let mut id = ChatId(first);
         while self.chats.contains_key(&id) {
@@ -239,11 +194,4 @@ impl State {
         }
         id
     }
-}
-
-/// Kind of event of a message.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum News {
-    Said,
-    Edited,
 }

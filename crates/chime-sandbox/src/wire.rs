@@ -3,19 +3,19 @@
 use serde_json::{Map, Value, json};
 
 use crate::message::SandboxMessage;
-use crate::state::{BOT, Chat, Person, State};
-use crate::{Content, Standing};
+use crate::state::{BOT, SandboxChat, SandboxState, SandboxUser};
+use crate::{ChatMemberStatus, PostContent};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId, utf16_len};
 
 /// An old and a new value, with the time of the change.
-pub(super) struct Change<T> {
+pub(super) struct DatedChange<T> {
     pub(super) old: T,
     pub(super) new: T,
     pub(super) at: Timestamp,
 }
 
 /// Returns a message with the one that it replies to.
-pub(super) fn message(state: &State, chat: &Chat, message: &SandboxMessage) -> Value {
+pub(super) fn message(state: &SandboxState, chat: &SandboxChat, message: &SandboxMessage) -> Value {
     let mut object = plain_message(state, chat, message);
     // In a forum topic, a message without a reply replies to the message that created the topic.
     let creation = message.thread.map(|ThreadId(topic)| MessageId(topic)).filter(|creation| *creation != message.id);
@@ -31,7 +31,7 @@ pub(super) fn message(state: &State, chat: &Chat, message: &SandboxMessage) -> V
 }
 
 /// Returns the result of `getMe`.
-pub(super) fn own_account(state: &State) -> Value {
+pub(super) fn own_account(state: &SandboxState) -> Value {
     let mut account = user(state, BOT);
     let abilities = json!({
         "can_join_groups": true,
@@ -47,7 +47,7 @@ pub(super) fn own_account(state: &State) -> Value {
 }
 
 /// Returns the result of `getChat`.
-pub(super) fn full_chat(state: &State, of: &Chat) -> Value {
+pub(super) fn full_chat(state: &SandboxState, of: &SandboxChat) -> Value {
     let mut object = chat(state, of);
     let gifts = ["unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"];
     let accepted: Map<String, Value> = gifts.into_iter().map(|gift| (gift.to_owned(), false.into())).collect();
@@ -63,30 +63,37 @@ pub(super) fn full_chat(state: &State, of: &Chat) -> Value {
 }
 
 /// Returns a `ChatMember`.
-pub(super) fn member(state: &State, who: UserId, standing: Standing) -> Value {
+pub(super) fn member(state: &SandboxState, who: UserId, standing: ChatMemberStatus) -> Value {
     let rights: &[&str] = match standing {
-        Standing::Creator | Standing::Member | Standing::Left | Standing::Kicked => &[],
-        Standing::Administrator => &ADMIN_RIGHTS,
-        Standing::Restricted => &RESTRICTIONS,
+        ChatMemberStatus::Creator | ChatMemberStatus::Member | ChatMemberStatus::Left | ChatMemberStatus::Kicked => &[],
+        ChatMemberStatus::Administrator => &ADMIN_RIGHTS,
+        ChatMemberStatus::Restricted => &RESTRICTIONS,
     };
-    let allowed = standing == Standing::Administrator;
+    let allowed = standing == ChatMemberStatus::Administrator;
     let mut object: Map<String, Value> = rights.iter().map(|right| ((*right).to_owned(), allowed.into())).collect();
     object.insert("status".to_owned(), standing.as_str().into());
     object.insert("user".to_owned(), user(state, who));
     match standing {
-        Standing::Creator | Standing::Administrator => object.insert("is_anonymous".to_owned(), false.into()),
-        Standing::Restricted => {
+        ChatMemberStatus::Creator | ChatMemberStatus::Administrator => {
+            object.insert("is_anonymous".to_owned(), false.into())
+        }
+        ChatMemberStatus::Restricted => {
             object.insert("is_member".to_owned(), true.into());
             object.insert("until_date".to_owned(), 0.into())
         }
-        Standing::Kicked => object.insert("until_date".to_owned(), 0.into()),
-        Standing::Member | Standing::Left => None,
+        ChatMemberStatus::Kicked => object.insert("until_date".to_owned(), 0.into()),
+        ChatMemberStatus::Member | ChatMemberStatus::Left => None,
     };
     object.into()
 }
 
 /// Returns a `my_chat_member` update.
-pub(super) fn own_membership(state: &State, of: &Chat, by: UserId, change: &Change<Standing>) -> Value {
+pub(super) fn own_membership(
+    state: &SandboxState,
+    of: &SandboxChat,
+    by: UserId,
+    change: &DatedChange<ChatMemberStatus>,
+) -> Value {
     json!({
         "chat": chat(state, of),
         "from": user(state, by),
@@ -97,7 +104,13 @@ pub(super) fn own_membership(state: &State, of: &Chat, by: UserId, change: &Chan
 }
 
 /// Returns a `message_reaction` update.
-pub(super) fn reaction(state: &State, of: &Chat, id: MessageId, by: UserId, change: &Change<&[String]>) -> Value {
+pub(super) fn reaction(
+    state: &SandboxState,
+    of: &SandboxChat,
+    id: MessageId,
+    by: UserId,
+    change: &DatedChange<&[String]>,
+) -> Value {
     let shown = |emoji: &[String]| -> Vec<Value> {
         emoji.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect()
     };
@@ -112,7 +125,14 @@ pub(super) fn reaction(state: &State, of: &Chat, id: MessageId, by: UserId, chan
 }
 
 /// Returns a `callback_query` update.
-pub(super) fn press(state: &State, of: &Chat, on: &SandboxMessage, by: UserId, id: &str, data: &str) -> Value {
+pub(super) fn press(
+    state: &SandboxState,
+    of: &SandboxChat,
+    on: &SandboxMessage,
+    by: UserId,
+    id: &str,
+    data: &str,
+) -> Value {
     json!({
         "id": id,
         "from": user(state, by),
@@ -157,7 +177,7 @@ const RESTRICTIONS: [&str; 16] = [
 ];
 
 /// Returns a message without its parent: `reply_to_message` never nests.
-fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<String, Value> {
+fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessage) -> Map<String, Value> {
     let mut object = content(state, message);
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -185,11 +205,11 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
         .forwarded_from
         .as_ref()
         .map(|name| json!({"type": "hidden_user", "sender_user_name": name, "date": message.date.secs()}));
-    put("forward_origin", message.forward_of.and_then(|place| origin(state, place)).or(hidden));
-    put("external_reply", message.reply_elsewhere.and_then(|place| external_reply(state, place)));
+    put("forward_origin", message.forward_of.and_then(|(chat, id)| origin(state, chat, id)).or(hidden));
+    put("external_reply", message.reply_elsewhere.and_then(|(chat, id)| external_reply(state, chat, id)));
     put("quote", message.reply_elsewhere.and(message.quote.as_ref()).map(|part| json!({"text": part, "position": 0})));
     let (text, entities) = match message.content {
-        Content::Text => ("text", "entities"),
+        PostContent::Text => ("text", "entities"),
         _ => ("caption", "caption_entities"),
     };
     put(text, (!message.text.is_empty()).then(|| message.text.as_str().into()));
@@ -199,7 +219,7 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
 
 /// Returns the author and date of a forwarded message or of a parent in another chat. Only a channel post includes its
 /// message id.
-fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
+fn origin(state: &SandboxState, chat: ChatId, id: MessageId) -> Option<Value> {
     let of = state.chats.get(&chat)?;
     let message = of.messages.get(&id)?;
     let date = message.date.secs();
@@ -212,13 +232,13 @@ fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
     })
 }
 
-fn external_reply(state: &State, place: (ChatId, MessageId)) -> Option<Value> {
-    let of = state.chats.get(&place.0)?;
-    Some(json!({"origin": origin(state, place)?, "chat": chat(state, of), "message_id": place.1}))
+fn external_reply(state: &SandboxState, chat: ChatId, id: MessageId) -> Option<Value> {
+    let of = state.chats.get(&chat)?;
+    Some(json!({"origin": origin(state, chat, id)?, "chat": self::chat(state, of), "message_id": id}))
 }
 
 /// Returns the fields for the content of a message.
-fn content(state: &State, message: &SandboxMessage) -> Map<String, Value> {
+fn content(state: &SandboxState, message: &SandboxMessage) -> Map<String, Value> {
     let id = format!("file-{}-{}", message.chat, message.id);
     let file = |more: Value| {
         let mut file = json!({"file_id": id, "file_unique_id": id});
@@ -229,34 +249,34 @@ fn content(state: &State, message: &SandboxMessage) -> Map<String, Value> {
     };
     let picture = || json!({"width": 640, "height": 480});
     let (name, value) = match &message.content {
-        Content::Text => return Map::new(),
-        Content::Photo => ("photo", json!([file(picture())])),
-        Content::Video { seconds } => ("video", file(json!({"width": 640, "height": 480, "duration": seconds}))),
-        Content::Animation => ("animation", file(json!({"width": 640, "height": 480, "duration": 2}))),
-        Content::Audio { seconds } => ("audio", file(json!({"duration": seconds}))),
-        Content::Voice { seconds } => ("voice", file(json!({"duration": seconds}))),
-        Content::VideoNote { seconds } => ("video_note", file(json!({"length": 240, "duration": seconds}))),
-        Content::Document { file_name } => match state.files.get(file_name) {
+        PostContent::Text => return Map::new(),
+        PostContent::Photo => ("photo", json!([file(picture())])),
+        PostContent::Video { seconds } => ("video", file(json!({"width": 640, "height": 480, "duration": seconds}))),
+        PostContent::Animation => ("animation", file(json!({"width": 640, "height": 480, "duration": 2}))),
+        PostContent::Audio { seconds } => ("audio", file(json!({"duration": seconds}))),
+        PostContent::Voice { seconds } => ("voice", file(json!({"duration": seconds}))),
+        PostContent::VideoNote { seconds } => ("video_note", file(json!({"length": 240, "duration": seconds}))),
+        PostContent::Document { file_name } => match state.files.get(file_name) {
             Some(bytes) => ("document", file(json!({"file_name": file_name, "file_size": bytes.len()}))),
             None => ("document", file(json!({"file_name": file_name}))),
         },
-        Content::Sticker { emoji } => {
+        PostContent::Sticker { emoji } => {
             let looks = json!({"type": "regular", "width": 512, "height": 512, "is_animated": false, "is_video": false, "emoji": emoji});
             ("sticker", file(looks))
         }
-        Content::Poll { question, options } => ("poll", poll(&id, question, options)),
-        Content::Location => ("location", json!({"latitude": 59.437, "longitude": 24.7536})),
-        Content::Contact { first_name } => ("contact", json!({"phone_number": "0", "first_name": first_name})),
-        Content::Dice { value } => ("dice", json!({"emoji": "🎲", "value": value})),
-        Content::Joined(users) => ("new_chat_members", users.iter().map(|id| user(state, *id)).collect()),
-        Content::LeftChat(id) => ("left_chat_member", user(state, *id)),
-        Content::Titled(title) => ("new_chat_title", json!(title)),
-        Content::Pinned(id) => ("pinned_message", pinned(state, message, *id)),
-        Content::TopicCreated { name } => ("forum_topic_created", json!({"name": name, "icon_color": 7_322_096})),
-        Content::TopicClosed => ("forum_topic_closed", json!({})),
-        Content::TopicReopened => ("forum_topic_reopened", json!({})),
-        Content::MigratedTo(chat) => ("migrate_to_chat_id", json!(chat)),
-        Content::MigratedFrom(chat) => ("migrate_from_chat_id", json!(chat)),
+        PostContent::Poll { question, options } => ("poll", poll(&id, question, options)),
+        PostContent::Location => ("location", json!({"latitude": 59.437, "longitude": 24.7536})),
+        PostContent::Contact { first_name } => ("contact", json!({"phone_number": "0", "first_name": first_name})),
+        PostContent::Dice { value } => ("dice", json!({"emoji": "🎲", "value": value})),
+        PostContent::Joined(users) => ("new_chat_members", users.iter().map(|id| user(state, *id)).collect()),
+        PostContent::LeftChat(id) => ("left_chat_member", user(state, *id)),
+        PostContent::Titled(title) => ("new_chat_title", json!(title)),
+        PostContent::Pinned(id) => ("pinned_message", pinned(state, message, *id)),
+        PostContent::TopicCreated { name } => ("forum_topic_created", json!({"name": name, "icon_color": 7_322_096})),
+        PostContent::TopicClosed => ("forum_topic_closed", json!({})),
+        PostContent::TopicReopened => ("forum_topic_reopened", json!({})),
+        PostContent::MigratedTo(chat) => ("migrate_to_chat_id", json!(chat)),
+        PostContent::MigratedFrom(chat) => ("migrate_from_chat_id", json!(chat)),
     };
     Map::from_iter([(name.to_owned(), value)])
 }
@@ -282,7 +302,7 @@ fn poll(id: &str, question: &str, options: &[String]) -> Value {
 }
 
 /// Returns the pinned message without its parent, or the remaining fields if it was deleted.
-fn pinned(state: &State, by: &SandboxMessage, id: MessageId) -> Value {
+fn pinned(state: &SandboxState, by: &SandboxMessage, id: MessageId) -> Value {
     let Some(of) = state.chats.get(&by.chat) else { return Value::Null };
     match of.messages.get(&id).filter(|message| !message.content.is_service()) {
         Some(message) => plain_message(state, of, message).into(),
@@ -290,7 +310,7 @@ fn pinned(state: &State, by: &SandboxMessage, id: MessageId) -> Value {
     }
 }
 
-fn chat(state: &State, of: &Chat) -> Map<String, Value> {
+fn chat(state: &SandboxState, of: &SandboxChat) -> Map<String, Value> {
     let name = if of.kind == ChatKind::Private { "first_name" } else { "title" };
     let mut object = Map::from_iter([
         ("id".to_owned(), of.id.0.into()),
@@ -308,15 +328,15 @@ fn chat(state: &State, of: &Chat) -> Map<String, Value> {
 }
 
 /// Returns the chat that a message is sent for, or a placeholder channel if the chat does not exist here.
-fn sender_chat(state: &State, id: ChatId) -> Value {
+fn sender_chat(state: &SandboxState, id: ChatId) -> Value {
     match state.chats.get(&id) {
         Some(of) => chat(state, of).into(),
         None => json!({"id": id, "type": "channel", "title": "Some channel"}),
     }
 }
 
-fn user(state: &State, id: UserId) -> Value {
-    let unknown = || Person { id, name: id.to_string(), username: None, is_bot: false, language: None };
+fn user(state: &SandboxState, id: UserId) -> Value {
+    let unknown = || SandboxUser { id, name: id.to_string(), username: None, is_bot: false, language: None };
     let person = state.people.get(&id).cloned().unwrap_or_else(unknown);
     let mut object = json!({"id": person.id, "is_bot": person.is_bot, "first_name": person.name});
     for (name, value) in [("username", person.username), ("language_code", person.language)] {

@@ -56,11 +56,11 @@ pub struct TelegramOptions {
 /// Client of the Bot API. Cheap to clone: clones share connections.
 #[derive(Debug, Clone)]
 pub struct Telegram {
-    shared: Arc<Shared>,
+    shared: Arc<ClientState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ClientState {
     options: TelegramOptions,
     /// Replaced after a failed poll, so that a dead connection is not reused.
     polling: Mutex<reqwest::Client>,
@@ -84,7 +84,7 @@ impl Telegram {
     pub fn new(options: TelegramOptions) -> Result<Self, TelegramError> {
         let polling = Mutex::new(http_client(&options.api_url)?);
         let sending = http_client(&options.api_url)?;
-        Ok(Self { shared: Arc::new(Shared { options, polling, sending, server_date: Mutex::default() }) })
+        Ok(Self { shared: Arc::new(ClientState { options, polling, sending, server_date: Mutex::default() }) })
     }
 
     /// Returns the identity of the bot.
@@ -149,7 +149,7 @@ impl Telegram {
     /// Sends one message. Not idempotent: after [`Unknown`](TelegramError::Unknown) or
     /// [`Malformed`](TelegramError::Malformed) it may be in the chat.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Sent, TelegramError> {
-        let message: dto::Place = self.request(&request::send_message(outgoing)?).await?;
+        let message: dto::MessageReference = self.request(&request::send_message(outgoing)?).await?;
         Ok(Sent {
             id: MessageId(message.message_id.ok_or_else(|| missing("message_id"))?),
             sent_at: Timestamp::from_secs(message.date.ok_or_else(|| missing("date"))?),

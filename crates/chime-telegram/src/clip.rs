@@ -18,7 +18,7 @@ pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
     let Some(kept) = without_margins(text, range, &spans) else {
         return FormattedText::default();
     };
-    let mut spans: Vec<Span<'_>> = spans.into_iter().filter_map(|span| span.within(text, &kept)).collect();
+    let mut spans: Vec<ByteSpan<'_>> = spans.into_iter().filter_map(|span| span.within(text, &kept)).collect();
     spans.sort_by_key(|span| (span.start, Reverse(span.end)));
     spans.truncate(MAX_ENTITIES);
     let entities = spans
@@ -38,17 +38,17 @@ pub(super) fn visible_part(text: &FormattedText) -> Range<usize> {
 }
 
 /// An entity with byte offsets.
-struct Span<'a> {
+struct ByteSpan<'a> {
     start: usize,
     end: usize,
     kind: &'a EntityKind,
 }
 
-fn spans(text: &FormattedText) -> Vec<Span<'_>> {
+fn spans(text: &FormattedText) -> Vec<ByteSpan<'_>> {
     let offsets = Offsets::of(&text.text);
     text.entities
         .iter()
-        .map(|entity| Span {
+        .map(|entity| ByteSpan {
             start: offsets.byte(entity.offset),
             end: offsets.byte(entity.offset.saturating_add(entity.length)),
             kind: &entity.kind,
@@ -56,7 +56,7 @@ fn spans(text: &FormattedText) -> Vec<Span<'_>> {
         .collect()
 }
 
-impl Span<'_> {
+impl ByteSpan<'_> {
     fn within(self, text: &str, kept: &Range<usize>) -> Option<Self> {
         let start = self.start.max(kept.start);
         let end = self.end.min(kept.end);
@@ -76,12 +76,12 @@ impl Span<'_> {
 /// Returns `range` without surrounding white space, or `None` if nothing visible remains.
 ///
 /// Code at the start keeps the indentation of its first line: Telegram trims only up to the first entity.
-fn without_margins(text: &str, range: Range<usize>, spans: &[Span<'_>]) -> Option<Range<usize>> {
+fn without_margins(text: &str, range: Range<usize>, spans: &[ByteSpan<'_>]) -> Option<Range<usize>> {
     let part = text.get(range.clone()).filter(|part| !is_blank(part))?;
     let end = range.start + part.trim_end().len();
     let visible = range.end - part.trim_start().len();
     let in_code =
-        |span: &&Span<'_>| matches!(span.kind, EntityKind::Pre { .. }) && (span.start..span.end).contains(&visible);
+        |span: &&ByteSpan<'_>| matches!(span.kind, EntityKind::Pre { .. }) && (span.start..span.end).contains(&visible);
     let start = spans.iter().find(in_code).map_or(visible, |code| {
         let line = text[..visible].rfind('\n').map_or(0, |newline| newline + 1);
         line.max(code.start).max(range.start)

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 pub type Present = IgnoredAny;
 
 /// The unparsed fields of an object. The last one counts if a field occurs twice.
-type Fields<'a> = BTreeMap<String, &'a RawValue>;
+type RawFields<'a> = BTreeMap<String, &'a RawValue>;
 
 /// Declares objects with lenient fields. Derived code would accept lists as objects and fail on duplicate fields.
 macro_rules! wire {
@@ -25,15 +25,15 @@ macro_rules! wire {
             $(pub $field: Option<$type>,)*
         }
 
-        impl From<&Fields<'_>> for $name {
-            fn from(fields: &Fields<'_>) -> Self {
+        impl From<&RawFields<'_>> for $name {
+            fn from(fields: &RawFields<'_>) -> Self {
                 Self { $($field: lenient(fields, stringify!($field)),)* }
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Fields::deserialize(deserializer).map(|fields| Self::from(&fields))
+                RawFields::deserialize(deserializer).map(|fields| Self::from(&fields))
             }
         }
     )*};
@@ -50,7 +50,7 @@ wire! {
     Head {
         message_id: i64, message_thread_id: i64, is_topic_message: bool, from: User, sender_chat: Chat, chat: Chat,
         date: i64, edit_date: i64, is_automatic_forward: bool, forward_origin: MessageOrigin, via_bot: User,
-        reply_to_message: Box<Message>, external_reply: ExternalReply, quote: Quote, reply_to_story: Present,
+        reply_to_message: Box<TelegramMessage>, external_reply: ExternalReply, quote: Quote, reply_to_story: Present,
         media_group_id: String,
         receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
         direct_messages_topic: Present,
@@ -105,18 +105,18 @@ wire! {
     ReactionUpdated { chat: Chat, message_id: i64, user: User, actor_chat: Chat, new_reaction: Items<ReactionType> }
     ReactionType { emoji: String }
     ShortDescription { short_description: String }
-    CallbackQuery { id: String, from: User, message: Place, data: String }
+    CallbackQuery { id: String, from: User, message: MessageReference, data: String }
     /// The remaining fields of a message that is no longer accessible.
-    Place { chat: Chat, message_id: i64, date: i64 }
+    MessageReference { chat: Chat, message_id: i64, date: i64 }
 
     /// The response of every method.
-    Answer { ok: bool, error_code: u16, description: String, parameters: Parameters, result: Box<RawValue> }
+    ApiResponse { ok: bool, error_code: u16, description: String, parameters: Parameters, result: Box<RawValue> }
     Parameters { retry_after: u64, migrate_to_chat_id: i64 }
 }
 
 /// A message, split into three groups of its fields.
 #[derive(Debug)]
-pub struct Message {
+pub struct TelegramMessage {
     pub head: Head,
     pub content: Content,
     pub service: Service,
@@ -137,16 +137,16 @@ wire! {
 #[derive(Debug)]
 pub struct Items<T>(pub Vec<T>);
 
-impl<'de> Deserialize<'de> for Message {
+impl<'de> Deserialize<'de> for TelegramMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = &Fields::deserialize(deserializer)?;
+        let fields = &RawFields::deserialize(deserializer)?;
         Ok(Self { head: fields.into(), content: fields.into(), service: fields.into() })
     }
 }
 
 impl<'de> Deserialize<'de> for ExternalReply {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = &Fields::deserialize(deserializer)?;
+        let fields = &RawFields::deserialize(deserializer)?;
         Ok(Self { place: fields.into(), content: fields.into() })
     }
 }
@@ -159,7 +159,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Items<T> {
 }
 
 /// Parses a field separately from its object, so that a failure affects only the field.
-fn lenient<T: DeserializeOwned>(fields: &Fields<'_>, name: &str) -> Option<T> {
+fn lenient<T: DeserializeOwned>(fields: &RawFields<'_>, name: &str) -> Option<T> {
     let name = name.strip_prefix("r#").unwrap_or(name);
     let raw = fields.get(name)?.get();
     if raw == "null" { None } else { serde_json::from_str(raw).ok() }
@@ -192,6 +192,11 @@ impl Chat {
 pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     let parts: Vec<&str> = [first, last].into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect();
     filled(Some(&parts.join(" ")))
+}
+
+/// Formats seconds as `m:ss`.
+pub fn minutes(seconds: i64) -> Option<String> {
+    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
 
 pub fn filled(text: Option<&str>) -> Option<String> {

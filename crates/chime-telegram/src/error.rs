@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use crate::dto::Answer;
+use crate::dto::ApiResponse;
 use chime_core::ChatId;
 
 /// Assumed delay for a 429 without one. Telegram's shortest delays are a few seconds.
@@ -100,7 +100,7 @@ impl TelegramError {
 /// # Errors
 /// Every [`TelegramError`] but [`NotSent`](TelegramError::NotSent).
 pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError> {
-    let answer: Answer = match serde_json::from_str(body) {
+    let answer: ApiResponse = match serde_json::from_str(body) {
         Ok(answer) => answer,
         Err(error) => return Err(without_json(status, &error)),
     };

@@ -45,10 +45,10 @@ fn reveal_addresses(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText
     let mut insertions = Vec::new();
     let mut entities = Vec::with_capacity(text.entities.len());
     for entity in text.entities {
-        match verdict(&text.text, &entity, allowed) {
-            Verdict::Keep => entities.push(entity),
-            Verdict::Drop => {}
-            Verdict::Reveal(address) => {
+        match entity_action(&text.text, &entity, allowed) {
+            EntityAction::Keep => entities.push(entity),
+            EntityAction::Drop => {}
+            EntityAction::Reveal(address) => {
                 insertions.push(Insertion { at: entity.offset.saturating_add(entity.length), text: address });
             }
         }
@@ -57,27 +57,27 @@ fn reveal_addresses(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText
     insert(FormattedText { text: text.text, entities }, &insertions)
 }
 
-enum Verdict {
+enum EntityAction {
     Keep,
     Drop,
     /// Drops the entity and writes this text after its words.
     Reveal(String),
 }
 
-fn verdict(text: &str, entity: &Entity, allowed: &Allowed<'_>) -> Verdict {
+fn entity_action(text: &str, entity: &Entity, allowed: &Allowed<'_>) -> EntityAction {
     match &entity.kind {
-        EntityKind::TextLink { url } if !is_web(url) => Verdict::Drop,
-        EntityKind::TextLink { url } if allowed.urls.contains(&url.as_str()) => Verdict::Keep,
+        EntityKind::TextLink { url } if !is_web(url) => EntityAction::Drop,
+        EntityKind::TextLink { url } if allowed.urls.contains(&url.as_str()) => EntityAction::Keep,
         EntityKind::TextLink { url } => {
             let words = utf16_slice(text, entity.offset, entity.length);
             if words.trim().is_empty() || address_of(words) == address_of(url) {
-                return Verdict::Drop;
+                return EntityAction::Drop;
             }
             let printable: String = url.chars().filter(|c| !c.is_control() && !is_removed(*c)).collect();
-            Verdict::Reveal(format!(" ({printable})"))
+            EntityAction::Reveal(format!(" ({printable})"))
         }
         EntityKind::TextMention { .. } | EntityKind::Mention | EntityKind::BotCommand | EntityKind::Other => {
-            Verdict::Drop
+            EntityAction::Drop
         }
         EntityKind::Bold
         | EntityKind::Italic
@@ -90,7 +90,7 @@ fn verdict(text: &str, entity: &Entity, allowed: &Allowed<'_>) -> Verdict {
         | EntityKind::ExpandableBlockquote
         | EntityKind::Url
         | EntityKind::Email
-        | EntityKind::Hashtag => Verdict::Keep,
+        | EntityKind::Hashtag => EntityAction::Keep,
     }
 }
 

@@ -9,7 +9,7 @@ use chime_core::{
     UserId, grouped,
 };
 use chime_runtime::clock::Clock;
-use chime_sandbox::{NewChat, Post, Setup, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, Post, Setup};
 use chime_store::consent::Scope;
 use chime_store::{Priority, Store, chats, consent, messages, summaries};
 use chime_testkit::{Export, Reply};
@@ -379,7 +379,7 @@ async fn an_import_that_is_killed_half_way_is_gone_on_with_and_a_second_run_adds
 #[tokio::test]
 async fn what_was_decided_before_the_bot_came_is_answered_with_a_link() {
     let mut machine = Machine::new(Setup::default()).await;
-    let chat = machine.telegram.add_chat(NewChat::supergroup("Friday table").with_bot(Standing::Member));
+    let chat = machine.telegram.add_chat(NewChat::supergroup("Friday table").with_bot(ChatMemberStatus::Member));
     machine.set("ALLOWED_CHATS", &chat.0.to_string());
     let begin = Clock::system().now().minus(Duration::from_secs(60 * 24 * 3600)).secs();
     let said = [

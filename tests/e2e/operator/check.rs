@@ -8,7 +8,7 @@ use std::thread;
 use chime_core::{ChatId, JobId, JobPayload, MessageAt, MessageId, ParsedTrigger};
 use chime_runtime::clock::Clock;
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{Setup, Standing};
+use chime_sandbox::{ChatMemberStatus, Setup};
 use chime_store::{Priority, jobs};
 use chime_testkit::Reply;
 use expect_test::expect;
@@ -31,7 +31,7 @@ fn stream() -> Reply {
 #[tokio::test]
 async fn a_machine_on_which_all_is_well() {
     let machine = Machine::new(Setup::default()).await;
-    machine.with_groups(&[("Friday table", Standing::Member)]).await;
+    machine.with_groups(&[("Friday table", ChatMemberStatus::Member)]).await;
     machine.model.script([Reply::text("ready"), tool_call(), stream()]);
     machine.model.script(["34 euros for each of you [4].", "Das Zimmer kostet 34 Euro pro Person [4]."]);
     machine
@@ -157,7 +157,9 @@ async fn a_fresh_machine_without_a_model_is_told_what_comes_next() {
 async fn everything_that_is_wrong_is_told_at_once_with_its_remedy() {
     let setup = Setup { reads_all: false, ..Setup::default() };
     let mut machine = Machine::new(setup).await;
-    machine.with_groups(&[("Friday table", Standing::Member), ("Board", Standing::Administrator)]).await;
+    machine
+        .with_groups(&[("Friday table", ChatMemberStatus::Member), ("Board", ChatMemberStatus::Administrator)])
+        .await;
     let hook = r#"{"ok":true,"result":{"url":"https://hooks.example.org/secret/path","pending_update_count":3}}"#;
     machine.telegram.fault("getWebhookInfo", Fault::Status(200, hook.to_owned()), 1);
     machine.model.script([Reply::Status(401, r#"{"error":{"code":"invalid_api_key"}}"#.to_owned())]);

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use chime_core::{Chat, ChatKind};
 use chime_runtime::clock::Clock;
-use chime_sandbox::{NewChat, Sandbox, Setup, Standing};
+use chime_sandbox::{ChatMemberStatus, NewChat, Sandbox, Setup};
 use chime_store::{Opened, Priority, Store, chats};
 use chime_testkit::ModelServer;
 use expect_test::Expect;
@@ -98,7 +98,7 @@ impl Machine {
     }
 
     /// Creates a database with some groups.
-    async fn with_groups(&self, groups: &[(&str, Standing)]) {
+    async fn with_groups(&self, groups: &[(&str, ChatMemberStatus)]) {
         let (store, _) = self.store();
         for (title, standing) in groups {
             let id = self.telegram.add_chat(NewChat::supergroup(*title).with_bot(*standing));

@@ -20,7 +20,7 @@ use crate::gateway::{
 };
 use chime_core::config::ContextTokens;
 use chime_core::{Conversation, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
-use chime_llm::{AnswerFormat, Completion, Llm, LlmError, OpenAi, Progress, Prompt, ServerFacts};
+use chime_llm::{AnswerFormat, AnswerProgress, Completion, Llm, LlmError, OpenAi, Prompt, ServerFacts};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 use chime_store::usage::{self, Call};
@@ -234,11 +234,11 @@ impl Gateway {
     }
 
     /// Like [`ask_within_budget`](Self::ask_within_budget), but streams the answer to `progress`.
-    pub async fn ask_showing(&self, ask: Ask<'_>, progress: &Progress) -> Result<(Completion, Bill), AskError> {
+    pub async fn ask_showing(&self, ask: Ask<'_>, progress: &AnswerProgress) -> Result<(Completion, Bill), AskError> {
         self.ask_with(ask, Some(progress)).await
     }
 
-    async fn ask_with(&self, ask: Ask<'_>, progress: Option<&Progress>) -> Result<(Completion, Bill), AskError> {
+    async fn ask_with(&self, ask: Ask<'_>, progress: Option<&AnswerProgress>) -> Result<(Completion, Bill), AskError> {
         let parts = &self.0.parts;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
         // Checked before queueing: a breaker that probes the server must not make other calls wait behind the probe.

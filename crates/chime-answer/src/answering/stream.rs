@@ -23,7 +23,7 @@ use chime_access::gateway::ask::{Ask, Bill};
 use chime_core::config::Redaction;
 use chime_core::texts::texts;
 use chime_core::{ChatKind, Citable, FormattedText, Grounding, Job, MessageId, Outgoing, ReplyTarget, estimate_tokens};
-use chime_llm::{Completion, Progress, Prompt};
+use chime_llm::{AnswerProgress, Completion, Prompt};
 use chime_privacy::Masks;
 use chime_store::{Priority, Store, Writer, reply_streams};
 use chime_telegram::{Telegram, TelegramError};
@@ -86,7 +86,7 @@ impl Answering {
         if !self.streams(question) {
             return self.ask_behind_placeholder((job, question), ask).await;
         }
-        let (progress, stop) = (Progress::default(), CancellationToken::new());
+        let (progress, stop) = (AnswerProgress::default(), CancellationToken::new());
         let asking = async {
             let answered = self.parts.gateway.ask_showing(ask, &progress).await;
             stop.cancel();
@@ -153,7 +153,7 @@ impl Answering {
     async fn show(
         &self,
         (job, question, built): (&Job, &Question, &BuiltPrompt),
-        (progress, masks): (&Progress, &Masks),
+        (progress, masks): (&AnswerProgress, &Masks),
         stop: &CancellationToken,
     ) -> chime_store::Result<()> {
         let key = job.payload.reply_key();

@@ -3,17 +3,17 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Model, OpenAi, Question, timeouts};
+use super::{Model, ModelCall, OpenAi, timeouts};
 use crate::diagnose::diagnose_prompt;
 use crate::facts::{ReadingTime, context_in_refusal};
+use crate::failure::{ErrorResponse, ServerFailure};
 use crate::stream::Assembly;
-use crate::transport::{Failure, Refusal};
-use crate::wire::{self, Answer};
+use crate::wire::{self, ModelAnswer};
 use crate::{LlmError, Prompt};
 use chime_runtime::resilience::within;
 
 pub(super) struct TimedAnswer {
-    pub answer: Answer,
+    pub answer: ModelAnswer,
     /// Time from the call to the first word of the answer.
     pub first_word: Option<Duration>,
     /// Time from the call to the first token, which may belong to the reasoning.
@@ -25,7 +25,7 @@ pub(super) struct TimedAnswer {
 enum CallFailure {
     TooSilent,
     /// Refusal by the server, or a broken connection.
-    Refused(Failure),
+    Refused(ServerFailure),
     Unusable(LlmError),
 }
 
@@ -37,7 +37,7 @@ impl CallFailure {
             Self::Unusable(error) => error,
             Self::Refused(failure) => {
                 let size = match &failure {
-                    Failure::Refusal(Refusal { body, .. }) => context_in_refusal(body),
+                    ServerFailure::Refusal(ErrorResponse { body, .. }) => context_in_refusal(body),
                     _ => None,
                 };
                 let error = diagnose_prompt(failure, prompt);
@@ -50,8 +50,8 @@ impl CallFailure {
     }
 }
 
-impl From<Failure> for CallFailure {
-    fn from(failure: Failure) -> Self {
+impl From<ServerFailure> for CallFailure {
+    fn from(failure: ServerFailure) -> Self {
         Self::Refused(failure)
     }
 }
@@ -64,16 +64,15 @@ impl From<LlmError> for CallFailure {
 
 impl OpenAi {
     /// Requests a stream, or a whole answer if the server refuses to stream.
-    pub(super) async fn call(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, LlmError> {
+    pub(super) async fn call(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, LlmError> {
         let refused = match model.refuses_streams() {
             true => None,
-            false => match self.stream(model, question).await {
+            false => match self.stream(model, call).await {
                 Err(CallFailure::Refused(failure)) if refuses_streams(&failure) => Some(failure),
-                answered => return answered.map_err(|failure| failure.diagnosed(model, question.prompt)),
+                answered => return answered.map_err(|failure| failure.diagnosed(model, call.prompt)),
             },
         };
-        let answered =
-            self.whole(model, question).await.map_err(|failure| failure.diagnosed(model, question.prompt))?;
+        let answered = self.whole(model, call).await.map_err(|failure| failure.diagnosed(model, call.prompt))?;
         if refused.is_some() {
             model.refuses_streams.store(true, Ordering::Relaxed);
         }
@@ -81,8 +80,8 @@ impl OpenAi {
     }
 
     /// Requests a stream and forwards the text to `progress` as it arrives.
-    async fn stream(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, CallFailure> {
-        let Question { prompt, progress, clock } = question;
+    async fn stream(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, CallFailure> {
+        let ModelCall { prompt, progress, clock } = call;
         let watch = clock.stopwatch();
         let patience = self.first_word(model, prompt);
         let first_until = clock.now().plus(patience);
@@ -115,8 +114,8 @@ impl OpenAi {
     }
 
     /// Requests the whole answer at once. The server stays silent until it is complete, so the time limit is doubled.
-    async fn whole(&self, model: &Model, question: Question<'_>) -> Result<TimedAnswer, CallFailure> {
-        let Question { prompt, clock, .. } = question;
+    async fn whole(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, CallFailure> {
+        let ModelCall { prompt, clock, .. } = call;
         let patience = self.first_word(model, prompt).saturating_mul(2);
         let posting = self.post(model, prompt, clock.now());
         let body = within(clock, patience, posting).await.ok_or(CallFailure::TooSilent)??;
@@ -130,7 +129,7 @@ impl OpenAi {
 }
 
 /// Returns whether a refusal may be about streaming; only a call without streaming can confirm it.
-pub(super) fn refuses_streams(failure: &Failure) -> bool {
-    let Failure::Refusal(Refusal { status: 400.., body, .. }) = failure else { return false };
+pub(super) fn refuses_streams(failure: &ServerFailure) -> bool {
+    let ServerFailure::Refusal(ErrorResponse { status: 400.., body, .. }) = failure else { return false };
     body.to_lowercase().replace("stream_options", "").contains("stream")
 }

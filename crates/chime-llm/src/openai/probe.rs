@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{OpenAi, Question};
+use super::{ModelCall, OpenAi};
 use crate::diagnose::diagnose;
-use crate::transport::Failure;
+use crate::failure::ServerFailure;
 use crate::wire;
 use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
 use chime_runtime::clock::Clock;
@@ -21,9 +21,9 @@ impl OpenAi {
         let mut probed = Vec::new();
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
             let prompt = question("Answer with the one word: ready");
-            let question = Question { prompt: &prompt, progress: None, clock };
+            let call = ModelCall { prompt: &prompt, progress: None, clock };
             let watch = clock.stopwatch();
-            let asked = self.ask(model, question).await;
+            let asked = self.ask(model, call).await;
             probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
         }
         probed
@@ -34,7 +34,7 @@ impl OpenAi {
     /// # Errors
     /// Any error of the call, including the end of the prompt's time limit.
     pub async fn probe_answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        self.ask(&self.primary, Question { prompt, progress: None, clock }).await
+        self.ask(&self.primary, ModelCall { prompt, progress: None, clock }).await
     }
 
     /// Returns whether the model calls a tool when told to.
@@ -69,7 +69,11 @@ impl OpenAi {
         wire::request(&self.primary.name, &question(words), self.primary.dialect(clock.now()))
     }
 
-    async fn in_time<T>(&self, call: impl Future<Output = Result<T, Failure>>, clock: &Clock) -> Result<T, LlmError> {
+    async fn in_time<T>(
+        &self,
+        call: impl Future<Output = Result<T, ServerFailure>>,
+        clock: &Clock,
+    ) -> Result<T, LlmError> {
         within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)
     }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Log, client, options, prompt, started};
-use crate::{Completion, LlmError, OpenAi, Progress};
+use crate::{AnswerProgress, Completion, LlmError, OpenAi};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::RetryPolicy;
 use chime_testkit::{ModelServer, Reply};
@@ -78,7 +78,7 @@ fn clients(server: &ModelServer) -> [OpenAi; 2] {
 
 /// Requests `content` whole and as a stream; returns both results and the last text shown of the stream.
 async fn asked(server: &ModelServer, clients: &[OpenAi; 2], reply: Reply) -> ([String; 2], String) {
-    let ([first, second], clock, progress) = (clients, Clock::system(), Progress::default());
+    let ([first, second], clock, progress) = (clients, Clock::system(), AnswerProgress::default());
     // Some are requested again in another dialect.
     server.always(reply);
     let whole = first.complete(&prompt(), &clock).await;

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{Log, client, options, prompt, started, told, with_fallback};
-use crate::{AnswerFormat, LlmError, OpenAi, Progress, Prompt, PromptMessage, PromptRole, Tool, ToolRound, Tools};
+use crate::{
+    AnswerFormat, AnswerProgress, LlmError, OpenAi, Prompt, PromptMessage, PromptRole, Tool, ToolRound, Tools,
+};
 use chime_runtime::clock::Clock;
 use chime_testkit::{ModelServer, Reply};
 
@@ -161,7 +163,7 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
         Reply::Raw { status: 200, headers: Vec::new(), body: vec![event("Friday.", ""), b"data: [DONE]\n\n".to_vec()] };
     let server = started().await;
     server.script([cut(), done]);
-    let (model, progress) = (client(options(&server)), Progress::default());
+    let (model, progress) = (client(options(&server)), AnswerProgress::default());
     let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
     assert_eq!(told(&outcome), "test-model: Friday.");
     server.script([cut(), cut(), cut()]);
@@ -175,7 +177,7 @@ async fn a_stream_that_loops_is_not_read_to_its_end() {
     // Nobody releases the rest of the stream.
     let pieces = [format!("On Friday. {}", "the moment: ".repeat(60)), "and so on".to_owned()];
     server.script([Reply::Stream(pieces.to_vec())]);
-    let (model, progress) = (client(options(&server)), Progress::default());
+    let (model, progress) = (client(options(&server)), AnswerProgress::default());
     let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
     assert_eq!(told(&outcome), "test-model: On Friday. the moment:");
 }
@@ -208,7 +210,7 @@ async fn a_call_in_the_text_is_run_and_never_shown() {
     let text =
         "Let me look.\n<tool_call>{\"name\": \"search_messages\", \"arguments\": {\"query\": \"tent\"}}</tool_call>";
     server.script([Reply::text(text), Reply::text(text)]);
-    let (model, progress, clock) = (client(options(&server)), Progress::default(), Clock::system());
+    let (model, progress, clock) = (client(options(&server)), AnswerProgress::default(), Clock::system());
     let prompt = with_tools();
     let streamed = model.complete_streaming(&prompt, &progress, &clock).await.expect("a call");
     assert_eq!((streamed.text.as_str(), streamed.calls.len()), ("Let me look.", 1));

@@ -4,28 +4,29 @@ use axum::extract::connect_info::Connected;
 use axum::response::Response;
 use axum::serve::IncomingStream;
 
-use crate::line::Exchange;
-use crate::params::Params;
+use crate::connection::StoppableListener;
+use crate::params::RequestParams;
 use chime_runtime::clock::Clock;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Caller;
+pub(crate) struct AnonymousCaller;
 
-impl Connected<IncomingStream<'_, Exchange>> for Caller {
-    fn connect_info(_stream: IncomingStream<'_, Exchange>) -> Self {
+impl Connected<IncomingStream<'_, StoppableListener>> for AnonymousCaller {
+    fn connect_info(_stream: IncomingStream<'_, StoppableListener>) -> Self {
         Self
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Faults {}
+pub(crate) struct NoFaults {}
 
-impl Faults {
+impl NoFaults {
     pub(crate) async fn around(
         &self,
         _clock: &Clock,
-        _caller: &Caller,
-        _call: (&str, &Params),
+        _caller: &AnonymousCaller,
+        _method: &str,
+        _params: &RequestParams,
         serving: impl Future<Output = Response>,
     ) -> Response {
         serving.await

@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::Sandbox;
-use crate::line::Exchange;
-use crate::params::Params;
+use crate::connection::StoppableListener;
+use crate::params::RequestParams;
 use crate::server::json_response;
 use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
@@ -52,14 +52,14 @@ pub enum Fault {
 
 /// A received call, with or without a fault.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct ReceivedCall {
     /// Method name as the client spells it.
     pub method: String,
     pub params: Value,
     pub at: Timestamp,
 }
 
-impl Call {
+impl ReceivedCall {
     /// Returns whether this is a call of `method`, ignoring case.
     pub fn is(&self, method: &str) -> bool {
         self.method.eq_ignore_ascii_case(method)
@@ -70,7 +70,7 @@ impl Sandbox {
     /// Injects `fault` into the next `times` calls of `method` (`*` is any). Faults of one method occur in the order of
     /// their injection.
     pub fn fault(&self, method: &str, fault: Fault, times: usize) {
-        self.world.faults.lock().rules.push_back(Rule { method: method.to_owned(), fault, times });
+        self.world.faults.lock().rules.push_back(FaultRule { method: method.to_owned(), fault, times });
     }
 
     /// Limits messages and edits to `most` per minute in each group, as Telegram does.
@@ -94,7 +94,7 @@ impl Sandbox {
     }
 
     /// Returns all calls so far, oldest first.
-    pub fn calls(&self) -> Vec<Call> {
+    pub fn calls(&self) -> Vec<ReceivedCall> {
         self.world.faults.lock().calls.clone()
     }
 
@@ -114,8 +114,8 @@ pub(crate) struct Caller {
     cut: CancellationToken,
 }
 
-impl Connected<IncomingStream<'_, Exchange>> for Caller {
-    fn connect_info(stream: IncomingStream<'_, Exchange>) -> Self {
+impl Connected<IncomingStream<'_, StoppableListener>> for Caller {
+    fn connect_info(stream: IncomingStream<'_, StoppableListener>) -> Self {
         Self { cut: stream.io().cut.clone() }
     }
 }
@@ -130,7 +130,7 @@ impl Caller {
 
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    book: Mutex<Book>,
+    book: Mutex<FaultState>,
     released: watch::Sender<()>,
     recorded: watch::Sender<()>,
 }
@@ -140,13 +140,13 @@ pub(crate) struct Faults {
 struct Flood {
     most: usize,
     /// State by chat id.
-    taken: HashMap<i64, Lane>,
+    taken: HashMap<i64, ChatFlood>,
     ignored: usize,
 }
 
 /// Flood state of one chat.
 #[derive(Debug, Default)]
-struct Lane {
+struct ChatFlood {
     taken: VecDeque<Timestamp>,
     /// Time of the last 429, and the end of its delay.
     told: Option<(Timestamp, Timestamp)>,
@@ -154,7 +154,7 @@ struct Lane {
 
 impl Flood {
     /// Returns the seconds that the caller has to wait, or `None` if the call is allowed.
-    fn wait(&mut self, call: &Call) -> Option<u64> {
+    fn wait(&mut self, call: &ReceivedCall) -> Option<u64> {
         const MINUTE: Duration = Duration::from_secs(60);
         const ON_ITS_WAY: Duration = Duration::from_secs(1);
         let chat = call.params.get("chat_id").and_then(Value::as_i64).filter(|chat| *chat < 0)?;
@@ -180,14 +180,14 @@ impl Flood {
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct FaultState {
     flood: Option<Flood>,
-    rules: VecDeque<Rule>,
-    calls: Vec<Call>,
+    rules: VecDeque<FaultRule>,
+    calls: Vec<ReceivedCall>,
 }
 
 #[derive(Debug)]
-struct Rule {
+struct FaultRule {
     method: String,
     fault: Fault,
     times: usize,
@@ -199,11 +199,12 @@ impl Faults {
         &self,
         clock: &Clock,
         caller: &Caller,
-        (method, params): (&str, &Params),
+        method: &str,
+        params: &RequestParams,
         serving: impl Future<Output = Response>,
     ) -> Response {
         let mut released = self.released.subscribe();
-        let fault = self.meet(Call { method: method.to_owned(), params: params.to_json(), at: clock.now() });
+        let fault = self.meet(ReceivedCall { method: method.to_owned(), params: params.to_json(), at: clock.now() });
         match fault {
             None => serving.await,
             Some(Fault::Status(code, body)) => json_response(code, body),
@@ -236,7 +237,7 @@ impl Faults {
     }
 
     /// Records the call and returns its fault.
-    fn meet(&self, call: Call) -> Option<Fault> {
+    fn meet(&self, call: ReceivedCall) -> Option<Fault> {
         let mut book = self.lock();
         let wait = book.flood.as_mut().and_then(|flood| flood.wait(&call));
         if let Some(seconds) = wait {
@@ -260,7 +261,7 @@ impl Faults {
         Some(fault)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    fn lock(&self) -> MutexGuard<'_, FaultState> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,30 +1,29 @@
 //! Methods for chats: queries, and leaving one.
 
 use crate::message::BotAction;
-use crate::methods::place::chat_to_see;
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
-use crate::state::{BOT, State};
-use crate::{Standing, wire};
+use crate::methods::target::chat_to_see;
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::{BOT, SandboxState};
+use crate::{ChatMemberStatus, wire};
 use chime_core::{Timestamp, UserId};
 
-pub(super) fn get_chat(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_chat(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let id = chat_to_see(state, params)?;
     let chat = state.chats.get(&id).ok_or_else(|| ApiError::bad_request("chat not found"))?;
     Ok(wire::full_chat(state, chat))
 }
 
-pub(super) fn get_chat_member(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_chat_member(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let id = chat_to_see(state, params)?;
     let user = params.integer("user_id").map(UserId).filter(|user| state.people.contains_key(user));
     let user = user.ok_or_else(|| ApiError::bad_request("invalid user_id specified"))?;
-    let standing = state.chats.get(&id).map_or(Standing::Left, |chat| chat.standing(user));
+    let standing = state.chats.get(&id).map_or(ChatMemberStatus::Left, |chat| chat.standing(user));
     Ok(wire::member(state, user, standing))
 }
 
-pub(super) fn leave_chat(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+pub(super) fn leave_chat(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
     let chat = chat_to_see(state, params)?;
-    state.move_bot(chat, Standing::Left, BOT, now);
+    state.move_bot(chat, ChatMemberStatus::Left, BOT, now);
     state.actions.push(BotAction::Left { chat });
     Ok(true.into())
 }

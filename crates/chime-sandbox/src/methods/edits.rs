@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::message::BotAction;
-use crate::methods::place::{chat_to_see, chat_to_write, message_id};
 use crate::methods::send::{buttons, text};
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
-use crate::state::{BOT, State};
+use crate::methods::target::{chat_to_see, chat_to_write, message_id};
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::{BOT, SandboxState};
 use crate::wire;
 use chime_core::{FormattedText, Timestamp, UserId};
 
@@ -18,7 +17,7 @@ const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 �
                          🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 \
                          😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡";
 
-pub(super) fn edit_message_text(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+pub(super) fn edit_message_text(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     let id = message_id(params)?;
     let FormattedText { text, entities } = text(state, params)?;
@@ -42,7 +41,7 @@ pub(super) fn edit_message_text(state: &mut State, params: &Params, now: Timesta
     Ok(answer)
 }
 
-pub(super) fn delete_message(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn delete_message(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_see(state, params)?;
     let id = message_id(params)?;
     let Some(place) = state.chats.get_mut(&chat) else { return Err(ApiError::bad_request("chat not found")) };
@@ -67,7 +66,7 @@ enum ReactionType {
     Other,
 }
 
-pub(super) fn set_message_reaction(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn set_message_reaction(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_see(state, params)?;
     let id = message_id(params)?;
     let asked = params.parsed::<Vec<ReactionType>>("reaction")?.unwrap_or_default();
@@ -83,7 +82,7 @@ pub(super) fn set_message_reaction(state: &mut State, params: &Params, _now: Tim
     Ok(true.into())
 }
 
-pub(super) fn answer_callback_query(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn answer_callback_query(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let press = params.text("callback_query_id").unwrap_or_default().to_owned();
     let Some(open) = state.open_presses.iter().position(|waiting| *waiting == press) else {
         return Err(ApiError::bad_request("query is too old and response timeout expired or query ID is invalid"));

@@ -2,10 +2,9 @@
 
 use serde_json::json;
 
-use crate::Content;
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
-use crate::state::State;
+use crate::PostContent;
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::SandboxState;
 use chime_core::{ChatId, MessageId, Timestamp};
 
 const FOLDER: &str = "documents/";
@@ -15,7 +14,7 @@ const PHOTO: &str = "photo.jpg";
 const VOICE: &str = "voice.oga";
 const VIDEO_NOTE: &str = "video_note.mp4";
 
-pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_file(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let id = params.text("file_id").unwrap_or_default();
     let Some(name) = name_of(state, id) else { return Err(ApiError::bad_request("invalid file_id")) };
     let Some(bytes) = state.files.get(&name) else {
@@ -25,18 +24,18 @@ pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> A
 }
 
 /// Returns the content of the file at `path`.
-pub(crate) fn content(state: &State, path: &str) -> Option<Vec<u8>> {
+pub(crate) fn content(state: &SandboxState, path: &str) -> Option<Vec<u8>> {
     state.files.get(path.strip_prefix(FOLDER)?).cloned()
 }
 
-fn name_of(state: &State, id: &str) -> Option<String> {
+fn name_of(state: &SandboxState, id: &str) -> Option<String> {
     let (chat, message) = id.strip_prefix("file-")?.rsplit_once('-')?;
     let (chat, message) = (ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?));
     match &state.chats.get(&chat)?.messages.get(&message)?.content {
-        Content::Document { file_name } => Some(file_name.clone()),
-        Content::Photo => Some(PHOTO.to_owned()),
-        Content::Voice { .. } => Some(VOICE.to_owned()),
-        Content::VideoNote { .. } => Some(VIDEO_NOTE.to_owned()),
+        PostContent::Document { file_name } => Some(file_name.clone()),
+        PostContent::Photo => Some(PHOTO.to_owned()),
+        PostContent::Voice { .. } => Some(VOICE.to_owned()),
+        PostContent::VideoNote { .. } => Some(VIDEO_NOTE.to_owned()),
         _ => None,
     }
 }

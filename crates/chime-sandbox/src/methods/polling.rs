@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::methods::table::note_foreign_params;
-use crate::params::{ApiError, Params};
-use crate::state::State;
+use crate::params::{ApiError, RequestParams};
+use crate::state::SandboxState;
 
 /// Longest poll, in seconds: the server ends it regardless of the requested timeout.
 const LONGEST_POLL_SECONDS: i64 = 50;
@@ -51,7 +51,7 @@ pub(crate) struct PollRequest {
 
 impl PollRequest {
     /// Reads the parameters. `allowed_updates` stays in effect until another poll changes it.
-    pub(crate) fn read(state: &mut State, params: &Params) -> Result<Self, ApiError> {
+    pub(crate) fn read(state: &mut SandboxState, params: &RequestParams) -> Result<Self, ApiError> {
         note_foreign_params(state, "getUpdates", &PARAMS, params);
         if let Some(kinds) = params.parsed::<Vec<String>>("allowed_updates")? {
             for kind in kinds.iter().filter(|kind| !UPDATE_KINDS.contains(&kind.as_str())) {

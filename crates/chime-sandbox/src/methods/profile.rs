@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
-use crate::state::State;
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::SandboxState;
 use crate::wire;
 use chime_core::Timestamp;
 
@@ -18,27 +17,35 @@ struct BotCommand {
     description: String,
 }
 
-pub(super) fn get_me(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_me(state: &mut SandboxState, _params: &RequestParams, _now: Timestamp) -> MethodResult {
     Ok(wire::own_account(state))
 }
 
-pub(super) fn get_webhook_info(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_webhook_info(state: &mut SandboxState, _params: &RequestParams, _now: Timestamp) -> MethodResult {
     Ok(json!({ "url": "", "has_custom_certificate": false, "pending_update_count": state.queue.len() }))
 }
 
 /// Succeeds although there is never a webhook: the real server accepts repeated deletion too.
-pub(super) fn delete_webhook(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn delete_webhook(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     if params.flag("drop_pending_updates") {
         state.queue.clear();
     }
     Ok(true.into())
 }
 
-pub(super) fn get_my_short_description(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn get_my_short_description(
+    state: &mut SandboxState,
+    _params: &RequestParams,
+    _now: Timestamp,
+) -> MethodResult {
     Ok(json!({ "short_description": state.short_description }))
 }
 
-pub(super) fn set_my_short_description(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn set_my_short_description(
+    state: &mut SandboxState,
+    params: &RequestParams,
+    _now: Timestamp,
+) -> MethodResult {
     const MOST: usize = 120;
     let line = params.text("short_description").unwrap_or_default();
     if line.chars().count() > MOST {
@@ -48,7 +55,7 @@ pub(super) fn set_my_short_description(state: &mut State, params: &Params, _now:
     Ok(true.into())
 }
 
-pub(super) fn set_my_commands(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn set_my_commands(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let commands = params.parsed::<Vec<BotCommand>>("commands")?.unwrap_or_default();
     if commands.len() > MOST_COMMANDS {
         return Err(ApiError::bad_request("BOT_COMMANDS_TOO_MUCH"));

@@ -5,11 +5,10 @@ use serde_json::Value;
 use crate::cleaning::cleaned;
 use crate::entities::{check, trimmed};
 use crate::message::{BotAction, SandboxMessage};
-use crate::methods::place::{Place, chat_to_write, topic};
-use crate::methods::table::Answer;
-use crate::params::{ApiError, Params};
-use crate::state::{BOT, State};
-use crate::{Content, Post, wire};
+use crate::methods::target::{SendTarget, chat_to_write, topic};
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::{BOT, SandboxState};
+use crate::{Post, PostContent, wire};
 use chime_core::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_len};
 
 /// Longest message in UTF-16 units.
@@ -33,8 +32,8 @@ const ACTIONS: [&str; 11] = [
     "upload_video_note",
 ];
 
-pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -> Answer {
-    let place = Place::read(state, params)?;
+pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
+    let place = SendTarget::read(state, params)?;
     let FormattedText { text, entities } = text(state, params)?;
     let buttons = buttons(state, params)?;
     let post = Post {
@@ -54,13 +53,13 @@ pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -
     Ok(answer)
 }
 
-pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+pub(super) fn send_document(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     let Some((file_name, text)) = params.file("document") else {
         return Err(ApiError::bad_request("there is no document in the request"));
     };
     let (file_name, text) = (file_name.to_owned(), text.to_owned());
-    let content = Content::Document { file_name: file_name.clone() };
+    let content = PostContent::Document { file_name: file_name.clone() };
     let post = Post::new(BOT, params.text("caption").unwrap_or_default(), now).with(content);
     let id = state.keep(SandboxMessage::from_post(chat, post));
     let kept = state.chats.get(&chat).zip(id);
@@ -75,7 +74,7 @@ pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) 
 }
 
 /// Shows a draft, which is no message and disappears by itself.
-pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn send_message_draft(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     if state.chats.get(&chat).is_some_and(|chat| chat.kind != ChatKind::Private) {
         return Err(ApiError::bad_request("TEXTDRAFT_PEER_INVALID"));
@@ -88,7 +87,7 @@ pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Times
     Ok(true.into())
 }
 
-pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+pub(super) fn send_chat_action(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     let thread = topic(state, chat, params)?;
     let Some(action) = params.text("action").filter(|action| ACTIONS.contains(action)) else {
@@ -100,7 +99,7 @@ pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timesta
 }
 
 /// Returns the text with its entities as it will be shown.
-pub(super) fn text(state: &mut State, params: &Params) -> Result<FormattedText, ApiError> {
+pub(super) fn text(state: &mut SandboxState, params: &RequestParams) -> Result<FormattedText, ApiError> {
     if params.has("parse_mode") {
         state.note_unexpected("parse_mode: only entities are understood here");
         return Err(ApiError::bad_request("unsupported parse_mode"));
@@ -120,12 +119,12 @@ pub(super) fn text(state: &mut State, params: &Params) -> Result<FormattedText, 
     if utf16_len(&shown.text) > LONGEST_TEXT {
         return Err(ApiError::bad_request("message is too long"));
     }
-    let entities = State::entities(&shown.text, shown.entities);
+    let entities = SandboxState::entities(&shown.text, shown.entities);
     Ok(FormattedText { text: shown.text, entities })
 }
 
 /// Parses `reply_markup`, which may contain only inline buttons.
-pub(super) fn buttons(state: &mut State, params: &Params) -> Result<Option<Value>, ApiError> {
+pub(super) fn buttons(state: &mut SandboxState, params: &RequestParams) -> Result<Option<Value>, ApiError> {
     let Some(markup) = params.parsed::<Value>("reply_markup")? else { return Ok(None) };
     let Some(rows) = markup.get("inline_keyboard").and_then(Value::as_array) else {
         state.note_unexpected("a reply_markup without inline buttons");
@@ -144,7 +143,7 @@ pub(super) fn buttons(state: &mut State, params: &Params) -> Result<Option<Value
 }
 
 /// Refuses entities with an invalid target.
-fn check_target(state: &State, kind: &EntityKind) -> Result<(), ApiError> {
+fn check_target(state: &SandboxState, kind: &EntityKind) -> Result<(), ApiError> {
     match kind {
         EntityKind::Other => Err(ApiError::bad_request("can't parse MessageEntity: Unsupported type specified")),
         EntityKind::TextMention { user } if !state.people.contains_key(&user.id) => {

@@ -1,21 +1,16 @@
 //! The table of methods.
 
-use serde_json::Value;
-
 use crate::methods::{chats, edits, files, profile, send};
-use crate::params::{ApiError, Params};
-use crate::state::State;
+use crate::params::{ApiError, MethodResult, RequestParams};
+use crate::state::SandboxState;
 use chime_core::Timestamp;
 
-/// The `result` of a method, or a refusal.
-pub(super) type Answer = Result<Value, ApiError>;
-
-type Run = fn(&mut State, &Params, Timestamp) -> Answer;
+type MethodHandler = fn(&mut SandboxState, &RequestParams, Timestamp) -> MethodResult;
 
 struct Method {
     name: &'static str,
     params: &'static [&'static str],
-    run: Run,
+    run: MethodHandler,
 }
 
 const METHODS: [Method; 18] = [
@@ -80,7 +75,7 @@ pub(crate) fn is_polling(name: &str) -> bool {
 }
 
 /// Calls a method that does not wait, and notes mistakes of the bot.
-pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestamp) -> Answer {
+pub(crate) fn call(state: &mut SandboxState, name: &str, params: &RequestParams, now: Timestamp) -> MethodResult {
     let Some(method) = METHODS.iter().find(|method| method.name.eq_ignore_ascii_case(name)) else {
         state.note_unexpected(format!("method {name}"));
         return Err(ApiError::not_found());
@@ -90,7 +85,7 @@ pub(crate) fn call(state: &mut State, name: &str, params: &Params, now: Timestam
 }
 
 /// Notes unknown parameters. The real server ignores them, but a correct bot sends none.
-pub(super) fn note_foreign_params(state: &mut State, method: &str, known: &[&str], params: &Params) {
+pub(super) fn note_foreign_params(state: &mut SandboxState, method: &str, known: &[&str], params: &RequestParams) {
     for name in params.names().filter(|name| !known.contains(name)) {
         state.note_unexpected(format!("parameter {name} of {method}"));
     }

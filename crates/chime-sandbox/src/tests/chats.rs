@@ -2,7 +2,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::tests::{Desk, NOON};
-use crate::{Content, NewChat, NewMember, Post, Standing};
+use crate::{ChatMemberStatus, NewChat, NewMember, Post, PostContent};
 use chime_core::{ChatId, MessageId};
 
 async fn messages(desk: &Desk) -> Vec<Value> {
@@ -131,7 +131,7 @@ async fn a_closed_topic_is_closed_to_all_but_admins() {
     desk.sandbox.close_topic(chat, topic);
     let into = json!({"chat_id": chat, "text": "hi", "message_thread_id": topic});
     assert_eq!(desk.refusal("sendMessage", into.clone()).await, "400 Bad Request: TOPIC_CLOSED");
-    desk.sandbox.add_bot_to(chat, Standing::Administrator, ann);
+    desk.sandbox.add_bot_to(chat, ChatMemberStatus::Administrator, ann);
     Desk::result(&desk.call("sendMessage", into).await);
 }
 
@@ -204,7 +204,7 @@ async fn a_bot_that_left_is_out() {
 async fn members_have_a_status() {
     let desk = Desk::open().await;
     let chat = desk.group_saying(&[]);
-    let owner = desk.sandbox.add_member(chat, NewMember::named("bob").standing(Standing::Creator));
+    let owner = desk.sandbox.add_member(chat, NewMember::named("bob").standing(ChatMemberStatus::Creator));
     let stranger = desk.sandbox.add_member(desk.sandbox.add_chat(NewChat::group("x")), "eve");
     for (user, expected) in [(owner, "creator"), (stranger, "left"), (desk.sandbox.bot_id(), "member")] {
         let answer = desk.call("getChatMember", json!({"chat_id": chat, "user_id": user})).await;
@@ -234,9 +234,9 @@ async fn captions_belong_to_what_they_describe() {
     let chat = desk.group_saying(&[]);
     let ann = desk.sandbox.add_member(chat, "ann");
     for caption in ["see @bot", ""] {
-        desk.sandbox.say(chat, Post::new(ann, caption, NOON).with(Content::Photo).in_album("7"));
+        desk.sandbox.say(chat, Post::new(ann, caption, NOON).with(PostContent::Photo).in_album("7"));
     }
-    desk.sandbox.say(chat, Post::new(ann, "", NOON).with(Content::Voice { seconds: 12 }));
+    desk.sandbox.say(chat, Post::new(ann, "", NOON).with(PostContent::Voice { seconds: 12 }));
     let seen = messages(&desk).await;
     assert_eq!((&seen[0]["caption"], &seen[0]["text"]), (&json!("see @bot"), &Value::Null));
     assert_eq!(seen[0]["caption_entities"][0]["type"], "mention");

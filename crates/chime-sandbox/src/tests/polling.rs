@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use crate::tests::{Desk, NOON};
-use crate::{NewChat, NewMember, Post, Setup, Standing};
+use crate::{ChatMemberStatus, NewChat, NewMember, Post, Setup};
 use chime_core::UpdateId;
 
 /// Polls successively with these offsets while six messages are pending.
@@ -100,7 +100,7 @@ async fn a_second_poll_ends_the_first() {
 #[tokio::test]
 async fn kinds_are_chosen_when_an_update_is_made_and_remembered() {
     let desk = Desk::open().await;
-    let chat = desk.sandbox.add_chat(NewChat::supergroup("Deploys").with_bot(Standing::Administrator));
+    let chat = desk.sandbox.add_chat(NewChat::supergroup("Deploys").with_bot(ChatMemberStatus::Administrator));
     let ann = desk.sandbox.add_member(chat, "ann");
     let message = desk.sandbox.say(chat, Post::new(ann, "hi", NOON));
     desk.sandbox.react(chat, message, ann, &["👍"]);
@@ -198,11 +198,11 @@ async fn in_privacy_mode_a_plain_mention_is_not_delivered() {
 #[tokio::test]
 async fn the_bot_hears_neither_itself_nor_other_bots_nor_what_was_before_it() {
     let desk = Desk::open().await;
-    let chat = desk.sandbox.add_chat(NewChat::supergroup("Deploys").with_bot(Standing::Left));
+    let chat = desk.sandbox.add_chat(NewChat::supergroup("Deploys").with_bot(ChatMemberStatus::Left));
     let ann = desk.sandbox.add_member(chat, "ann");
     let robot = desk.sandbox.add_member(chat, NewMember::named("robot").bot());
     desk.sandbox.say(chat, Post::new(ann, "before the bot", NOON));
-    desk.sandbox.add_bot_to(chat, Standing::Member, ann);
+    desk.sandbox.add_bot_to(chat, ChatMemberStatus::Member, ann);
     desk.sandbox.say(chat, Post::new(robot, "beep", NOON));
     desk.sandbox.say(chat, Post::new(ann, "from the archive", NOON).silently());
     desk.send(chat, "hello").await;

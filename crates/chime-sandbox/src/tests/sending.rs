@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use crate::tests::{Desk, NOON};
-use crate::{BotAction, Cursor, NewChat, Post, Standing};
+use crate::{BotAction, ChatMemberStatus, Cursor, NewChat, Post};
 
 /// Checks the response to `sendMessage` with these parameters, in a group where message 1 is `hello 🎉`.
 async fn sending(params: Value, expected: Expect) {
@@ -118,7 +118,7 @@ async fn a_public_chat_can_be_named() {
 #[tokio::test]
 async fn a_restricted_bot_may_not_write() {
     let desk = Desk::open().await;
-    let chat = desk.sandbox.add_chat(NewChat::group("Deploys").with_bot(Standing::Restricted));
+    let chat = desk.sandbox.add_chat(NewChat::group("Deploys").with_bot(ChatMemberStatus::Restricted));
     let refusal = desk.refusal("sendMessage", json!({"chat_id": chat, "text": "hi"})).await;
     assert_eq!(refusal, "400 Bad Request: not enough rights to send text messages to the chat");
 }
@@ -194,7 +194,7 @@ async fn a_bot_deletes_its_own_messages_and_as_admin_all() {
     Desk::result(&desk.call("deleteMessage", delete(2)).await);
     assert_eq!(desk.refusal("deleteMessage", delete(2)).await, "400 Bad Request: message to delete not found");
     let ann = desk.sandbox.add_member(chat, "ann");
-    desk.sandbox.add_bot_to(chat, Standing::Administrator, ann);
+    desk.sandbox.add_bot_to(chat, ChatMemberStatus::Administrator, ann);
     Desk::result(&desk.call("deleteMessage", delete(1)).await);
     assert!(desk.sandbox.messages(chat).is_empty());
 }
@@ -290,7 +290,7 @@ async fn teloxide_reads_every_answer() {
     use teloxide::prelude::Requester;
     use teloxide::types::{ChatId, UserId};
     let desk = Desk::open().await;
-    let chat = desk.sandbox.add_chat(NewChat::forum("Deploys").with_bot(Standing::Administrator));
+    let chat = desk.sandbox.add_chat(NewChat::forum("Deploys").with_bot(ChatMemberStatus::Administrator));
     let ann = desk.sandbox.add_member(chat, "ann");
     let topic = desk.sandbox.create_topic(chat, "Outage");
     desk.sandbox.say(chat, Post::new(ann, "down again", NOON).in_thread(topic));

@@ -13,7 +13,7 @@ use chime_testkit::updates::{BotApi, validate_request};
 const TOKEN: &str = "123:VERY-SECRET";
 
 /// Behaviour of the server for one request.
-enum Reply {
+enum ScriptedReply {
     Say(u16, &'static str),
     /// Like `Say`, but keeps the connection open.
     Stay(u16, &'static str),
@@ -37,7 +37,7 @@ fn client(address: &str, send_timeout: Duration) -> Telegram {
 /// Runs `test` against a server that plays `replies`, one per connection. Returns the result and all requests as method
 /// and parameters, checked against the Bot API.
 async fn against<T, F: Future<Output = T>>(
-    replies: Vec<Reply>,
+    replies: Vec<ScriptedReply>,
     send_timeout: Duration,
     test: impl FnOnce(Telegram) -> F,
 ) -> (T, Vec<(String, Value)>) {
@@ -51,7 +51,7 @@ async fn against<T, F: Future<Output = T>>(
             let request = request(&mut stream).await;
             seen.lock().unwrap().push(request);
             respond(&mut stream, &reply).await;
-            if matches!(reply, Reply::Hang | Reply::Stay(..)) {
+            if matches!(reply, ScriptedReply::Hang | ScriptedReply::Stay(..)) {
                 held.push(stream);
             }
         }
@@ -89,14 +89,16 @@ async fn request(stream: &mut TcpStream) -> (String, Value) {
     }
 }
 
-async fn respond(stream: &mut TcpStream, reply: &Reply) {
+async fn respond(stream: &mut TcpStream, reply: &ScriptedReply) {
     let text = match reply {
-        Reply::Say(status, body) => {
+        ScriptedReply::Say(status, body) => {
             format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
         }
-        Reply::Stay(status, body) => format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n{body}", body.len()),
-        Reply::CutShort => "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"ok\":true,".to_owned(),
-        Reply::HangUp | Reply::Hang => return,
+        ScriptedReply::Stay(status, body) => {
+            format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+        }
+        ScriptedReply::CutShort => "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"ok\":true,".to_owned(),
+        ScriptedReply::HangUp | ScriptedReply::Hang => return,
     };
     stream.write_all(text.as_bytes()).await.unwrap();
 }
@@ -121,7 +123,7 @@ fn told(error: &TelegramError) -> String {
 }
 
 /// Sends one message and checks the outcome.
-async fn check_send(reply: Reply, timeout: Duration, expected: Expect) {
+async fn check_send(reply: ScriptedReply, timeout: Duration, expected: Expect) {
     let (outcome, seen) = against(vec![reply], timeout, |t| async move { t.send(&outgoing()).await }).await;
     assert_eq!(seen.len(), 1);
     let shown = match outcome {
@@ -139,7 +141,10 @@ const PATIENT: Duration = Duration::from_secs(30);
 #[tokio::test]
 async fn a_sent_message_has_an_id_and_a_time() {
     check_send(
-        Reply::Say(200, r#"{"ok":true,"result":{"message_id":43,"date":1790000000,"chat":{},"text":"\ud800"}}"#),
+        ScriptedReply::Say(
+            200,
+            r#"{"ok":true,"result":{"message_id":43,"date":1790000000,"chat":{},"text":"\ud800"}}"#,
+        ),
         PATIENT,
         expect!["Sent { id: MessageId(43), sent_at: Timestamp(1790000000000) }"],
     )
@@ -148,23 +153,28 @@ async fn a_sent_message_has_an_id_and_a_time() {
 
 #[tokio::test]
 async fn an_outcome_that_nobody_told_us_is_unknown() {
-    check_send(Reply::HangUp, PATIENT, expect!["the outcome is not known"]).await;
-    check_send(Reply::CutShort, PATIENT, expect!["the outcome is not known"]).await;
-    check_send(Reply::Hang, Duration::from_millis(100), expect!["the outcome is not known"]).await;
-    check_send(Reply::Say(504, "<html>"), PATIENT, expect!["the outcome is not known"]).await;
+    check_send(ScriptedReply::HangUp, PATIENT, expect!["the outcome is not known"]).await;
+    check_send(ScriptedReply::CutShort, PATIENT, expect!["the outcome is not known"]).await;
+    check_send(ScriptedReply::Hang, Duration::from_millis(100), expect!["the outcome is not known"]).await;
+    check_send(ScriptedReply::Say(504, "<html>"), PATIENT, expect!["the outcome is not known"]).await;
 }
 
 #[tokio::test]
 async fn success_without_a_message_is_malformed() {
-    check_send(Reply::Say(200, "<html>"), PATIENT, expect!["unreadable answer: syntax error at line 1 column 1"]).await;
     check_send(
-        Reply::Say(200, r#"{"ok":true,"result":true}"#),
+        ScriptedReply::Say(200, "<html>"),
+        PATIENT,
+        expect!["unreadable answer: syntax error at line 1 column 1"],
+    )
+    .await;
+    check_send(
+        ScriptedReply::Say(200, r#"{"ok":true,"result":true}"#),
         PATIENT,
         expect!["unreadable answer: data error at line 1 column 4"],
     )
     .await;
     check_send(
-        Reply::Say(200, r#"{"ok":true,"result":{}}"#),
+        ScriptedReply::Say(200, r#"{"ok":true,"result":{}}"#),
         PATIENT,
         expect!["unreadable answer: no `message_id` in the result"],
     )
@@ -174,7 +184,7 @@ async fn success_without_a_message_is_malformed() {
 #[tokio::test]
 async fn a_refusal_comes_through() {
     check_send(
-        Reply::Say(429, r#"{"ok":false,"error_code":429,"description":"x","parameters":{"retry_after":3}}"#),
+        ScriptedReply::Say(429, r#"{"ok":false,"error_code":429,"description":"x","parameters":{"retry_after":3}}"#),
         PATIENT,
         expect!["throttled for 3 s"],
     )
@@ -221,7 +231,7 @@ async fn a_hung_poll_holds_up_no_reply() {
         polled.send(()).unwrap();
         let (mut stream, _) = listener.accept().await.unwrap();
         assert_eq!(request(&mut stream).await.0, "sendMessage");
-        let sent = Reply::Say(200, r#"{"ok":true,"result":{"message_id":43,"date":1790000000}}"#);
+        let sent = ScriptedReply::Say(200, r#"{"ok":true,"result":{"message_id":43,"date":1790000000}}"#);
         respond(&mut stream, &sent).await;
         pending::<()>().await;
     };
@@ -239,7 +249,7 @@ async fn a_hung_poll_holds_up_no_reply() {
 #[tokio::test]
 async fn after_a_failed_poll_its_connection_is_not_used_again() {
     // Both connections stay open and serve one request each: a second request on the first would hang.
-    let replies = vec![Reply::Stay(502, "<html>"), Reply::Stay(200, r#"{"ok":true,"result":[]}"#)];
+    let replies = vec![ScriptedReply::Stay(502, "<html>"), ScriptedReply::Stay(200, r#"{"ok":true,"result":[]}"#)];
     let ((), seen) = against(replies, PATIENT, |telegram| async move {
         telegram.get_updates(None).await.unwrap_err();
         assert_eq!(telegram.get_updates(None).await.unwrap(), []);
@@ -251,12 +261,12 @@ async fn after_a_failed_poll_its_connection_is_not_used_again() {
 #[tokio::test]
 async fn polling_recovers_from_every_bad_answer() {
     let replies = vec![
-        Reply::HangUp,
-        Reply::CutShort,
-        Reply::Say(200, "garbage"),
-        Reply::Say(500, "<html>"),
-        Reply::Say(409, r#"{"ok":false,"error_code":409,"description":"Conflict: terminated"}"#),
-        Reply::Say(200, r#"{"ok":true,"result":[null,{"update_id":8,"message":{}}]}"#),
+        ScriptedReply::HangUp,
+        ScriptedReply::CutShort,
+        ScriptedReply::Say(200, "garbage"),
+        ScriptedReply::Say(500, "<html>"),
+        ScriptedReply::Say(409, r#"{"ok":false,"error_code":409,"description":"Conflict: terminated"}"#),
+        ScriptedReply::Say(200, r#"{"ok":true,"result":[null,{"update_id":8,"message":{}}]}"#),
     ];
     let (shown, seen) = against(replies, PATIENT, |telegram| async move {
         let mut shown = Vec::new();
@@ -284,15 +294,16 @@ async fn polling_recovers_from_every_bad_answer() {
 async fn the_bot_learns_who_it_is() {
     let me = r#"{"ok":true,"result":{"id":99,"is_bot":true,"first_name":"Chime","username":"chime_bot",
         "active_usernames":["chime_bot","chime"],"can_read_all_group_messages":true}}"#;
-    let (me, _) = against(vec![Reply::Say(200, me)], PATIENT, |t| async move { t.get_me().await.unwrap() }).await;
+    let (me, _) =
+        against(vec![ScriptedReply::Say(200, me)], PATIENT, |t| async move { t.get_me().await.unwrap() }).await;
     expect![[r#"BotIdentity { id: UserId(99), usernames: ["chime_bot", "chime"], name: "Chime", reads_all_group_messages: true }"#]]
         .assert_eq(&format!("{me:?}"));
 }
 
 #[tokio::test]
 async fn every_other_method_is_as_the_bot_api_has_it() {
-    let done = || Reply::Say(200, r#"{"ok":true,"result":true}"#);
-    let member = Reply::Say(200, r#"{"ok":true,"result":{"status":"creator","user":{"id":5}}}"#);
+    let done = || ScriptedReply::Say(200, r#"{"ok":true,"result":true}"#);
+    let member = ScriptedReply::Say(200, r#"{"ok":true,"result":{"status":"creator","user":{"id":5}}}"#);
     let replies = vec![done(), done(), done(), done(), done(), done(), done(), member];
     let chat = ChatId(-1001);
     let (status, seen) = against(replies, PATIENT, |t| async move {
@@ -322,7 +333,7 @@ async fn every_other_method_is_as_the_bot_api_has_it() {
 #[tokio::test]
 async fn an_answer_without_end_is_not_kept_in_memory() {
     let endless: &'static str = Box::leak("x".repeat(MOST_BYTES + 1).into_boxed_str());
-    let (outcome, _) = against(vec![Reply::Say(200, endless)], Duration::from_secs(30), async |telegram| {
+    let (outcome, _) = against(vec![ScriptedReply::Say(200, endless)], Duration::from_secs(30), async |telegram| {
         telegram.get_updates(None).await
     })
     .await;

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use crate::dto::{self, Items, filled, full_name};
+use crate::dto::{self, Items, filled, full_name, minutes};
 use crate::extract::{rich, service};
 use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
 
-pub struct Content {
+pub struct ExtractedContent {
     pub kind: Kind,
     pub detail: Option<String>,
     pub text: String,
     pub entities: Vec<Entity>,
 }
 
-pub fn content(wire: &dto::Message) -> Content {
+pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
     let FormattedText { text, entities } = formatted(&wire.content);
     let (kind, detail) = match shown(&wire.content) {
         Some(shown) => shown,
@@ -23,7 +23,7 @@ pub fn content(wire: &dto::Message) -> Content {
             None => (Kind::Other, Some("unsupported message".to_owned())),
         },
     };
-    Content { kind, detail, text, entities }
+    ExtractedContent { kind, detail, text, entities }
 }
 
 /// Formats an external parent message as one line: a label, a text, or both.
@@ -121,11 +121,6 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
 
 fn length(file: &dto::File) -> Option<String> {
     file.duration.and_then(minutes)
-}
-
-/// Formats seconds as `m:ss`.
-pub fn minutes(seconds: i64) -> Option<String> {
-    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
 
 /// Formats a title and items as `title: a / b / c`.

@@ -9,7 +9,7 @@ use chime_core::{
     ThreadId, Timestamp, TopicName, UserId, utf16_slice,
 };
 
-pub fn arrived(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
+pub fn arrived(wire: &dto::TelegramMessage, bot: UserId) -> Result<Vec<Event>, String> {
     let Some(arrival) = arrival(wire, bot)? else {
         return Ok(vec![]);
     };
@@ -17,13 +17,13 @@ pub fn arrived(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
     Ok([Event::Message(Box::new(arrival))].into_iter().chain(migration.map(Event::Migration)).collect())
 }
 
-pub fn edited(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
+pub fn edited(wire: &dto::TelegramMessage, bot: UserId) -> Result<Vec<Event>, String> {
     Ok(arrival(wire, bot)?.map(|arrival| Event::Edit(Box::new(arrival))).into_iter().collect())
 }
 
 /// The replied-to message, as far as the update contains it.
 #[derive(Default)]
-struct Reply {
+struct RepliedMessage {
     to: Option<MessageId>,
     parent: Option<Message>,
     quote: Option<String>,
@@ -32,7 +32,7 @@ struct Reply {
 
 /// `None` for a message that only some members can see, that comes from a chat the bot is not in, or that was written to a
 /// channel in private: not ours to keep.
-fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> {
+fn arrival(wire: &dto::TelegramMessage, bot: UserId) -> Result<Option<Arrival>, String> {
     let is_to_channel = wire.head.direct_messages_topic.is_some() || is_direct_messages(wire.head.chat.as_ref());
     if is_confidential(wire) || is_to_channel || wire.head.guest_query_id.is_some() {
         return Ok(None);
@@ -54,7 +54,7 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
 }
 
 /// Converts a message without the message that it replies to.
-fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Result<Message, String> {
+fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origin) -> Result<Message, String> {
     let head = &wire.head;
     let content = content(wire);
     let sender = sender(head, chat);
@@ -106,7 +106,7 @@ fn is_command(text: &str, entities: &[Entity]) -> bool {
 }
 
 /// Returns whether only one member can see the message (an ephemeral message).
-fn is_confidential(wire: &dto::Message) -> bool {
+fn is_confidential(wire: &dto::TelegramMessage) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
 }
 
@@ -140,16 +140,20 @@ fn thread(head: &dto::Head) -> Option<ThreadId> {
     head.message_thread_id.filter(|_| head.is_topic_message == Some(true)).map(ThreadId)
 }
 
-fn reply(wire: &dto::Message, chat: ChatId, bot: UserId) -> Reply {
+fn reply(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> RepliedMessage {
     let head = &wire.head;
     let quote = head.quote.as_ref().and_then(|quote| filled(quote.text.as_deref()));
     match (&head.reply_to_message, &head.external_reply) {
-        (Some(parent), _) if is_topic_root(parent, head) || is_confidential(parent) => Reply::default(),
+        (Some(parent), _) if is_topic_root(parent, head) || is_confidential(parent) => RepliedMessage::default(),
         (Some(parent), _) if parent.head.chat.as_ref().is_some_and(|other| other.id != Some(chat.0)) => {
             let place = parent.head.chat.as_ref().and_then(dto::Chat::display_name);
-            Reply { snapshot: Some(snapshot(place, &parent.content, quote.as_deref())), quote, ..Reply::default() }
+            RepliedMessage {
+                snapshot: Some(snapshot(place, &parent.content, quote.as_deref())),
+                quote,
+                ..RepliedMessage::default()
+            }
         }
-        (Some(parent), _) => Reply {
+        (Some(parent), _) => RepliedMessage {
             to: message_id(parent.head.message_id).ok(),
             parent: message(parent, chat, bot, Origin::Snapshot).ok(),
             quote,
@@ -158,17 +162,23 @@ fn reply(wire: &dto::Message, chat: ChatId, bot: UserId) -> Reply {
         (None, Some(external)) => {
             let place = external.place.origin.as_ref().and_then(origin_name);
             let place = place.or_else(|| external.place.chat.as_ref().and_then(dto::Chat::display_name));
-            Reply { snapshot: Some(snapshot(place, &external.content, quote.as_deref())), quote, ..Reply::default() }
+            RepliedMessage {
+                snapshot: Some(snapshot(place, &external.content, quote.as_deref())),
+                quote,
+                ..RepliedMessage::default()
+            }
         }
-        (None, None) => {
-            Reply { quote, snapshot: head.reply_to_story.is_some().then(|| "[story]".to_owned()), ..Reply::default() }
-        }
+        (None, None) => RepliedMessage {
+            quote,
+            snapshot: head.reply_to_story.is_some().then(|| "[story]".to_owned()),
+            ..RepliedMessage::default()
+        },
     }
 }
 
 /// Returns the name of the message's forum topic if the message sets it or encloses the message that created the topic.
 /// An enclosed message never contains a later rename.
-fn topic_name(wire: &dto::Message, chat: ChatId, bot: UserId) -> Option<TopicName> {
+fn topic_name(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> Option<TopicName> {
     let named = |topic: &Option<dto::Named>| topic.as_ref().and_then(|topic| filled(topic.name.as_deref()));
     let said = named(&wire.service.forum_topic_created).or_else(|| named(&wire.service.forum_topic_edited));
     let enclosed = || {
@@ -185,7 +195,7 @@ fn topic_name(wire: &dto::Message, chat: ChatId, bot: UserId) -> Option<TopicNam
 
 /// Returns whether `parent` is the message that created the forum topic: messages in a topic without another reply
 /// "reply" to it.
-fn is_topic_root(parent: &dto::Message, head: &dto::Head) -> bool {
+fn is_topic_root(parent: &dto::TelegramMessage, head: &dto::Head) -> bool {
     let root = thread(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
     root || parent.service.forum_topic_created.is_some()
 }

@@ -1,7 +1,6 @@
 //! Describes service messages in short English phrases.
 
-use crate::dto::{self, Items, filled};
-use crate::extract::content::minutes;
+use crate::dto::{self, Items, filled, minutes};
 use chime_core::{TOPIC_CLOSED, UserId};
 
 /// Returns the event as the predicate of a sentence about the sender, or as a whole sentence with names if members join

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::clean::clean;
-use super::writer::{Place, Writer};
+use super::writer::{EntityWriter, TextPosition};
 use chime_core::EntityKind;
 
 /// Delimiter of a spoiler.
@@ -13,7 +13,7 @@ const BARS: &str = "||";
 #[derive(Default)]
 pub(super) struct Marks {
     /// Outermost first.
-    open: Vec<Mark>,
+    open: Vec<OpenMark>,
     /// An opening spoiler delimiter without its partner yet.
     spoiler: Option<Spoiler>,
     /// Opening HTML tags without their partners yet, outermost first.
@@ -23,15 +23,15 @@ pub(super) struct Marks {
 struct OpenTag {
     kind: EntityKind,
     /// Start of its text, or of the part after the last code span.
-    start: Place,
+    start: TextPosition,
     /// Ranges of its text before code spans.
-    earlier: Vec<Range<Place>>,
+    earlier: Vec<Range<TextPosition>>,
     /// Number of open marks at its start: both tags of a pair must be inside the same mark.
     depth: usize,
 }
 
-struct Mark {
-    start: Place,
+struct OpenMark {
+    start: TextPosition,
     /// `None` if the mark changes nothing: nested in one of the same kind, or around a bare address.
     kind: Option<EntityKind>,
     /// Text to show if nothing is between the marks.
@@ -41,7 +41,7 @@ struct Mark {
 }
 
 struct Spoiler {
-    place: Place,
+    place: TextPosition,
     /// Number of open marks at its start: both delimiters must be inside the same mark.
     depth: usize,
 }
@@ -54,7 +54,7 @@ impl Marks {
     }
 
     /// Handles an HTML tag, which has an effect only with its partner.
-    pub(super) fn tag(&mut self, (name, is_closing): (&str, bool), writer: &mut Writer) {
+    pub(super) fn tag(&mut self, name: &str, is_closing: bool, writer: &mut EntityWriter) {
         let kind = match name {
             "b" | "strong" => EntityKind::Bold,
             "i" | "em" => EntityKind::Italic,
@@ -80,24 +80,24 @@ impl Marks {
         earlier.into_iter().for_each(|words| writer.add_range(words, kind.clone()));
     }
 
-    pub(super) fn open(&mut self, kind: EntityKind, writer: &Writer) {
+    pub(super) fn open(&mut self, kind: EntityKind, writer: &EntityWriter) {
         let is_inside_its_like = self.open.iter().any(|outer| outer.kind.as_ref() == Some(&kind));
         self.push((!is_inside_its_like).then_some(kind), String::new(), writer);
     }
 
-    pub(super) fn open_link(&mut self, url: &str, writer: &Writer) {
+    pub(super) fn open_link(&mut self, url: &str, writer: &EntityWriter) {
         let url = clean(url);
         let is_link = !url.is_empty() && !self.in_link();
         self.push(is_link.then(|| EntityKind::TextLink { url: url.clone() }), url, writer);
     }
 
     /// Opens a bare address, which Telegram links by itself.
-    pub(super) fn open_address(&mut self, writer: &Writer) {
+    pub(super) fn open_address(&mut self, writer: &EntityWriter) {
         self.push(None, String::new(), writer);
     }
 
     /// Opens marks that have no meaning in a chat and are shown as text.
-    pub(super) fn open_as_text(&mut self, marks: &'static str, writer: &mut Writer) {
+    pub(super) fn open_as_text(&mut self, marks: &'static str, writer: &mut EntityWriter) {
         writer.push(marks);
         self.push(None, String::new(), writer);
         if let Some(mark) = self.open.last_mut() {
@@ -105,11 +105,11 @@ impl Marks {
         }
     }
 
-    fn push(&mut self, kind: Option<EntityKind>, instead: String, writer: &Writer) {
-        self.open.push(Mark { start: writer.end(), kind, instead, ending: "" });
+    fn push(&mut self, kind: Option<EntityKind>, instead: String, writer: &EntityWriter) {
+        self.open.push(OpenMark { start: writer.end(), kind, instead, ending: "" });
     }
 
-    pub(super) fn close(&mut self, writer: &mut Writer) {
+    pub(super) fn close(&mut self, writer: &mut EntityWriter) {
         let Some(mark) = self.open.pop() else { return };
         if writer.since(mark.start).is_empty() {
             writer.push(&mark.instead);
@@ -119,7 +119,7 @@ impl Marks {
         writer.push(mark.ending);
     }
 
-    pub(super) fn code(&mut self, code: &str, writer: &mut Writer) {
+    pub(super) fn code(&mut self, code: &str, writer: &mut EntityWriter) {
         // Telegram does not hide code: delimiters on both sides of it are text.
         self.spoiler = None;
         if self.in_link() {
@@ -149,7 +149,7 @@ impl Marks {
         self.open.iter().any(|mark| matches!(mark.kind, Some(EntityKind::TextLink { .. })))
     }
 
-    pub(super) fn text(&mut self, text: &str, writer: &mut Writer) {
+    pub(super) fn text(&mut self, text: &str, writer: &mut EntityWriter) {
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(BARS) {
             writer.push(before);
@@ -160,7 +160,7 @@ impl Marks {
     }
 
     /// Starts or ends a spoiler, or writes the bars as text, as in `a || b`.
-    fn bars(&mut self, next: Option<char>, writer: &mut Writer) {
+    fn bars(&mut self, next: Option<char>, writer: &mut EntityWriter) {
         let previous = writer.last_char();
         let touches = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
         let is_apart = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);

@@ -35,8 +35,20 @@ const WRAPPERS: &[&str] = &[
 /// Commands whose argument is a name that is not shown.
 const NAMED: &[&str] = &["begin", "end", "label", "tag"];
 
-const RAISED: (&str, &str) = ("0123456789+-=()nixyabcdefghjklmoprstuvwz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷᶻ");
-const LOWERED: (&str, &str) = ("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ");
+/// Characters and their forms as superscript or subscript, in the same order.
+struct ScriptForms {
+    plain: &'static str,
+    forms: &'static str,
+}
+
+const RAISED: ScriptForms = ScriptForms {
+    plain: "0123456789+-=()nixyabcdefghjklmoprstuvwz",
+    forms: "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷᶻ",
+};
+const LOWERED: ScriptForms = ScriptForms {
+    plain: "0123456789+-=()aehijklmnoprstuvx",
+    forms: "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ",
+};
 
 /// Converts LaTeX in a text without code to Markdown with Unicode characters. Everything else stays unchanged.
 pub(super) fn with_signs(text: &str) -> String {
@@ -65,16 +77,17 @@ pub(super) fn with_signs(text: &str) -> String {
 
 /// Returns `text` as superscript if every character has a superscript form.
 pub(super) fn raised(text: &str) -> Option<String> {
-    mapped(text, RAISED)
+    mapped(text, &RAISED)
 }
 
 /// Returns `text` as subscript if every character has a subscript form.
 pub(super) fn lowered(text: &str) -> Option<String> {
-    mapped(text, LOWERED)
+    mapped(text, &LOWERED)
 }
 
-fn mapped(text: &str, (from, to): (&str, &str)) -> Option<String> {
-    text.chars().map(|c| from.chars().zip(to.chars()).find(|(plain, _)| *plain == c).map(|(_, sign)| sign)).collect()
+fn mapped(text: &str, script: &ScriptForms) -> Option<String> {
+    let form = |c| script.plain.chars().zip(script.forms.chars()).find(|(plain, _)| *plain == c).map(|(_, form)| form);
+    text.chars().map(form).collect()
 }
 
 /// Returns the formula between delimiters at the start of `text`, and the text after it.
@@ -153,7 +166,7 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
     match (takes && rest.starts_with('{'), has_sign && !goes_on) {
         (false, false) => None,
         _ => {
-            let mut reader = Reader { rest: behind, depth: 0 };
+            let mut reader = LatexReader { rest: behind, depth: 0 };
             let shown = reader.command();
             Some((shown, reader.rest))
         }
@@ -161,7 +174,7 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
 }
 
 fn signs(math: &str) -> String {
-    let mut reader = Reader { rest: math, depth: 0 };
+    let mut reader = LatexReader { rest: math, depth: 0 };
     let shown = reader.until_brace();
     let lines: Vec<String> = shown
         .lines()
@@ -171,12 +184,12 @@ fn signs(math: &str) -> String {
     lines.join("\n")
 }
 
-struct Reader<'a> {
+struct LatexReader<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl LatexReader<'_> {
     /// Converts everything up to an unmatched closing brace or the end.
     fn until_brace(&mut self) -> String {
         let mut out = String::new();

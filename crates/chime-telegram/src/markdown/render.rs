@@ -7,8 +7,8 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use super::clean::{clean, formatting_tag, protect_line_starts};
 use super::inline::Marks;
 use super::source::{with_fences_in_place, with_words_read};
-use super::table::{Link, Table};
-use super::writer::{Place, Writer};
+use super::table::{Link, TextTable};
+use super::writer::{EntityWriter, TextPosition};
 use crate::clip::clip;
 use chime_core::{EntityKind, FormattedText, is_blank, utf16_len};
 
@@ -43,23 +43,23 @@ pub fn to_entities(markdown: &str) -> FormattedText {
 #[derive(Default)]
 struct Renderer<'a> {
     source: &'a str,
-    writer: Writer,
+    writer: EntityWriter,
     marks: Marks,
     /// Quotes and lists around the current position, outermost first.
     containers: Vec<Container>,
     /// End of the bullet of the innermost new item: the item's first block continues its line.
-    bullet: Option<Place>,
+    bullet: Option<TextPosition>,
     /// Bytes of the source rendered so far.
     read_to: usize,
     /// `read_to` plus the white space after it.
     looked_to: usize,
     code_block: Option<CodeBlock>,
-    table: Option<Table>,
+    table: Option<TextTable>,
 }
 
 enum Container {
     Quote {
-        start: Place,
+        start: TextPosition,
     },
     /// A list; `next` is the number of its next item if it is numbered.
     List {
@@ -114,7 +114,7 @@ impl Renderer<'_> {
                 self.writer.push(RULE);
             }
             Event::InlineHtml(html) => match formatting_tag(&html) {
-                Some(tag) => self.marks.tag(tag, &mut self.writer),
+                Some((name, is_closing)) => self.marks.tag(name, is_closing, &mut self.writer),
                 None => self.writer.push(&html),
             },
             // Handled elsewhere, or disabled in our options.
@@ -159,7 +159,7 @@ impl Renderer<'_> {
             }
             Tag::Table(alignments) => {
                 self.start_block(range.start);
-                self.table = Some(Table::new(alignments));
+                self.table = Some(TextTable::new(alignments));
             }
             // Handled by the table, or disabled in our options.
             Tag::TableHead

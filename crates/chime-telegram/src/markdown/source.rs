@@ -13,7 +13,7 @@ const INDENTED: usize = 4;
 pub(super) fn with_fences_in_place(markdown: &str) -> String {
     let lines: Vec<&str> = markdown.split_inclusive('\n').collect();
     let mut out = String::with_capacity(markdown.len());
-    let mut items = Items::default();
+    let mut items = ListMargins::default();
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         let margin = items.margin_of(line);
@@ -63,13 +63,13 @@ fn push_moved(out: &mut String, line: &str, from: usize, to: usize) {
 
 /// The list items around a line.
 #[derive(Default)]
-struct Items {
+struct ListMargins {
     /// Text columns of the items, outermost first.
     texts: Vec<usize>,
     after_empty: bool,
 }
 
-impl Items {
+impl ListMargins {
     /// Returns the text column of the innermost item that a line can belong to.
     fn margin_of(&mut self, line: &str) -> usize {
         let (begins, content) = (indent(line), line.trim_start_matches([' ', '\t']));

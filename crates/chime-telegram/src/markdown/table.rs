@@ -6,7 +6,7 @@ use super::clean::{clean, formatting_tag};
 /// Widest cell that determines the width of its column, in monospaced characters.
 const MAX_WIDTH: usize = 40;
 
-pub(super) struct Table {
+pub(super) struct TextTable {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<String>>,
     cell: String,
@@ -21,7 +21,7 @@ pub(super) struct Link {
     pub(super) url: String,
 }
 
-impl Table {
+impl TextTable {
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new(), cell: String::new(), open_links: Vec::new(), links: Vec::new() }
     }

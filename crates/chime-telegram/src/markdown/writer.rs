@@ -12,7 +12,7 @@ const INDENT: &str = "   ";
 const MAX_INDENT: usize = 8;
 
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct EntityWriter {
     text: String,
     entities: Vec<Entity>,
     /// Length of the text in UTF-16 units.
@@ -24,13 +24,13 @@ pub(super) struct Writer {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TextPosition {
     bytes: usize,
     /// The same position in UTF-16 units.
     units: usize,
 }
 
-impl Writer {
+impl EntityWriter {
     pub(super) fn finish(self) -> FormattedText {
         FormattedText { text: self.text, entities: self.entities }
     }
@@ -41,11 +41,11 @@ impl Writer {
 
     /// Returns the end of the text, without pending newlines: `clip` later removes white space from the edges of
     /// entities.
-    pub(super) fn end(&self) -> Place {
-        Place { bytes: self.text.len(), units: self.units }
+    pub(super) fn end(&self) -> TextPosition {
+        TextPosition { bytes: self.text.len(), units: self.units }
     }
 
-    pub(super) fn since(&self, start: Place) -> &str {
+    pub(super) fn since(&self, start: TextPosition) -> &str {
         self.text.get(start.bytes..).unwrap_or_default()
     }
 
@@ -83,12 +83,12 @@ impl Writer {
     }
 
     /// Adds an entity from `start` to the end of the text.
-    pub(super) fn add(&mut self, start: Place, kind: EntityKind) {
+    pub(super) fn add(&mut self, start: TextPosition, kind: EntityKind) {
         self.add_range(start..self.end(), kind);
     }
 
     /// Adds an entity over text that is already written.
-    pub(super) fn add_range(&mut self, range: Range<Place>, kind: EntityKind) {
+    pub(super) fn add_range(&mut self, range: Range<TextPosition>, kind: EntityKind) {
         let length = range.end.units.saturating_sub(range.start.units);
         if length > 0 {
             // An outer entity replaces inner ones of the same kind.
@@ -99,7 +99,7 @@ impl Writer {
     }
 
     /// Removes the ASCII text `mark` at `place`, which no entity may span.
-    pub(super) fn take_out(&mut self, place: Place, mark: &str) {
+    pub(super) fn take_out(&mut self, place: TextPosition, mark: &str) {
         self.text.drain(place.bytes..place.bytes + mark.len());
         self.units -= mark.len();
         let after = place.units + mark.len();

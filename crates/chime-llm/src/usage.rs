@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::wire::lenient;
+use crate::fields::{LenientNumber, lenient};
 use chime_core::TokenUse;
 
 /// Timings reported by llama.cpp.
@@ -11,7 +11,7 @@ use chime_core::TokenUse;
 #[serde(default)]
 pub struct Timings {
     #[serde(deserialize_with = "lenient")]
-    pub cache_n: Count,
+    pub cache_n: LenientNumber,
 }
 
 /// Token usage reported by the server.
@@ -19,48 +19,29 @@ pub struct Timings {
 #[serde(default)]
 pub struct Usage {
     #[serde(deserialize_with = "lenient")]
-    prompt_tokens: Count,
+    prompt_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
-    completion_tokens: Count,
+    completion_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
-    input_tokens: Count,
+    input_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
-    output_tokens: Count,
+    output_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
     prompt_tokens_details: Details,
     #[serde(deserialize_with = "lenient")]
-    cached_tokens: Count,
+    cached_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
-    prompt_cache_hit_tokens: Count,
+    prompt_cache_hit_tokens: LenientNumber,
     /// Not included in `input_tokens`, unlike the other cache counts in theirs.
     #[serde(deserialize_with = "lenient")]
-    cache_read_input_tokens: Count,
+    cache_read_input_tokens: LenientNumber,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Details {
     #[serde(deserialize_with = "lenient")]
-    cached_tokens: Count,
-}
-
-/// A number, possibly sent as a string.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(from = "Value")]
-pub struct Count(f64);
-
-impl From<Value> for Count {
-    fn from(value: Value) -> Self {
-        let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-        Self(number.filter(|number| number.is_finite()).unwrap_or_default())
-    }
-}
-
-impl Count {
-    /// Returns the count as an integer: `as` truncates and saturates.
-    pub fn whole(self) -> u64 {
-        self.0 as u64
-    }
+    cached_tokens: LenientNumber,
 }
 
 impl Usage {
@@ -79,9 +60,9 @@ impl Usage {
     }
 
     /// Returns the prompt tokens that the server took from its cache.
-    pub fn reused(&self) -> Count {
+    pub fn reused(&self) -> LenientNumber {
         let named = self.cached_tokens.0.max(self.prompt_cache_hit_tokens.0).max(self.cache_read_input_tokens.0);
-        Count(named.max(self.prompt_tokens_details.cached_tokens.0))
+        LenientNumber(named.max(self.prompt_tokens_details.cached_tokens.0))
     }
 
     /// Returns the tokens of the call, or `None` if the server has not counted them.
@@ -94,7 +75,7 @@ impl Usage {
         if prompt.max(completion) >= TOO_MANY {
             return None;
         }
-        let tokens = TokenUse { prompt: Count(prompt).whole(), completion: Count(completion).whole() };
+        let tokens = TokenUse { prompt: LenientNumber(prompt).whole(), completion: LenientNumber(completion).whole() };
         (tokens.prompt > 0).then_some(tokens)
     }
 }

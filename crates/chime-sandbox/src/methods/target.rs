@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use crate::Standing;
-use crate::params::{ApiError, Params};
-use crate::state::{BOT, Chat, State};
+use crate::ChatMemberStatus;
+use crate::params::{ApiError, RequestParams};
+use crate::state::{BOT, SandboxChat, SandboxState};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId};
 
 /// A valid target of a message.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SendTarget {
     pub(super) chat: ChatId,
     pub(super) thread: Option<ThreadId>,
     pub(super) reply_to: Option<MessageId>,
@@ -19,7 +19,7 @@ pub(super) struct Place {
 /// The fields of `ReplyParameters` that a correct bot sends here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ReplyParameters {
     message_id: MessageId,
     #[serde(default)]
     chat_id: Option<ChatId>,
@@ -31,11 +31,11 @@ struct Reply {
     _quote_position: Option<usize>,
 }
 
-impl Place {
-    pub(super) fn read(state: &mut State, params: &Params) -> Result<Self, ApiError> {
+impl SendTarget {
+    pub(super) fn read(state: &mut SandboxState, params: &RequestParams) -> Result<Self, ApiError> {
         let chat = chat_to_write(state, params)?;
         let asked = topic(state, chat, params)?;
-        let reply = params.parsed::<Reply>("reply_parameters").inspect_err(|_| {
+        let reply = params.parsed::<ReplyParameters>("reply_parameters").inspect_err(|_| {
             state.note_unexpected("reply_parameters that do not parse");
         })?;
         let mut place = Self { chat, thread: asked, reply_to: None, quote: None };
@@ -49,7 +49,7 @@ impl Place {
     }
 
     /// Makes this a reply if the message exists in the same topic.
-    fn attach(&mut self, state: &mut State, reply: Reply) -> Result<(), ApiError> {
+    fn attach(&mut self, state: &mut SandboxState, reply: ReplyParameters) -> Result<(), ApiError> {
         if reply.chat_id.is_some_and(|chat| chat != self.chat) {
             state.note_unexpected("a reply to another chat");
         }
@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    fn is_closed(&self, state: &State) -> bool {
+    fn is_closed(&self, state: &SandboxState) -> bool {
         let Some(chat) = state.chats.get(&self.chat) else { return false };
         let topic = self.thread.and_then(|topic| chat.topics.get(&topic));
         topic.is_some_and(|topic| topic.closed) && !chat.standing(BOT).is_admin()
@@ -81,7 +81,7 @@ impl Place {
 }
 
 /// Returns the chat of `chat_id` if the bot is in it.
-pub(super) fn chat_to_see(state: &State, params: &Params) -> Result<ChatId, ApiError> {
+pub(super) fn chat_to_see(state: &SandboxState, params: &RequestParams) -> Result<ChatId, ApiError> {
     let chat = named(state, params)?;
     if let Some(to) = chat.migrated_to {
         return Err(ApiError::upgraded(to));
@@ -93,27 +93,39 @@ pub(super) fn chat_to_see(state: &State, params: &Params) -> Result<ChatId, ApiE
         ChatKind::Channel => "channel",
     };
     match (chat.standing(BOT), chat.kind) {
-        (Standing::Kicked | Standing::Left, ChatKind::Private) => {
+        (ChatMemberStatus::Kicked | ChatMemberStatus::Left, ChatKind::Private) => {
             Err(ApiError::forbidden("bot was blocked by the user"))
         }
-        (Standing::Kicked, _) => Err(ApiError::forbidden(format!("bot was kicked from the {noun} chat"))),
-        (Standing::Left, _) => Err(ApiError::forbidden(format!("bot is not a member of the {noun} chat"))),
-        (Standing::Creator | Standing::Administrator | Standing::Member | Standing::Restricted, _) => Ok(chat.id),
+        (ChatMemberStatus::Kicked, _) => Err(ApiError::forbidden(format!("bot was kicked from the {noun} chat"))),
+        (ChatMemberStatus::Left, _) => Err(ApiError::forbidden(format!("bot is not a member of the {noun} chat"))),
+        (
+            ChatMemberStatus::Creator
+            | ChatMemberStatus::Administrator
+            | ChatMemberStatus::Member
+            | ChatMemberStatus::Restricted,
+            _,
+        ) => Ok(chat.id),
     }
 }
 
 /// Returns the chat of `chat_id` if the bot may write there.
-pub(super) fn chat_to_write(state: &State, params: &Params) -> Result<ChatId, ApiError> {
+pub(super) fn chat_to_write(state: &SandboxState, params: &RequestParams) -> Result<ChatId, ApiError> {
     let id = chat_to_see(state, params)?;
     let standing = state.chats.get(&id).map(|chat| chat.standing(BOT));
     match standing {
-        Some(Standing::Restricted) => Err(ApiError::bad_request("not enough rights to send text messages to the chat")),
+        Some(ChatMemberStatus::Restricted) => {
+            Err(ApiError::bad_request("not enough rights to send text messages to the chat"))
+        }
         _ => Ok(id),
     }
 }
 
 /// Returns the forum topic of `message_thread_id`. Neither General nor a reply thread counts as one.
-pub(super) fn topic(state: &mut State, chat: ChatId, params: &Params) -> Result<Option<ThreadId>, ApiError> {
+pub(super) fn topic(
+    state: &mut SandboxState,
+    chat: ChatId,
+    params: &RequestParams,
+) -> Result<Option<ThreadId>, ApiError> {
     let Some(asked) = params.integer("message_thread_id").map(ThreadId) else { return Ok(None) };
     let (is_forum, is_known) = match state.chats.get(&chat) {
         Some(chat) => (chat.forum, chat.topics.contains_key(&asked)),
@@ -130,19 +142,20 @@ pub(super) fn topic(state: &mut State, chat: ChatId, params: &Params) -> Result<
     }
 }
 
-pub(super) fn message_id(params: &Params) -> Result<MessageId, ApiError> {
+pub(super) fn message_id(params: &RequestParams) -> Result<MessageId, ApiError> {
     let unnamed = || ApiError::bad_request("message identifier is not specified");
     params.integer("message_id").map(MessageId).ok_or_else(unnamed)
 }
 
-fn named<'a>(state: &'a State, params: &Params) -> Result<&'a Chat, ApiError> {
+fn named<'a>(state: &'a SandboxState, params: &RequestParams) -> Result<&'a SandboxChat, ApiError> {
     if !params.has("chat_id") {
         return Err(ApiError::bad_request("chat_id is empty"));
     }
     let by_id = params.integer("chat_id").and_then(|id| state.chats.get(&ChatId(id)));
     let by_name = || {
         let name = params.text("chat_id")?.strip_prefix('@')?;
-        let is_called = |chat: &&Chat| chat.username.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
+        let is_called =
+            |chat: &&SandboxChat| chat.username.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
         state.chats.values().find(is_called)
     };
     by_id.or_else(by_name).ok_or_else(|| ApiError::bad_request("chat not found"))

@@ -12,7 +12,7 @@ pub struct NewChat {
     /// `true` if the supergroup has forum topics.
     pub forum: bool,
     /// The bot's initial status. `Sandbox::add_bot_to` adds it later.
-    pub bot: Standing,
+    pub bot: ChatMemberStatus,
 }
 
 impl NewChat {
@@ -46,12 +46,12 @@ impl NewChat {
     }
 
     #[must_use]
-    pub fn with_bot(self, bot: Standing) -> Self {
+    pub fn with_bot(self, bot: ChatMemberStatus) -> Self {
         Self { bot, ..self }
     }
 
     fn of(kind: ChatKind, title: impl Into<String>) -> Self {
-        Self { kind, title: title.into(), username: None, forum: false, bot: Standing::Member }
+        Self { kind, title: title.into(), username: None, forum: false, bot: ChatMemberStatus::Member }
     }
 }
 
@@ -61,7 +61,7 @@ pub struct NewMember {
     /// Equal names denote the same person in all chats.
     pub name: String,
     pub username: Option<String>,
-    pub standing: Standing,
+    pub standing: ChatMemberStatus,
     pub is_bot: bool,
     /// Language of the person's app, such as `de`.
     pub language: Option<String>,
@@ -69,7 +69,7 @@ pub struct NewMember {
 
 impl NewMember {
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), username: None, standing: Standing::Member, is_bot: false, language: None }
+        Self { name: name.into(), username: None, standing: ChatMemberStatus::Member, is_bot: false, language: None }
     }
 
     #[must_use]
@@ -78,7 +78,7 @@ impl NewMember {
     }
 
     #[must_use]
-    pub fn standing(self, standing: Standing) -> Self {
+    pub fn standing(self, standing: ChatMemberStatus) -> Self {
         Self { standing, ..self }
     }
 
@@ -101,7 +101,7 @@ impl From<&str> for NewMember {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ChatMemberStatus {
     Creator,
     Administrator,
     Member,
@@ -111,7 +111,7 @@ pub enum Standing {
     Kicked,
 }
 
-impl Standing {
+impl ChatMemberStatus {
     /// Returns the value of `ChatMember.status`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -135,7 +135,7 @@ impl Standing {
 
 /// The kind of a message. Its text is a caption if the kind has captions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum PostContent {
     Text,
     Photo,
     Video { seconds: u32 },
@@ -161,7 +161,7 @@ pub enum Content {
     MigratedFrom(ChatId),
 }
 
-impl Content {
+impl PostContent {
     pub fn is_service(&self) -> bool {
         match self {
             Self::Text
@@ -195,7 +195,7 @@ pub struct Post {
     pub from: UserId,
     pub text: String,
     pub at: Timestamp,
-    pub content: Content,
+    pub content: PostContent,
     pub reply_to: Option<MessageId>,
     /// The quoted part of the parent.
     pub quote: Option<String>,
@@ -225,7 +225,7 @@ impl Post {
             from,
             text: text.into(),
             at,
-            content: Content::Text,
+            content: PostContent::Text,
             reply_to: None,
             quote: None,
             thread: None,
@@ -262,7 +262,7 @@ impl Post {
     }
 
     #[must_use]
-    pub fn with(self, content: Content) -> Self {
+    pub fn with(self, content: PostContent) -> Self {
         Self { content, ..self }
     }
 

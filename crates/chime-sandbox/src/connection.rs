@@ -12,35 +12,35 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Listener that accepts connections until `stop`, which cuts all of them.
-pub(super) struct Exchange {
+pub(super) struct StoppableListener {
     listener: TcpListener,
     stop: CancellationToken,
 }
 
-pub(super) struct Line {
+pub(super) struct CuttableConnection {
     stream: TcpStream,
     /// Closes the connection at once when cancelled.
     pub(super) cut: CancellationToken,
     until_cut: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-impl Exchange {
+impl StoppableListener {
     pub(super) fn new(listener: TcpListener, stop: CancellationToken) -> Self {
         Self { listener, stop }
     }
 }
 
-impl Listener for Exchange {
-    type Io = Line;
+impl Listener for StoppableListener {
+    type Io = CuttableConnection;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Line, SocketAddr) {
+    async fn accept(&mut self) -> (CuttableConnection, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.listener).await;
         // Responses are small: waiting to fill a packet would only delay them. A failure is harmless.
         stream.set_nodelay(true).ok();
         let cut = self.stop.child_token();
         let until_cut = Box::pin(cut.clone().cancelled_owned());
-        (Line { stream, cut, until_cut }, address)
+        (CuttableConnection { stream, cut, until_cut }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -48,13 +48,13 @@ impl Listener for Exchange {
     }
 }
 
-impl Line {
+impl CuttableConnection {
     fn check_cut(&self) -> io::Result<()> {
         if self.cut.is_cancelled() { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for CuttableConnection {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         // A connection always waits to read, at least for its end, so that a cut wakes it here.
         if self.until_cut.as_mut().poll(context).is_ready() {
@@ -64,7 +64,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for CuttableConnection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.check_cut()?;
         Pin::new(&mut self.stream).poll_write(context, bytes)

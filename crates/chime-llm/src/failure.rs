@@ -1,0 +1,28 @@
+//! Failures of HTTP calls to a server.
+
+use std::time::Duration;
+
+/// Largest body in bytes: bounds the memory that a server can fill.
+pub const BODY_LIMIT: usize = 8 * 1024 * 1024;
+
+/// Reason for a call without a JSON body.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerFailure {
+    #[error("no answer")]
+    Transport(#[source] reqwest::Error),
+    #[error("HTTP {}", .0.status)]
+    Refusal(ErrorResponse),
+    #[error("not JSON")]
+    NotJson,
+    #[error("over {BODY_LIMIT} bytes")]
+    TooLarge,
+}
+
+/// A response with an error status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorResponse {
+    pub status: u16,
+    pub retry_after: Option<Duration>,
+    /// Error body in the server's own format. May quote the prompt: never log it.
+    pub body: String,
+}
