@@ -17,10 +17,10 @@ const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_a
 /// Stores an answer. A trigger has one.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.prepare_cached(
-        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id,
+        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
              context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms,
              uncertainty, guard_used)
-         VALUES (:id, :chat_key, :thread_id, :trigger_seq, 1, :asked_by, :created_at, :status, :text, :anchor_id,
+         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
              :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens,
              :latency_ms, :uncertainty, :guard_used)",
     )?

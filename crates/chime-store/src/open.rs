@@ -75,7 +75,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     if found == 0 {
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
-    migrate::migrate_to(&mut conn, migrate::KNOWN)?;
+    migrate::migrate(&mut conn)?;
     mark_instance(path)?;
     Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
 }

@@ -1,0 +1,891 @@
+-- Schema of the database. Times are Unix milliseconds unless a column says otherwise; *_key and seq are our own numbers,
+-- telegram_* and *_id those of Telegram.
+
+-- Chats, members and messages
+
+-- Chats that the bot is or was in.
+CREATE TABLE chat (
+    chat_key  INTEGER PRIMARY KEY,
+    -- Telegram's present id; older ones stay in chat_alias.
+    telegram_chat_id INTEGER NOT NULL,
+    kind      TEXT    NOT NULL CHECK (kind IN ('private', 'group', 'supergroup', 'channel')),
+    title     TEXT,
+    username  TEXT,
+    -- The number that the chat's next message gets: sources are cited as m<seq>.
+    next_seq  INTEGER NOT NULL DEFAULT 1,
+    -- ISO 639-3 code of the language that the chat's words are stemmed in; judged now and then over recent messages.
+    language  TEXT    NOT NULL DEFAULT 'eng',
+    is_member INTEGER NOT NULL DEFAULT 1 CHECK (is_member IN (0, 1)),
+    -- Unix milliseconds. Set when the bot was removed; data of the chat is deleted some time later.
+    removed_at INTEGER,
+    -- Unix milliseconds. Set when the chat was told what is stored.
+    announced_at INTEGER,
+    -- NULL: as the operator set it. 0: forever.
+    retention_days INTEGER,
+    -- Unix seconds. The chat had everything up to then forgotten; older messages that come back, inside a reply, become stubs.
+    forgotten_until INTEGER,
+    -- NULL: as the operator set it.
+    memory INTEGER CHECK (memory IN (0, 1)),
+    -- Seconds of silence that end a session. NULL: as the operator set it.
+    session_idle INTEGER,
+    -- Unix milliseconds. Set when the chat was told that summaries are made.
+    memory_told_at INTEGER,
+    -- IANA name. NULL: that of the operator.
+    time_zone TEXT,
+    -- NULL: as the operator set it.
+    grounding TEXT CHECK (grounding IN ('open', 'strict')),
+    -- NULL: as the operator set it.
+    streaming INTEGER CHECK (streaming IN (0, 1)),
+    -- Number of the next note: n<number>.
+    next_note INTEGER NOT NULL DEFAULT 1,
+    -- ISO 639-3 code of the language for the bot's own texts. NULL: that of the messages.
+    own_language TEXT,
+    -- Tokens a day. NULL: as the operator set it.
+    daily_tokens INTEGER,
+    -- 'admins', or NULL for everybody.
+    askers TEXT,
+    -- Unix milliseconds. Set when the chat was told that recordings are transcribed.
+    voice_told_at INTEGER,
+    -- 1 once another bot was seen: commands without a name may be for that one.
+    has_other_bots INTEGER NOT NULL DEFAULT 0 CHECK (has_other_bots IN (0, 1))
+) STRICT;
+
+-- Every Telegram id that a chat has had: a group that becomes a supergroup gets a new one.
+CREATE TABLE chat_alias (
+    telegram_chat_id INTEGER PRIMARY KEY,
+    chat_key         INTEGER NOT NULL REFERENCES chat (chat_key)
+) STRICT;
+CREATE INDEX chat_alias_by_key ON chat_alias (chat_key);
+
+-- Latest name of each member of a chat.
+CREATE TABLE member (
+    chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
+    user_id  INTEGER NOT NULL,
+    name     TEXT    NOT NULL,
+    username TEXT,
+    PRIMARY KEY (chat_key, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX member_by_user ON member (user_id);
+
+-- Messages. Forgotten ones are deleted, or become stubs where a reply still needs them.
+CREATE TABLE message (
+    -- chat_key << 32 | seq. The full-text index uses it as rowid, so that one chat is one range of it:
+    -- isolation and forgetting are a range, not a filter.
+    id               INTEGER PRIMARY KEY,
+    chat_key         INTEGER NOT NULL REFERENCES chat (chat_key),
+    seq              INTEGER NOT NULL,
+    telegram_chat_id INTEGER NOT NULL,
+    message_id       INTEGER NOT NULL,
+    thread_id        INTEGER,
+    user_id          INTEGER NOT NULL,
+    -- Set where somebody writes in the name of a chat; then it equals user_id.
+    sender_chat_id   INTEGER,
+    sender_name      TEXT    NOT NULL,
+    sender_username  TEXT,
+    role             TEXT    NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'system-summary')),
+    is_bot           INTEGER NOT NULL CHECK (is_bot IN (0, 1)),
+    -- Unix seconds, as Telegram sends them.
+    ts               INTEGER NOT NULL,
+    edit_ts          INTEGER,
+    kind             TEXT    NOT NULL,
+    kind_detail      TEXT,
+    text             TEXT    NOT NULL,
+    entities         TEXT,
+    reply_to_id      INTEGER,
+    quote_text       TEXT,
+    context_snapshot TEXT,
+    forward_origin   TEXT,
+    media_group_id   TEXT,
+    via_bot          TEXT,
+    source           TEXT    NOT NULL CHECK (source IN ('update', 'snapshot', 'import')),
+    -- A stub says that there was a message and nothing about what it said.
+    is_stub          INTEGER NOT NULL DEFAULT 0 CHECK (is_stub IN (0, 1)),
+    -- The language its words were stemmed in: deleting from a contentless index needs the very same words again.
+    stem_language    TEXT    NOT NULL,
+    -- Original place of quoted or forwarded words, by which copies are found.
+    origin_chat_id INTEGER,
+    origin_message_id INTEGER,
+    origin_user_id INTEGER,
+    -- Unix seconds.
+    origin_ts INTEGER
+) STRICT;
+CREATE UNIQUE INDEX message_by_telegram_id ON message (telegram_chat_id, message_id);
+CREATE INDEX message_in_conversation ON message (chat_key, thread_id, ts, message_id);
+CREATE INDEX message_replies ON message (telegram_chat_id, reply_to_id) WHERE reply_to_id IS NOT NULL;
+CREATE INDEX message_album ON message (telegram_chat_id, media_group_id) WHERE media_group_id IS NOT NULL;
+CREATE INDEX message_by_age ON message (chat_key, ts);
+CREATE INDEX message_by_author ON message (user_id, chat_key, ts);
+CREATE INDEX message_by_origin ON message (origin_chat_id, origin_message_id) WHERE origin_message_id IS NOT NULL;
+CREATE INDEX message_by_origin_author ON message (origin_user_id, origin_ts) WHERE origin_user_id IS NOT NULL;
+CREATE INDEX message_by_origin_moment ON message (origin_ts) WHERE origin_ts IS NOT NULL AND origin_user_id IS NULL;
+CREATE INDEX message_quoting ON message (chat_key) WHERE quote_text IS NOT NULL;
+
+-- Members whose names occur in a message as mentions.
+CREATE TABLE message_name (
+    user_id INTEGER NOT NULL,
+    -- As message.id.
+    id      INTEGER NOT NULL,
+    PRIMARY KEY (user_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_name_by_message ON message_name (id);
+
+-- Full-text index of words, contentless: the text itself is in message.
+CREATE VIRTUAL TABLE message_fts USING fts5 (text, author, content = '', tokenize = 'unicode61 remove_diacritics 2');
+-- Deleted words leave the index at once. Two segments are merged where four would be.
+INSERT INTO message_fts (message_fts, rank) VALUES ('secure-delete', 1);
+INSERT INTO message_fts (message_fts, rank) VALUES ('usermerge', 2);
+
+-- Trigram index, for languages without a stemmer.
+CREATE VIRTUAL TABLE message_part_fts USING fts5 (text, content = '', tokenize = 'trigram remove_diacritics 1');
+INSERT INTO message_part_fts (message_part_fts, rank) VALUES ('secure-delete', 1);
+
+-- Names of forum topics.
+CREATE TABLE topic_name (
+    chat_key  INTEGER NOT NULL REFERENCES chat (chat_key) ON DELETE CASCADE,
+    thread_id INTEGER NOT NULL,
+    name      TEXT    NOT NULL,
+    PRIMARY KEY (chat_key, thread_id)
+) STRICT, WITHOUT ROWID;
+
+-- Updates and jobs
+
+-- Offset of the next update to ask for.
+CREATE TABLE poll_state (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    next_offset INTEGER NOT NULL,
+    -- Unix milliseconds. After a week of silence Telegram counts anew, and the offset is worth nothing.
+    updated_at  INTEGER NOT NULL
+) STRICT;
+
+-- Updates received from Telegram. Raw JSON is kept for a limited time.
+CREATE TABLE inbox (
+    update_id    INTEGER NOT NULL,
+    received_day INTEGER NOT NULL,
+    kind         TEXT    NOT NULL,
+    -- NULL where nothing of the content may be kept (chats that are not allowed).
+    raw          TEXT,
+    -- Unix milliseconds.
+    received_at  INTEGER NOT NULL,
+    state        TEXT    NOT NULL CHECK (state IN ('done', 'parked')),
+    error        TEXT,
+    PRIMARY KEY (update_id, received_day)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_parked ON inbox (received_day) WHERE state = 'parked';
+CREATE INDEX inbox_by_day ON inbox (received_day);
+CREATE TRIGGER inbox_message_goes_with_its_update AFTER DELETE ON inbox
+BEGIN
+    DELETE FROM inbox_message WHERE update_id = old.update_id AND received_day = old.received_day;
+END;
+CREATE INDEX inbox_raw_parked ON inbox (received_day) WHERE raw IS NOT NULL AND state = 'parked';
+
+-- Messages that the raw JSON of an update holds, so that forgetting a message reaches it.
+CREATE TABLE inbox_message (
+    telegram_chat_id INTEGER NOT NULL,
+    message_id       INTEGER NOT NULL,
+    update_id        INTEGER NOT NULL,
+    received_day     INTEGER NOT NULL,
+    PRIMARY KEY (telegram_chat_id, message_id, update_id, received_day)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_message_by_update ON inbox_message (update_id, received_day);
+
+-- Work to do. This table is the truth; notifications only wake the worker pool.
+CREATE TABLE job (
+    id         INTEGER PRIMARY KEY,
+    kind       TEXT    NOT NULL,
+    key        TEXT    NOT NULL,
+    -- Jobs of one lane (a Telegram chat id) share their places in the worker pool.
+    lane       INTEGER NOT NULL,
+    -- Unix milliseconds.
+    due_at     INTEGER NOT NULL,
+    -- Who works on a job is known in memory alone: one daemon holds the file.
+    state      TEXT    NOT NULL CHECK (state IN ('due', 'done', 'parked')),
+    attempts   INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT,
+    -- JSON. NULL once the job is done.
+    payload TEXT,
+    -- 1 while it is worked on: if the process ends, only these are charged an attempt.
+    started INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (kind, key)
+) STRICT;
+CREATE INDEX job_due ON job (due_at) WHERE state = 'due';
+CREATE INDEX job_parked ON job (kind) WHERE state = 'parked';
+CREATE TRIGGER press_goes_with_its_job AFTER UPDATE OF state ON job WHEN new.kind = 'press' AND new.state <> 'due'
+BEGIN
+    DELETE FROM press WHERE query_id = new.key;
+END;
+CREATE TRIGGER held_text_goes_with_its_jobs AFTER UPDATE OF state ON job WHEN new.state <> 'due'
+BEGIN
+    DELETE FROM held_text
+    WHERE key = CASE WHEN new.key LIKE 'answer:%' THEN substr(new.key, 8) ELSE new.key END
+      AND NOT EXISTS (SELECT 1 FROM job
+                      WHERE state = 'due' AND kind IN ('answer', 'command') AND job.key = held_text.key)
+      AND NOT EXISTS (SELECT 1 FROM job
+                      WHERE state = 'due' AND kind = 'send' AND job.key = 'answer:' || held_text.key);
+END;
+CREATE INDEX job_done ON job (kind, due_at) WHERE state = 'done';
+
+-- Question of a member who opted out, kept only until it is answered.
+CREATE TABLE held_text (
+    -- The key of the job that deals with it.
+    key      TEXT PRIMARY KEY,
+    text     TEXT NOT NULL,
+    entities TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Presses on buttons, until they are handled.
+CREATE TABLE press (
+    -- By which Telegram is told the outcome. Also the key of the job.
+    query_id         TEXT    PRIMARY KEY,
+    telegram_chat_id INTEGER NOT NULL,
+    message_id       INTEGER NOT NULL,
+    user_id          INTEGER NOT NULL,
+    data             TEXT    NOT NULL,
+    -- Unix milliseconds.
+    pressed_at       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Triggers that were too old to answer after a downtime, counted by chat.
+CREATE TABLE backlog (
+    telegram_chat_id INTEGER PRIMARY KEY,
+    thread_id        INTEGER,
+    skipped          INTEGER NOT NULL
+) STRICT;
+
+-- Answers and replies
+
+-- Answers with everything they used.
+CREATE TABLE answer (
+    -- A ULID: the same in log lines, /why and here.
+    id                TEXT    PRIMARY KEY,
+    chat_key          INTEGER NOT NULL REFERENCES chat (chat_key),
+    thread_id         INTEGER,
+    trigger_seq       INTEGER NOT NULL,
+    asked_by          INTEGER NOT NULL,
+    -- Unix milliseconds.
+    created_at        INTEGER NOT NULL,
+    status            TEXT    NOT NULL CHECK (status IN ('answered', 'offline', 'apologised')),
+    text              TEXT    NOT NULL,
+    anchor_id         INTEGER,
+    -- JSON: [{seq, id, reason, score}], [{id, why}], [{name, tokens, sources}], [{id, text}].
+    context_window    TEXT    NOT NULL,
+    omitted           TEXT    NOT NULL,
+    slots             TEXT    NOT NULL,
+    sources           TEXT    NOT NULL,
+    model             TEXT    NOT NULL,
+    prompt_tokens     INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    latency_ms        INTEGER NOT NULL,
+    -- As the model stated it.
+    uncertainty TEXT CHECK (uncertainty IN ('low', 'medium', 'high')),
+    -- 1: nothing relevant was known, and no model was called.
+    guard_used INTEGER NOT NULL DEFAULT 0 CHECK (guard_used IN (0, 1)),
+    -- JSON: ids of the concepts that the answer used or introduced.
+    referenced_nodes TEXT NOT NULL DEFAULT '[]',
+    UNIQUE (chat_key, trigger_seq)
+) STRICT, WITHOUT ROWID;
+
+-- Messages that an answer was given. One row covers 64 messages of a chat, those numbered 64 * block to 64 * block + 63; bit n
+-- of `bits` stands for message 64 * block + n. Most are neighbours, and a row for each message was half of the cost of an answer.
+CREATE TABLE answer_use (
+    chat_key  INTEGER NOT NULL,
+    block     INTEGER NOT NULL,
+    answer_id TEXT    NOT NULL,
+    bits      INTEGER NOT NULL,
+    PRIMARY KEY (chat_key, block, answer_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_use_by_answer ON answer_use (answer_id);
+
+-- A row for each message that an answer was given and that still exists.
+CREATE VIEW message_in_answer AS
+SELECT said.chat_key, said.seq, said.user_id, answer_use.answer_id
+FROM message AS said
+JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.block = said.seq >> 6
+    AND (answer_use.bits >> (said.seq & 63)) & 1;
+
+-- Reactions of members to answers.
+CREATE TABLE feedback (
+    answer_id TEXT    NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
+    user_id   INTEGER NOT NULL,
+    is_good   INTEGER NOT NULL CHECK (is_good IN (0, 1)),
+    -- Unix milliseconds.
+    given_at  INTEGER NOT NULL,
+    PRIMARY KEY (answer_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feedback_by_user ON feedback (user_id);
+
+-- Replies, stored before they are sent: one row for each message of a reply.
+CREATE TABLE outbox (
+    id               INTEGER PRIMARY KEY,
+    -- The reply that the part belongs to, e.g. answer:<chat>:<message>. Also the key of the job that sends it.
+    reply_key        TEXT    NOT NULL,
+    part             INTEGER NOT NULL,
+    purpose          TEXT    NOT NULL CHECK (purpose IN ('answer', 'command', 'notice')),
+    answer_id        TEXT    REFERENCES answer (id),
+    telegram_chat_id INTEGER NOT NULL,
+    thread_id        INTEGER,
+    reply_to_id      INTEGER,
+    text             TEXT    NOT NULL,
+    entities         TEXT    NOT NULL,
+    state            TEXT    NOT NULL CHECK (state IN ('pending', 'sending', 'sent', 'failed')),
+    -- Sends whose outcome is unknown.
+    unknown_sends    INTEGER NOT NULL DEFAULT 0,
+    -- Unix milliseconds.
+    created_at       INTEGER NOT NULL,
+    message_id       INTEGER,
+    error            TEXT,
+    -- JSON: [[{label, data}]].
+    button TEXT,
+    -- Byte at which the bot's introduction begins, which is not part of the conversation. NULL: there is none.
+    talk_end INTEGER,
+    UNIQUE (reply_key, part)
+) STRICT;
+CREATE INDEX outbox_by_message ON outbox (telegram_chat_id, message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX outbox_by_answer ON outbox (answer_id) WHERE answer_id IS NOT NULL;
+CREATE TRIGGER reply_use_goes_with_its_reply AFTER DELETE ON outbox
+BEGIN
+    DELETE FROM reply_use WHERE reply_key = old.reply_key;
+END;
+CREATE INDEX outbox_open ON outbox (telegram_chat_id) WHERE state IN ('pending', 'sending');
+CREATE INDEX outbox_over ON outbox (created_at) WHERE answer_id IS NULL AND state IN ('sent', 'failed');
+
+-- Messages that a reply without an answer record shows, such as a recap.
+CREATE TABLE reply_use (
+    chat_key  INTEGER NOT NULL,
+    seq       INTEGER NOT NULL,
+    reply_key TEXT    NOT NULL,
+    PRIMARY KEY (chat_key, seq, reply_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reply_use_by_reply ON reply_use (reply_key);
+
+-- Replies shown while they are written.
+CREATE TABLE reply_stream (
+    reply_key        TEXT    PRIMARY KEY,
+    telegram_chat_id INTEGER NOT NULL,
+    -- NULL: it was being sent, and nobody knows whether it arrived.
+    message_id       INTEGER,
+    -- Unix milliseconds.
+    opened_at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Refused triggers whose refusal has to be told.
+CREATE TABLE refusal (
+    telegram_chat_id INTEGER NOT NULL,
+    message_id       INTEGER NOT NULL,
+    thread_id        INTEGER,
+    because          TEXT    NOT NULL CHECK (because IN ('conversation', 'member', 'flood', 'daily_tokens',
+                                                         'daily_tokens_of_chat', 'daily_tokens_of_member', 'admins_only')),
+    -- Whom the words are for: refusals of one subject are explained once.
+    subject          TEXT    NOT NULL,
+    -- Unix milliseconds: when asking again makes sense.
+    until            INTEGER NOT NULL,
+    tell             TEXT    NOT NULL CHECK (tell IN ('words', 'reaction')),
+    PRIMARY KEY (telegram_chat_id, message_id)
+) STRICT, WITHOUT ROWID;
+
+-- Access, limits and costs
+
+-- Members who own the bot.
+CREATE TABLE owner (
+    user_id INTEGER PRIMARY KEY,
+    -- Unix milliseconds.
+    since   INTEGER NOT NULL
+) STRICT;
+
+-- Chats allowed by an owner, beside those of the settings.
+CREATE TABLE allowed_chat (
+    chat_key   INTEGER PRIMARY KEY REFERENCES chat (chat_key),
+    allowed_by INTEGER NOT NULL,
+    -- Unix milliseconds.
+    since      INTEGER NOT NULL
+) STRICT;
+
+-- Triggers of the last hours, by which questions are rate-limited.
+CREATE TABLE recent_trigger (
+    telegram_chat_id INTEGER NOT NULL,
+    message_id       INTEGER NOT NULL,
+    chat_key         INTEGER NOT NULL,
+    -- 0 outside topics, so that it can be compared.
+    thread_id        INTEGER NOT NULL,
+    user_id          INTEGER NOT NULL,
+    -- Unix milliseconds, by Telegram's date of the message.
+    sent_at          INTEGER NOT NULL,
+    PRIMARY KEY (telegram_chat_id, message_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recent_trigger_of_conversation ON recent_trigger (chat_key, thread_id, sent_at);
+CREATE INDEX recent_trigger_of_member ON recent_trigger (user_id, sent_at);
+CREATE INDEX recent_trigger_by_time ON recent_trigger (sent_at);
+
+-- Whom a refusal was explained to, so that it is explained once.
+CREATE TABLE told_refusal (
+    subject   TEXT    PRIMARY KEY,
+    -- Unix milliseconds.
+    told_at   INTEGER NOT NULL,
+    until     INTEGER NOT NULL,
+    -- Whether the one line was said that stands in for reactions where there are none.
+    is_closed INTEGER NOT NULL DEFAULT 0 CHECK (is_closed IN (0, 1))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX told_refusal_by_time ON told_refusal (until);
+
+-- Model calls and tokens by day, chat and member.
+CREATE TABLE token_usage (
+    -- Days since 1970-01-01.
+    day               INTEGER NOT NULL,
+    chat_key          INTEGER NOT NULL,
+    -- 0 for work in the background that nobody asked for.
+    user_id           INTEGER NOT NULL,
+    calls             INTEGER NOT NULL,
+    prompt_tokens     INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    -- Millionths of whatever currency the prices were given in; 0 without prices.
+    cost_micros       INTEGER NOT NULL,
+    PRIMARY KEY (day, chat_key, user_id)
+) STRICT, WITHOUT ROWID;
+
+-- Ratio of real to estimated tokens, by model.
+CREATE TABLE token_calibration (
+    model TEXT PRIMARY KEY,
+    ratio REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Models that refused tools.
+CREATE TABLE tool_refusal (
+    -- The host of the server.
+    server     TEXT    NOT NULL,
+    model      TEXT    NOT NULL,
+    -- Unix milliseconds: when it last said so. It is offered tools again after a day.
+    refused_at INTEGER NOT NULL,
+    PRIMARY KEY (server, model)
+) STRICT, WITHOUT ROWID;
+
+-- Privacy
+
+-- Members of whom nothing is stored.
+CREATE TABLE opt_out (
+    -- 0: every chat.
+    chat_key INTEGER NOT NULL,
+    user_id  INTEGER NOT NULL,
+    -- Unix milliseconds.
+    since    INTEGER NOT NULL,
+    PRIMARY KEY (chat_key, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX opt_out_by_user ON opt_out (user_id);
+
+-- Requests to forget that are being carried out.
+CREATE TABLE deletion (
+    id               INTEGER PRIMARY KEY,
+    scope            TEXT    NOT NULL CHECK (scope IN ('message', 'member', 'chat', 'derived')),
+    -- NULL: in every chat.
+    chat_key         INTEGER REFERENCES chat (chat_key),
+    -- The message, or whose messages.
+    seq              INTEGER,
+    user_id          INTEGER,
+    -- Unix seconds by Telegram's clock; messages sent from then on. NULL: all.
+    since            INTEGER,
+    -- Unix seconds by Telegram's clock; no message that was sent later is touched.
+    until            INTEGER NOT NULL,
+    -- Unix milliseconds by this machine's clock; nothing else that came later is touched.
+    asked_at         INTEGER NOT NULL,
+    asked_by         INTEGER NOT NULL,
+    -- Whether the chat was told first and could object.
+    was_announced    INTEGER NOT NULL CHECK (was_announced IN (0, 1)),
+    -- Where to tell that it is done. NULL: nowhere.
+    telegram_chat_id INTEGER,
+    thread_id        INTEGER,
+    reply_to_id      INTEGER,
+    -- Counted on the way.
+    messages         INTEGER NOT NULL DEFAULT 0,
+    answers          INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- Present while deleted words may still be in free pages of the file.
+CREATE TABLE scrub (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),
+    -- Unix milliseconds.
+    wanted_since INTEGER NOT NULL
+) STRICT;
+
+-- Memory
+
+-- Times at which the sessions of a conversation have to be computed again.
+CREATE TABLE session_note (
+    chat_key  INTEGER NOT NULL,
+    -- 0 outside topics, so that it can be a key.
+    thread_id INTEGER NOT NULL,
+    -- Unix seconds.
+    ts        INTEGER NOT NULL,
+    -- Unix milliseconds: not looked at before. A session that is still open leaves a note for when it may end.
+    check_at  INTEGER NOT NULL,
+    PRIMARY KEY (chat_key, thread_id, ts)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_note_due ON session_note (check_at);
+
+-- Places at which a session ends although nobody was silent.
+CREATE TABLE session_cut (
+    chat_key   INTEGER NOT NULL,
+    thread_id  INTEGER NOT NULL,
+    ts         INTEGER NOT NULL,
+    -- The last message that belongs to the session that ends.
+    message_id INTEGER NOT NULL,
+    reason     TEXT    NOT NULL CHECK (reason IN ('new', 'topic', 'removed')),
+    PRIMARY KEY (chat_key, thread_id, ts, message_id)
+) STRICT, WITHOUT ROWID;
+
+-- Sessions: parts of a conversation between silences.
+CREATE TABLE session (
+    -- The row id of its first message, chat_key << 32 | seq: one chat is one range, and the source s<seq> names it.
+    id                  INTEGER PRIMARY KEY,
+    chat_key            INTEGER NOT NULL REFERENCES chat (chat_key),
+    thread_id           INTEGER,
+    -- Unix seconds, with the message ids that break ties.
+    started_at          INTEGER NOT NULL,
+    first_message_id    INTEGER NOT NULL,
+    ended_at            INTEGER NOT NULL,
+    last_message_id     INTEGER NOT NULL,
+    messages            INTEGER NOT NULL,
+    reason              TEXT    NOT NULL CHECK (reason IN ('silence', 'size', 'age', 'new', 'topic', 'removed')),
+    -- Unix milliseconds.
+    closed_at           INTEGER NOT NULL,
+    -- Of the content of its messages. Another content is another fingerprint, and the summary is made anew.
+    fingerprint         INTEGER NOT NULL,
+    -- The fingerprint that its summary, or the decision that it needs none, rests on.
+    summarized          INTEGER,
+    -- Unix milliseconds: set in the transaction that stores the History that the session is part of.
+    history_included_at INTEGER
+) STRICT;
+CREATE INDEX session_in_conversation ON session (chat_key, thread_id, started_at, first_message_id);
+CREATE INDEX session_by_end ON session (chat_key, ended_at);
+CREATE INDEX session_stale ON session (chat_key, ended_at) WHERE summarized IS NOT fingerprint;
+CREATE INDEX session_unfolded ON session (chat_key, ended_at) WHERE history_included_at IS NULL;
+
+-- Summary of a session.
+CREATE TABLE mini_summary (
+    session_id INTEGER PRIMARY KEY REFERENCES session (id) ON DELETE CASCADE,
+    text       TEXT    NOT NULL,
+    tokens     INTEGER NOT NULL,
+    -- 'extract': messages word for word, made without a model and made anew by one when there is one.
+    method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
+    model      TEXT    NOT NULL,
+    -- Unix milliseconds.
+    built_at   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX mini_summary_extract ON mini_summary (session_id, model) WHERE method = 'extract';
+CREATE INDEX mini_summary_by_time ON mini_summary (built_at);
+
+-- Messages that each bullet of a mini-summary rests on.
+CREATE TABLE summary_source (
+    session_id INTEGER NOT NULL REFERENCES mini_summary (session_id) ON DELETE CASCADE,
+    bullet     INTEGER NOT NULL,
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (session_id, bullet, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Numbers by which summaries name members (u7), so that a name can change or be forgotten.
+CREATE TABLE summary_member (
+    chat_key INTEGER NOT NULL,
+    number   INTEGER NOT NULL,
+    user_id  INTEGER,
+    PRIMARY KEY (chat_key, number),
+    UNIQUE (chat_key, user_id)
+) STRICT, WITHOUT ROWID;
+
+-- Tags of a chat.
+CREATE TABLE tag (
+    id       INTEGER PRIMARY KEY,
+    chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
+    name     TEXT    NOT NULL,
+    -- What its forms share: lower case, singular, stemmed.
+    key      TEXT    NOT NULL,
+    -- The tag that this one was merged into.
+    same_as  INTEGER REFERENCES tag (id) ON DELETE SET NULL,
+    UNIQUE (chat_key, key)
+) STRICT;
+CREATE INDEX tag_synonyms ON tag (same_as) WHERE same_as IS NOT NULL;
+
+-- Tags of sessions.
+CREATE TABLE session_tag (
+    session_id INTEGER NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+    tag_id     INTEGER NOT NULL REFERENCES tag (id) ON DELETE CASCADE,
+    confidence REAL    NOT NULL,
+    PRIMARY KEY (session_id, tag_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_tag_by_tag ON session_tag (tag_id, session_id);
+
+-- Recent and History of a chat.
+CREATE TABLE rolling_summary (
+    chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
+    kind     TEXT    NOT NULL CHECK (kind IN ('recent', 'history')),
+    text     TEXT    NOT NULL,
+    tokens   INTEGER NOT NULL,
+    -- How many sessions it rests on.
+    sessions INTEGER NOT NULL,
+    method   TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
+    model    TEXT    NOT NULL,
+    built_at INTEGER NOT NULL,
+    PRIMARY KEY (chat_key, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Messages that each bullet of Recent and History rests on.
+CREATE TABLE rolling_source (
+    chat_key INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    bullet   INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    PRIMARY KEY (chat_key, kind, bullet, seq),
+    FOREIGN KEY (chat_key, kind) REFERENCES rolling_summary (chat_key, kind) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- Summary of the oldest part of a long thread.
+CREATE TABLE strand_summary (
+    id         INTEGER PRIMARY KEY,
+    chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
+    thread_id  INTEGER,
+    text       TEXT    NOT NULL,
+    tokens     INTEGER NOT NULL,
+    method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
+    model      TEXT    NOT NULL,
+    built_at   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX strand_summary_in_chat ON strand_summary (chat_key, thread_id);
+
+-- Messages that the summary of a thread rests on.
+CREATE TABLE strand_source (
+    chat_key  INTEGER NOT NULL,
+    seq       INTEGER NOT NULL,
+    strand_id INTEGER NOT NULL REFERENCES strand_summary (id) ON DELETE CASCADE,
+    PRIMARY KEY (chat_key, seq, strand_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX strand_source_by_strand ON strand_source (strand_id);
+
+-- What a conversation is talking about now, and when that was computed.
+CREATE TABLE conversation_topic (
+    chat_key     INTEGER NOT NULL,
+    -- 0 outside topics of a forum, so that it can be a key.
+    thread_id    INTEGER NOT NULL,
+    -- Our number of the first message of the session. 0: not looked at yet, or the topic was set by a member just now.
+    opener       INTEGER NOT NULL,
+    -- The turns at which topics were scored last, and at which the topic was adopted.
+    evaluated_at INTEGER NOT NULL,
+    adopted_at   INTEGER NOT NULL,
+    -- The local scores left the choice open, and no answer of the session has paid for a call of the model yet.
+    is_undecided INTEGER NOT NULL DEFAULT 0 CHECK (is_undecided IN (0, 1)),
+    -- Our number of the answered trigger for which a model was asked last: one call an answer at most.
+    asked_for    INTEGER NOT NULL DEFAULT 0,
+    -- Messages of members until topics are scored again.
+    turns_left   INTEGER NOT NULL,
+    PRIMARY KEY (chat_key, thread_id)
+) STRICT, WITHOUT ROWID;
+
+-- Tags of the current topic, best first.
+CREATE TABLE active_topic (
+    chat_key  INTEGER NOT NULL,
+    thread_id INTEGER NOT NULL,
+    place     INTEGER NOT NULL,
+    tag_id    INTEGER NOT NULL REFERENCES tag (id) ON DELETE CASCADE,
+    PRIMARY KEY (chat_key, thread_id, place),
+    FOREIGN KEY (chat_key, thread_id) REFERENCES conversation_topic (chat_key, thread_id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX active_topic_by_tag ON active_topic (tag_id);
+
+-- Summary of everything with one tag.
+CREATE TABLE topic_summary (
+    tag_id   INTEGER PRIMARY KEY REFERENCES tag (id) ON DELETE CASCADE,
+    text     TEXT    NOT NULL,
+    tokens   INTEGER NOT NULL,
+    method   TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
+    model    TEXT    NOT NULL,
+    -- Unix milliseconds.
+    built_at INTEGER NOT NULL,
+    -- A session that it was made from, or that carries the tag, has changed since.
+    is_stale INTEGER NOT NULL DEFAULT 0 CHECK (is_stale IN (0, 1))
+) STRICT;
+
+-- Messages that each bullet of a topic summary rests on.
+CREATE TABLE topic_source (
+    tag_id INTEGER NOT NULL REFERENCES topic_summary (tag_id) ON DELETE CASCADE,
+    bullet INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    PRIMARY KEY (tag_id, bullet, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Sessions that a topic summary was made from.
+CREATE TABLE topic_session (
+    tag_id     INTEGER NOT NULL REFERENCES topic_summary (tag_id) ON DELETE CASCADE,
+    session_id INTEGER NOT NULL,
+    PRIMARY KEY (tag_id, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX topic_session_by_session ON topic_session (session_id);
+
+-- Recaps at a set time.
+CREATE TABLE recap_subscription (
+    chat_key  INTEGER PRIMARY KEY REFERENCES chat (chat_key),
+    thread_id INTEGER,
+    -- Counted from Monday, which is 0. NULL: every day.
+    weekday   INTEGER CHECK (weekday BETWEEN 0 AND 6),
+    -- Since midnight in the time zone of the chat.
+    minute    INTEGER NOT NULL CHECK (minute BETWEEN 0 AND 1439),
+    -- Unix milliseconds: up to here everything was told.
+    since_at  INTEGER NOT NULL
+) STRICT;
+
+-- Vectors
+
+-- Embedding models whose vectors are stored.
+CREATE TABLE vector_space (
+    id         INTEGER PRIMARY KEY,
+    model      TEXT    NOT NULL,
+    dimension  INTEGER NOT NULL,
+    -- 'filling': its vectors are being made. 'active': the one that is searched. 'left': another took its place, and it is
+    -- being deleted.
+    state      TEXT    NOT NULL CHECK (state IN ('filling', 'active', 'left')),
+    -- Whether the vec0 index of the space holds all of its vectors. Where it does not, the tables below are read instead.
+    is_indexed INTEGER NOT NULL CHECK (is_indexed IN (0, 1)),
+    UNIQUE (model, dimension)
+) STRICT;
+CREATE UNIQUE INDEX vector_space_active ON vector_space (state) WHERE state = 'active';
+
+-- Embeddings of messages.
+CREATE TABLE message_vector (
+    -- As in message.id. Goes with the message's words.
+    id     INTEGER NOT NULL,
+    space  INTEGER NOT NULL REFERENCES vector_space (id),
+    vector BLOB    NOT NULL,
+    PRIMARY KEY (id, space)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_vector_by_space ON message_vector (space, id);
+
+-- Embeddings of mini-summaries.
+CREATE TABLE summary_vector (
+    session_id INTEGER NOT NULL REFERENCES mini_summary (session_id) ON DELETE CASCADE,
+    space      INTEGER NOT NULL REFERENCES vector_space (id),
+    vector     BLOB    NOT NULL,
+    PRIMARY KEY (session_id, space)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX summary_vector_by_space ON summary_vector (space, session_id);
+
+-- Newest message of each chat whose embedding is stored.
+CREATE TABLE vector_progress (
+    space    INTEGER NOT NULL REFERENCES vector_space (id) ON DELETE CASCADE,
+    chat_key INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    PRIMARY KEY (space, chat_key)
+) STRICT, WITHOUT ROWID;
+
+-- Messages whose embedding has to be computed again, by message.id.
+CREATE TABLE vector_due (
+    id INTEGER PRIMARY KEY
+) STRICT;
+
+-- Suggestions and concepts
+
+-- What was worked out about an answer that suggests things, or that continues such an answer.
+CREATE TABLE follow_up (
+    answer_id  TEXT    PRIMARY KEY REFERENCES answer (id) ON DELETE CASCADE,
+    chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
+    thread_id  INTEGER,
+    -- The answer with which a run of suggestions began. Items of one run are not suggested twice; forgetting one answer of
+    -- a run forgets what later ones took over from it.
+    chain      TEXT    NOT NULL,
+    -- Unix milliseconds.
+    created_at INTEGER NOT NULL,
+    -- JSON: the frame, what it goes on with, the references, the items left out.
+    resolved   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX follow_up_by_chain ON follow_up (chain);
+CREATE INDEX follow_up_by_chat ON follow_up (chat_key);
+
+-- Wish behind a suggestion.
+CREATE TABLE frame (
+    answer_id  TEXT    PRIMARY KEY REFERENCES follow_up (answer_id) ON DELETE CASCADE,
+    chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
+    thread_id  INTEGER,
+    asked_by   INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    -- JSON: intent, subject, kind, budget and so on.
+    frame      TEXT    NOT NULL,
+    -- JSON: what the suggestion really used, {category_hints, popular}; NULL where it did not say.
+    used       TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX frame_by_conversation ON frame (chat_key, thread_id, created_at);
+
+-- Suggested things.
+CREATE TABLE item (
+    answer_id TEXT    NOT NULL REFERENCES frame (answer_id) ON DELETE CASCADE,
+    -- From 1, as the answer lists them.
+    position  INTEGER NOT NULL,
+    title     TEXT    NOT NULL,
+    kind      TEXT,
+    -- JSON: names.
+    people    TEXT    NOT NULL,
+    -- Hundredths of the currency's unit.
+    price     INTEGER,
+    currency  TEXT,
+    url       TEXT,
+    PRIMARY KEY (answer_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Named things that answers spoke of: one row for each answer.
+CREATE TABLE concept (
+    -- A ULID, the same in all rows of a concept.
+    concept_id TEXT    NOT NULL,
+    answer_id  TEXT    NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
+    chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
+    label      TEXT    NOT NULL,
+    -- JSON: other labels.
+    alt_labels TEXT    NOT NULL,
+    definition TEXT    NOT NULL,
+    kind       TEXT,
+    -- Unix milliseconds.
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (concept_id, answer_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX concept_by_chat ON concept (chat_key);
+CREATE INDEX concept_by_answer ON concept (answer_id);
+
+-- Concepts in scope of a conversation.
+CREATE TABLE conversation_context (
+    -- The bot's id.
+    tenant_id       TEXT    NOT NULL,
+    -- The chat's key, and the thread after a colon where there is one.
+    conversation_id TEXT    NOT NULL,
+    -- JSON: {activeNodeIds: [concept_id, ...]}, the latest referenced last.
+    context_json    TEXT    NOT NULL,
+    -- Unix milliseconds.
+    updated_at      INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, conversation_id)
+) STRICT, WITHOUT ROWID;
+
+-- Answers that were searched for concepts.
+CREATE TABLE concept_scan (
+    answer_id TEXT PRIMARY KEY REFERENCES answer (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- Notes
+
+-- Texts that admins saved for reference.
+CREATE TABLE note (
+    id       INTEGER PRIMARY KEY,
+    chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
+    -- As it is cited: n3. Never given again in its chat.
+    number   INTEGER NOT NULL,
+    title    TEXT    NOT NULL,
+    -- Unix milliseconds.
+    saved_at INTEGER NOT NULL,
+    UNIQUE (chat_key, number)
+) STRICT;
+
+-- Pieces of a note, as they are searched and cited.
+CREATE TABLE note_piece (
+    note_id  INTEGER NOT NULL REFERENCES note (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    text     TEXT    NOT NULL,
+    PRIMARY KEY (note_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Messages that a note came from.
+CREATE TABLE note_source (
+    chat_key INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    note_id  INTEGER NOT NULL REFERENCES note (id) ON DELETE CASCADE,
+    PRIMARY KEY (chat_key, seq, note_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX note_source_by_note ON note_source (note_id);

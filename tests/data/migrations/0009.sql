@@ -1,1 +1,0 @@
-INSERT INTO token_calibration VALUES ('a-model', 0.71);

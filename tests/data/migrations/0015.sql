@@ -1,1 +1,0 @@
-INSERT INTO topic_name VALUES (1, 77, 'Trip to the lake');

@@ -1,1 +1,0 @@
-UPDATE chat SET time_zone = 'Europe/Tallinn' WHERE chat_key = 1;

@@ -1,1 +1,0 @@
-INSERT INTO message_part_fts (rowid, text) VALUES (4294967390, 'zarezerwowany stolik');

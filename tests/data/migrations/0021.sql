@@ -1,1 +1,0 @@
-INSERT INTO recap_subscription VALUES (1, NULL, 0, 540, 1700000061000);

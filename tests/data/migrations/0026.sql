@@ -1,1 +1,0 @@
-INSERT INTO message_vector VALUES (4294967299, 1, x'1616');

@@ -1,1 +1,0 @@
-INSERT INTO tool_refusal VALUES ('models.example.org', 'small', 1700000065000);

@@ -1,1 +1,0 @@
--- No table of its own.
