@@ -50,7 +50,7 @@ pub enum Command {
     /// List the chats with their ids, sizes and own settings, also while the daemon runs
     #[command(after_help = "Examples:\n  chime chats\n  chime chats --json")]
     Chats(ChatsOptions),
-    /// What is remembered of a chat; works while the daemon runs
+    /// Show what is remembered of a chat, also while the daemon runs
     Memory(MemoryOptions),
     /// Copy the database to a new file, also while the daemon runs, and check the copy
     #[command(

@@ -44,7 +44,7 @@ const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// Interval for checking whether work is pending.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// What somebody is told who speaks for the first time without naming the bot.
+/// Hint at the first line that does not tag the bot.
 const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
 
 pub async fn run(options: DemoOptions) -> Exit {
@@ -104,7 +104,7 @@ struct Stage {
     bundled: Bundled,
     /// `true` if the chat is bundled, not the user's own file.
     is_bundled: bool,
-    /// Whether the hint was shown that the bot waits to be tagged.
+    /// `true` once that hint was shown.
     has_hinted: bool,
 }
 
@@ -156,7 +156,7 @@ impl Stage {
         if let Some(id) = self.people.get(name) {
             return *id;
         }
-        // Whoever types may try what only admins may do.
+        // The user may try the commands of admins.
         let standing = if name == YOU { ChatMemberStatus::Creator } else { ChatMemberStatus::Member };
         let id = self.sandbox.add_member(self.chat, NewMember::named(name).standing(standing));
         self.people.insert(name.to_owned(), id);

@@ -49,7 +49,7 @@ pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) 
     Ok(())
 }
 
-/// Sets the time zone in which the chat is told times. None: the operator's.
+/// Sets the time zone of a chat; `None` means the operator's.
 pub fn set_time_zone(tx: &Writer<'_>, chat: ChatKey, zone: Option<Zone>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET time_zone = :zone WHERE chat_key = :chat")?
         .execute(named_params! { ":zone": zone.map(Zone::name), ":chat": chat.0 })?;
