@@ -11,7 +11,7 @@ use regex::{Captures, Regex};
 use crate::bare;
 use crate::fences::closed;
 use crate::grounding::mark_unsourced;
-use crate::material::{Material, TAG, is_written};
+use crate::material::{Material, TAG};
 use crate::own_list;
 use crate::plain::{clean_name, escape_markdown, one_line};
 use crate::sources::with_sources;
@@ -41,8 +41,7 @@ pub struct Checked {
 static TAGS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
-/// Matches an id in a tag, after the word `source:`.
-static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
+
 /// Returns `answer` with its valid citations as numbered links and without the others: the text of [`check`] without
 /// the lines below it.
 pub fn linked(answer: &str, material: Material<'_>) -> String {
@@ -102,7 +101,7 @@ fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>)
     let linked: String = pieces(&tagged)
         .map(|piece| match piece {
             Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
-                tags if stays_as_written(material, tags) => found[0].to_owned(),
+                tags if material.stays_as_written(tags) => found[0].to_owned(),
                 tags => ledger.render(&found["blanks"], tags),
             }),
             Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
@@ -116,14 +115,14 @@ fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>)
 
 /// Returns `prose` with every citation in the canonical form.
 fn tagged_prose(prose: &str, material: Material<'_>) -> String {
-    let numbered = numbers_in_tags(prose, |token| stays_as_written(material, token));
-    let tagged = canonical(&numbered, |token| stays_as_written(material, token));
+    let numbered = numbers_in_tags(prose, |token| material.stays_as_written(token));
+    let tagged = canonical(&numbered, |token| material.stays_as_written(token));
     bare::in_tags(&tagged, material)
 }
 
 /// Returns the citation that `code` (a block or a span) stands for, if it holds only ids.
 fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
-    let is_written = |token: &str| stays_as_written(material, token);
+    let is_written = |token: &str| material.stays_as_written(token);
     let token = code.trim_matches('`').trim();
     let is_source = SourceId::parse(token).is_some_and(|id| material.given.iter().any(|source| source.id == id));
     if is_source && !is_written(token) {
@@ -135,16 +134,6 @@ fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
 /// Returns the links that a citation of `source` may use.
 pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
     source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
-}
-
-/// Returns `true` if a member wrote `token` in the chat, where it means something else. A tag in square brackets with
-/// a valid id is always a citation, so that a member cannot disable citations by writing one.
-fn stays_as_written(material: Material<'_>, token: &str) -> bool {
-    let is_tag = token.starts_with(['[', '【']);
-    let was_given =
-        |id: &str| material.source_id(id).is_some_and(|id| material.given.iter().any(|source| source.id == id));
-    let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
-    !is_ours && is_written(material.given, token)
 }
 
 /// The citations found so far.
@@ -159,7 +148,7 @@ struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// Returns adjacent `tags` as numbered links after `blanks`; empty if none is valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
-        let numbers = self.enter(ids(tags, self.material).into_iter());
+        let numbers = self.enter(self.material.cited_ids(tags).into_iter());
         if numbers.is_empty() {
             return String::new();
         }
@@ -169,7 +158,7 @@ impl<'a> Ledger<'a> {
 
     /// Records `tags` in code, where no link can be.
     fn note(&mut self, tags: &str) -> String {
-        self.enter(ids(tags, self.material).into_iter());
+        self.enter(self.material.cited_ids(tags).into_iter());
         String::new()
     }
 
@@ -200,18 +189,6 @@ impl<'a> Ledger<'a> {
         self.valid.push(source);
         Some(self.valid.len())
     }
-}
-
-/// Returns the ids in `tags`. In a tag with a valid id, other words may be the author's name and are skipped.
-pub(super) fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
-    let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
-    let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
-    let is_name = |id: &str| {
-        has_ours
-            && SourceId::parse(id).is_none()
-            && material.labels.names().any(|name| name.split_whitespace().any(|word| word == id))
-    };
-    cited.into_iter().filter(|id| !is_name(id)).collect()
 }
 
 fn numbered(number: usize, source: &Citable) -> String {

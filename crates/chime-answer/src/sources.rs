@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::citations::ids;
 use crate::grounding::sentences;
 use crate::material::{Material, TAG};
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
@@ -102,7 +101,7 @@ fn checked(tag: &str, claim: &str, (material, support): (Material<'_>, &Support<
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)
     };
-    let cited: Option<Vec<usize>> = ids(tag, material).into_iter().map(place).collect();
+    let cited: Option<Vec<usize>> = material.cited_ids(tag).into_iter().map(place).collect();
     // Invalid ids are removed later, with a note.
     let Some(cited) = cited.filter(|_| support.is_checkable(claim)) else { return tag.to_owned() };
     let scores = support.scores(claim);
