@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::plain::{clean_name, clean_text, without_fence};
-use crate::prompt::Style;
 use chime_core::{
     ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
     without_citations,
@@ -22,6 +21,15 @@ const OWN_CHARS: usize = 160;
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
+
+/// Complexity of a prompt, by the size of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Messages have numbers, and the answer has to cite them.
+    Numbered,
+    /// Messages have no numbers: small models answer worse when asked for anything but the answer.
+    Plain,
+}
 
 /// Numbers and names that one prompt gives to messages and members.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use crate::followup::show;
+pub use crate::lines::Style;
 use crate::lines::{Labels, Transcript};
 use crate::material::Material;
 use crate::plain::{clean_name, one_line, without_fence};
@@ -31,15 +32,6 @@ const PLAIN_ANCHOR_CHARS: usize = 300;
 
 /// Most members that the prompt names as present. More would not be worth their tokens.
 const MOST_PEOPLE: usize = 12;
-
-/// Complexity of a prompt, by the size of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Messages have numbers, and the answer has to cite them.
-    Numbered,
-    /// Messages have no numbers: small models answer worse when asked for anything but the answer.
-    Plain,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {

@@ -135,7 +135,7 @@ pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::Style;
+    use crate::lines::Style;
     use chime_core::testkit::{CHAT_KEY, DAY_ONE, transcript};
     use chime_core::{Bullet, ChatKey, Seq, SessionId, estimate_tokens};
     use chime_relevance::retrieval::Features;

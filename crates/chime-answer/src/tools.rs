@@ -348,7 +348,7 @@ impl LookedUp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::Style;
+    use crate::lines::Style;
     use chime_core::estimate_tokens;
     use chime_core::testkit::transcript;
 

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -16,14 +17,14 @@ use crate::answering::open::Found;
 use crate::answering::question::Question;
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
-use crate::answering::stream::Drafts;
 use crate::answering::traffic::Lanes;
 use crate::answering::typing::keep_typing;
 use crate::answering::{concepts, follow_up, log};
 use crate::echo::{has_words, restates, without_echo, without_numbers};
 use crate::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
+use crate::lines::Style;
 use crate::notices::notices;
-use crate::prompt::{self, BuiltPrompt, PromptInput, Style};
+use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::support::Support;
 use crate::tags::without_heads;
 use crate::telling::Query;
@@ -95,7 +96,8 @@ pub struct Answering {
     pub(super) parts: AnsweringParts,
     /// Limits the questions that are analysed at once.
     pub(super) places: Semaphore,
-    pub(super) drafts: Drafts,
+    /// Set once the Bot API server refused a draft: older servers do not support them.
+    pub(super) drafts_refused: AtomicBool,
     /// Random keys of this process, from which the delimiters around untrusted text are made.
     fences: RandomState,
 }
@@ -105,7 +107,7 @@ impl Answering {
         Self {
             parts,
             places: Semaphore::new(WORKED_OUT_AT_ONCE),
-            drafts: Drafts::default(),
+            drafts_refused: AtomicBool::new(false),
             fences: RandomState::new(),
         }
     }

@@ -6,8 +6,8 @@ use anyhow::Context;
 use futures::executor::block_on;
 
 use crate::answering::Answering;
-use crate::answering::open::{Found, Opened};
-use crate::answering::question::{Question, Reading};
+use crate::answering::open::{Found, Opened, Reading};
+use crate::answering::question::Question;
 use crate::reader;
 use chime_access::gateway::Purpose;
 use chime_core::{MessageAt, ParsedTrigger};

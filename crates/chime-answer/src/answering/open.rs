@@ -1,14 +1,20 @@
 //! Loads the trigger of a job: decides if it is still to be answered, and finds its question.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::answering::question::Reading;
+use crate::answering::enrich::Enricher;
+use crate::answering::introduction::Introduction;
+use crate::answering::long_strand::LongStrands;
+use crate::lines::Style;
 use chime_access::Access;
 use chime_access::admission::served;
+use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::trigger::{self, Languages, calls_bot, own_run};
-use chime_core::{How, MessageAt, ParsedTrigger, Seq, StoredMessage, Zone};
-use chime_memory::context::Asked;
-use chime_relevance::context::MessageFeatures;
+use chime_core::{How, MessageAt, ParsedTrigger, Seq, StoredMessage, Timestamp, UserId, Zone};
+use chime_memory::context::{Asked, Readings};
+use chime_memory::recall::Recaller;
+use chime_relevance::context::{MessageFeatures, Params};
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, consent, messages};
 
@@ -34,6 +40,30 @@ pub struct Opened {
     pub revision: Option<i64>,
     /// Features already computed for the newest messages, ascending by sequence number.
     pub known: Vec<(Seq, Arc<MessageFeatures>)>,
+}
+
+/// Services and settings for reading a trigger and its context.
+pub struct Reading {
+    pub params: Params,
+    /// Time zone of chats that have set none.
+    pub zone: Zone,
+    /// `None`: long threads are never summarised.
+    pub strands: Option<LongStrands>,
+    /// Name of the model, for which a token calibration may be stored.
+    pub model: String,
+    pub style: Style,
+    pub bot: UserId,
+    pub idle: SessionIdle,
+    pub readings: Arc<Readings>,
+    pub recaller: Arc<Recaller>,
+    pub enrichers: Vec<Enricher>,
+    pub introduction: Introduction,
+    pub access: AccessConfig,
+    /// Age beyond which a trigger is not answered but counted in a notice.
+    pub max_age: Duration,
+    pub now: Timestamp,
+    /// `now` by Telegram's clock, which dates the messages.
+    pub there: Timestamp,
 }
 
 impl Reading {

@@ -1,12 +1,11 @@
 //! Loads the photos that a question is about, for models with vision.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
 
 use crate::answering::Answering;
-use crate::answering::question::Question;
+use crate::answering::question::{Question, ShownPhoto};
 use chime_core::config::Redaction;
 use chime_core::{Kind, MessageAt, Seq, StoredMessage};
 use chime_runtime::resilience::within;
@@ -20,12 +19,6 @@ const MOST_DOTS: u64 = 1_280;
 const MOST_BYTES: usize = 5 * 1024 * 1024;
 /// Longest wait for a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-#[derive(Debug, Clone)]
-pub struct ShownPhoto {
-    pub seq: Seq,
-    pub bytes: Arc<[u8]>,
-}
 
 impl Answering {
     /// Returns the photos of the trigger, of the message it replies to, and the newest of the focus. Errors are

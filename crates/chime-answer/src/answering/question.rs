@@ -5,24 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answering::concepts::Scope;
-use crate::answering::enrich::{Enricher, Subject, enrich};
+use crate::answering::enrich::{Subject, enrich};
 use crate::answering::follow_up::{self, GoingOn};
-use crate::answering::introduction::Introduction;
-use crate::answering::long_strand::{LongStrands, OldestPart};
-use crate::answering::open::Opened;
-use crate::answering::photos::ShownPhoto;
+use crate::answering::long_strand::OldestPart;
+use crate::answering::open::{Opened, Reading};
+use crate::lines::Style;
 use crate::prompt::Person;
-use crate::prompt::Style;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::Bill;
-use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
-use chime_memory::context::{Asked, Readings, gather, window_around};
-use chime_memory::recall::{Looked, RecallRequest, Recaller};
+use chime_memory::context::{Asked, gather, window_around};
+use chime_memory::recall::{Looked, RecallRequest};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::chat_settings::ChatSettings;
@@ -56,6 +53,13 @@ pub struct Beside {
 pub struct Windowed {
     window: ContextWindow,
     oldest_part: OldestPart,
+}
+
+/// A photo that the model sees with the question.
+#[derive(Debug, Clone)]
+pub struct ShownPhoto {
+    pub seq: Seq,
+    pub bytes: Arc<[u8]>,
 }
 
 pub struct Question {
@@ -96,30 +100,6 @@ pub struct Question {
     pub introduction: Option<FormattedText>,
     /// Tokens spent today, before this answer.
     pub spent: Spent,
-}
-
-/// Services and settings for reading a trigger and its context.
-pub struct Reading {
-    pub params: Params,
-    /// Time zone of chats that have set none.
-    pub zone: Zone,
-    /// `None`: long threads are never summarised.
-    pub strands: Option<LongStrands>,
-    /// Name of the model, for which a token calibration may be stored.
-    pub model: String,
-    pub style: Style,
-    pub bot: UserId,
-    pub idle: SessionIdle,
-    pub readings: Arc<Readings>,
-    pub recaller: Arc<Recaller>,
-    pub enrichers: Vec<Enricher>,
-    pub introduction: Introduction,
-    pub access: AccessConfig,
-    /// Age beyond which a trigger is not answered but counted in a notice.
-    pub max_age: Duration,
-    pub now: Timestamp,
-    /// `now` by Telegram's clock, which dates the messages.
-    pub there: Timestamp,
 }
 
 impl Reading {

@@ -3,7 +3,7 @@
 //! A row in `reply_stream` is written before the message is sent, so that after a crash the whole answer replaces that
 //! message. Drafts disappear by themselves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -44,22 +44,6 @@ enum Shown {
     Skipped,
     /// Nothing more can be shown until the answer is complete.
     Never,
-}
-
-/// Remembers if the Bot API server supports drafts: older servers refuse them.
-#[derive(Debug, Default)]
-pub struct Drafts {
-    are_unknown: AtomicBool,
-}
-
-impl Drafts {
-    fn are_known(&self) -> bool {
-        !self.are_unknown.load(Ordering::Relaxed)
-    }
-
-    fn forget(&self) {
-        self.are_unknown.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Answering {
@@ -207,9 +191,13 @@ impl Answering {
         let reply = key.to_owned();
         Ok(match self.parts.store.read(move |conn| reply_streams::find(conn, &reply)).await? {
             Some(stream) => stream.message.map(Place::Message),
-            None if question.chat.chat.kind == ChatKind::Private && self.drafts.are_known() => Some(Place::Draft),
+            None if question.chat.chat.kind == ChatKind::Private && self.has_drafts() => Some(Place::Draft),
             None => Some(Place::NewMessage),
         })
+    }
+
+    fn has_drafts(&self) -> bool {
+        !self.drafts_refused.load(Ordering::Relaxed)
     }
 
     /// Formats `text`, the settled beginning of an answer; `None` if it is too short or repeats the prompt.
@@ -244,7 +232,7 @@ impl Answering {
             Place::Draft => {
                 let drafted = self.parts.telegram.draft(chat, message.thread, message.id, &content).await;
                 if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
-                    self.drafts.forget();
+                    self.drafts_refused.store(true, Ordering::Relaxed);
                     return Ok(Shown::Yes(Place::NewMessage));
                 }
                 drafted.map(|()| place)
