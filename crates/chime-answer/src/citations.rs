@@ -62,7 +62,8 @@ pub fn check(
     answer: &str,
     material: Material<'_>,
     support: Option<&Support<'_>>,
-    (now, zone): (Timestamp, Zone),
+    now: Timestamp,
+    zone: Zone,
     words: CitationWords<'_>,
 ) -> Checked {
     let (linked, ledger) = link(answer, material, support);
@@ -285,7 +286,7 @@ mod tests {
     }
 
     fn checked(answer: &str, given: &[Citable]) -> Checked {
-        check(answer, Material { given, labels: &labels(), ask: None }, None, (moment("15:00"), here()), ENGLISH)
+        check(answer, Material { given, labels: &labels(), ask: None }, None, moment("15:00"), here(), ENGLISH)
     }
 
     #[test]
@@ -369,7 +370,7 @@ mod tests {
             ("You ask for Thai [source: m7].", "You ask for Thai."),
             ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
         ] {
-            let found = check(answer, material, None, (moment("15:00"), here()), ENGLISH).text;
+            let found = check(answer, material, None, moment("15:00"), here(), ENGLISH).text;
             assert!(found.starts_with(text), "{answer}: {found}");
         }
     }
@@ -408,10 +409,10 @@ mod tests {
         let material = Material { given: &given, labels: &labels, ask: None };
         for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
             let text = format!("Write {code} there.");
-            assert_eq!(check(&text, material, None, (moment("15:00"), here()), ENGLISH).text, text);
+            assert_eq!(check(&text, material, None, moment("15:00"), here(), ENGLISH).text, text);
         }
         for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]")] {
-            let text = check(&format!("So {code} says."), material, None, (moment("15:00"), here()), ENGLISH).text;
+            let text = check(&format!("So {code} says."), material, None, moment("15:00"), here(), ENGLISH).text;
             assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
         }
     }

@@ -1,7 +1,7 @@
 //! Formats messages for the prompt: `[4] Ana (14:02): text`, one message per line, numbered from 1 in each prompt.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::plain::{clean_name, clean_text, without_fence};
@@ -137,8 +137,7 @@ impl<'a> Transcript<'a> {
         let mut previous: Option<&StoredMessage> = None;
         for entry in window.entries.iter().filter(is_shown) {
             if self.style == Style::Numbered {
-                let left_out = (&window.left_out, window.known_from);
-                lines.extend(notes_between(previous, &entry.message, left_out, self.zone));
+                lines.extend(notes_between(previous, &entry.message, window, self.zone));
             }
             let message = &entry.message.message;
             let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
@@ -226,7 +225,7 @@ impl<'a> Transcript<'a> {
 fn notes_between(
     previous: Option<&StoredMessage>,
     next: &StoredMessage,
-    (left_out, known_from): (&BTreeSet<Seq>, Option<Seq>),
+    window: &ContextWindow,
     zone: Zone,
 ) -> Vec<String> {
     let now = next.message.sent_at;
@@ -235,8 +234,8 @@ fn notes_between(
     };
     let before = previous.message.sent_at;
     // Imported messages get high sequence numbers, which then do not count the messages between.
-    let hidden = if previous.seq < next.seq { left_out.range(previous.seq..next.seq).count() } else { 0 };
-    let more = if known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
+    let hidden = if previous.seq < next.seq { window.left_out.range(previous.seq..next.seq).count() } else { 0 };
+    let more = if window.known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
     let not_shown = match hidden {
         0 => None,
         1 => Some(format!("({more}1 message not shown)")),

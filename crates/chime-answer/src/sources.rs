@@ -27,7 +27,7 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
             has_code |= is_code;
             match is_code || line.trim_start().starts_with(['#', '|']) {
                 true => line.to_owned(),
-                false => sourced_line(line, (material, support), &mut last_added),
+                false => sourced_line(line, material, support, &mut last_added),
             }
         })
         .collect();
@@ -42,11 +42,7 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
 }
 
 /// Adds and corrects the tags of a line of prose.
-fn sourced_line(
-    line: &str,
-    (material, support): (Material<'_>, &Support<'_>),
-    last_added: &mut Vec<SourceId>,
-) -> String {
+fn sourced_line(line: &str, material: Material<'_>, support: &Support<'_>, last_added: &mut Vec<SourceId>) -> String {
     let mut tags: Vec<String> = Vec::new();
     let line = ONE_TAG.replace_all(line, |tag: &Captures<'_>| {
         tags.push(tag[0].to_owned());
@@ -55,9 +51,9 @@ fn sourced_line(
     let sourced = |sentence: &String| match STAND_IN.is_match(sentence) {
         true => {
             last_added.clear();
-            with_checked_tags(sentence, &tags, (material, support))
+            with_checked_tags(sentence, &tags, material, support)
         }
-        false => with_found_tag(sentence, (material, support), last_added),
+        false => with_found_tag(sentence, material, support, last_added),
     };
     sentences(&line).iter().map(sourced).collect()
 }
@@ -65,7 +61,8 @@ fn sourced_line(
 /// Adds a tag to a sentence without one if a source supports it. Adjacent sentences with the same sources share a tag.
 fn with_found_tag(
     sentence: &str,
-    (material, support): (Material<'_>, &Support<'_>),
+    material: Material<'_>,
+    support: &Support<'_>,
     last_added: &mut Vec<SourceId>,
 ) -> String {
     let ids: Vec<SourceId> = support.sources_of(sentence).into_iter().map(|place| material.given[place].id).collect();
@@ -76,7 +73,7 @@ fn with_found_tag(
 }
 
 /// Checks each tag of a sentence against the clause before it.
-fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Material<'_>, &Support<'_>)) -> String {
+fn with_checked_tags(sentence: &str, tags: &[String], material: Material<'_>, support: &Support<'_>) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
     for stand_in in STAND_IN.captures_iter(sentence) {
@@ -86,7 +83,7 @@ fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Mate
         out += clause;
         let tag = stand_in["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
         let claim = if support.is_checkable(clause) { clause } else { &words };
-        let kept = checked(tag, claim, (material, support));
+        let kept = checked(tag, claim, material, support);
         if !kept.is_empty() {
             out += &stand_in["blanks"];
             out += &kept;
@@ -96,7 +93,7 @@ fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Mate
 }
 
 /// Returns the tag to put behind `claim`: `tag` itself, one with another source, or an empty string.
-fn checked(tag: &str, claim: &str, (material, support): (Material<'_>, &Support<'_>)) -> String {
+fn checked(tag: &str, claim: &str, material: Material<'_>, support: &Support<'_>) -> String {
     let place = |id: &str| {
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)

@@ -174,9 +174,9 @@ impl Answering {
                         }
                     }
                     // Boxed: the compiler limits how deeply futures may be nested.
-                    let answered = Box::pin(self.converse(job, (&mut question, &mut built), asking)).await;
+                    let answered = Box::pin(self.converse(job, &mut question, &mut built, asking)).await;
                     asking.ended(answered.and_then(|(completion, bill)| {
-                        self.usable(&mut question, &built, (completion, bill), asking.window)
+                        self.usable(&mut question, &built, completion, bill, asking.window)
                     }))
                 }
                 Step::Reply(draft) => break draft,
@@ -207,7 +207,8 @@ impl Answering {
         &self,
         question: &mut Question,
         built: &BuiltPrompt,
-        (completion, bill): (Completion, Bill),
+        completion: Completion,
+        bill: Bill,
         window: WindowSize,
     ) -> Result<Draft, Failure> {
         let (text, uncertainty) = uncertainty::split(&completion.text);
@@ -218,7 +219,7 @@ impl Answering {
             self.says_something(question, built, text) && !is_worth_another
         });
         match text {
-            Some(text) => Ok(answered(completion, text, uncertainty, (bill, question.chat.speaks()))),
+            Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
             None => {
                 log::unusable();
                 question.bills.push(bill);
@@ -290,7 +291,9 @@ impl Answering {
     /// Asks the model, and shows in the chat that the bot is typing.
     pub(super) async fn ask(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        job: &Job,
+        question: &Question,
+        built: &BuiltPrompt,
         prompt: &Prompt,
         choice: Choice,
     ) -> Result<(Completion, Bill), Failure> {
@@ -307,7 +310,7 @@ impl Answering {
         };
         let message = &question.trigger().message;
         let answered = tokio::select! {
-            answered = self.ask_showing((job, question, built), ask) => answered,
+            answered = self.ask_showing(job, question, built, ask) => answered,
             never = keep_typing(&self.parts.telegram, &self.parts.clock, message.chat, message.thread) => match never {},
         };
         log::asked(&answered, watch.elapsed());
@@ -337,7 +340,7 @@ impl Answering {
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
-        let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), words);
+        let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
         // Only an answer of the model can use recalled messages.
         let was_asked = draft.status == AnswerStatus::Answered;
@@ -382,12 +385,12 @@ impl Answering {
             }
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
-            concepts::refer(tx, (scope, record.id), &referenced, now);
+            concepts::refer(tx, scope, record.id, &referenced, now);
             let captures = captures && concepts::capture_soon(tx, &record, chat.id)?;
             let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
-                introduced.note(tx, (&reply.key, record.chat), announced, now)?;
+                introduced.note(tx, &reply.key, record.chat, announced, now)?;
             }
             let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;

@@ -58,7 +58,7 @@ pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> chi
 }
 
 /// Notes the concepts that an answer referenced and brings them into the scope of its conversation. Logs what goes wrong.
-pub fn refer(tx: &Writer<'_>, (key, answer): (ContextKey, AnswerId), referenced: &[ConceptId], now: Timestamp) {
+pub fn refer(tx: &Writer<'_>, key: ContextKey, answer: AnswerId, referenced: &[ConceptId], now: Timestamp) {
     if referenced.is_empty() {
         return;
     }

@@ -96,7 +96,8 @@ pub fn answered(
     completion: Completion,
     text: String,
     uncertainty: Option<Uncertainty>,
-    (bill, language): (Bill, Language),
+    bill: Bill,
+    language: Language,
 ) -> Draft {
     let cut = &texts(language.code()).digest.cut;
     let markdown = if completion.truncated { format!("{}\n\n{cut}", closed(&format!("{text} …"))) } else { text };

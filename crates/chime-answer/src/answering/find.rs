@@ -88,7 +88,7 @@ fn found(
     let focused = Focused::of(&gathered.history, &gathered.params);
     let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
     let beside = block_on(beside).context("reading what belongs to the trigger")??;
-    let question = store.read_here(|conn| reading.complete(conn, (&opened, gathered), windowed, beside))?;
+    let question = store.read_here(|conn| reading.complete(conn, &opened, gathered, windowed, beside))?;
     Ok(Found::Ready(Box::new(question)))
 }
 

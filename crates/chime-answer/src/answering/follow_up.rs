@@ -91,12 +91,12 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
     };
     match origin {
         Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() }),
-        Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, (answer, found_by)),
+        Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
         Origin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Anybody may mean the nearest suggestion.
-                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, (*newest, FoundBy::Strand)),
+                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, *newest, FoundBy::Strand),
                 _ => open(conn, asked, &suggestions, &candidates),
             }
         }
@@ -109,7 +109,8 @@ fn going_on(
     conn: &Reader,
     asked: &Asked<'_>,
     earlier: &[Earlier],
-    (answer, found_by): (AnswerId, FoundBy),
+    answer: AnswerId,
+    found_by: FoundBy,
 ) -> chime_store::Result<GoingOn> {
     let reading = read(asked, asked.ask, true);
     let Some(stored) = load(conn, asked, answer, found_by)? else {

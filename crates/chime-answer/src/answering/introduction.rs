@@ -51,7 +51,8 @@ impl Introduced {
     pub fn note(
         self,
         tx: &Writer<'_>,
-        (key, chat): (&str, ChatKey),
+        key: &str,
+        chat: ChatKey,
         announced: Announced,
         now: Timestamp,
     ) -> chime_store::Result<()> {

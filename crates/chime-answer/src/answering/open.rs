@@ -94,7 +94,7 @@ impl Reading {
         let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
         let known = self.readings.known(conn, trigger.conversation())?;
         let parsed = &as_transcribed(parsed, &trigger);
-        let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
+        let (asked, generic) = asked(conn, trigger, &chat, self.zone, parsed)?;
         Ok(Found::Ready(Box::new(Opened { asked, chat, generic, revision, known })))
     }
 }
@@ -113,7 +113,8 @@ fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrig
 pub fn asked(
     conn: &Reader,
     trigger: StoredMessage,
-    (chat, zone): (&ChatRow, Zone),
+    chat: &ChatRow,
+    zone: Zone,
     parsed: &ParsedTrigger,
 ) -> chime_store::Result<(Asked, bool)> {
     let ask = trigger::ask_of(&trigger.message.text, parsed);

@@ -156,7 +156,8 @@ impl Reading {
     pub fn complete(
         &self,
         conn: &Reader,
-        (opened, gathered): (&Opened, Gathered),
+        opened: &Opened,
+        gathered: Gathered,
         windowed: Windowed,
         beside: Beside,
     ) -> chime_store::Result<Question> {

@@ -50,25 +50,29 @@ impl Answering {
     /// Asks the model, and shows the answer while it is written if the chat wants that.
     pub(super) async fn ask_showing(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        job: &Job,
+        question: &Question,
+        built: &BuiltPrompt,
         ask: Ask<'_>,
     ) -> Result<(Completion, Bill), AskError> {
         let mut masks = Masks::default();
         let masked = (self.parts.redaction == Redaction::All).then(|| masked(ask.prompt, &mut masks));
         let ask = Ask { prompt: masked.as_ref().unwrap_or(ask.prompt), ..ask };
-        let answered = self.ask_in_the_open((job, question, built), ask, &masks).await;
+        let answered = self.ask_in_the_open(job, question, built, ask, &masks).await;
         answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
     }
 
     /// As [`ask_showing`](Self::ask_showing), for a prompt that needs no more masking.
     async fn ask_in_the_open(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        job: &Job,
+        question: &Question,
+        built: &BuiltPrompt,
         ask: Ask<'_>,
         masks: &Masks,
     ) -> Result<(Completion, Bill), AskError> {
         if !self.streams(question) {
-            return self.ask_behind_placeholder((job, question), ask).await;
+            return self.ask_behind_placeholder(job, question, ask).await;
         }
         let (progress, stop) = (Progress::default(), CancellationToken::new());
         let asking = async {
@@ -78,7 +82,7 @@ impl Answering {
         };
         // Never dropped half-way: the id of a message that is being sent must be stored before the whole answer
         // arrives.
-        let (answered, shown) = tokio::join!(asking, self.show((job, question, built), (&progress, masks), &stop));
+        let (answered, shown) = tokio::join!(asking, self.show(job, question, built, &progress, masks, &stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "an answer was not shown while it was written");
         }
@@ -88,7 +92,8 @@ impl Answering {
     /// Asks, and sends a placeholder in a group if the answer takes a while. The answer replaces it.
     async fn ask_behind_placeholder(
         &self,
-        (job, question): (&Job, &Question),
+        job: &Job,
+        question: &Question,
         ask: Ask<'_>,
     ) -> Result<(Completion, Bill), AskError> {
         let stop = CancellationToken::new();
@@ -136,8 +141,11 @@ impl Answering {
     /// Shows the text of `progress` until `stop`.
     async fn show(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
-        (progress, masks): (&Progress, &Masks),
+        job: &Job,
+        question: &Question,
+        built: &BuiltPrompt,
+        progress: &Progress,
+        masks: &Masks,
         stop: &CancellationToken,
     ) -> chime_store::Result<()> {
         let key = job.payload.reply_key();
@@ -165,7 +173,7 @@ impl Answering {
             let now = self.parts.clock.now();
             let shown = if may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
                 progress.note_shown();
-                self.show_once((&key, question), place, content).await?
+                self.show_once(&key, question, place, content).await?
             } else {
                 Shown::Skipped
             };
@@ -222,7 +230,8 @@ impl Answering {
 
     async fn show_once(
         &self,
-        (key, question): (&str, &Question),
+        key: &str,
+        question: &Question,
         place: Place,
         content: FormattedText,
     ) -> chime_store::Result<Shown> {

@@ -38,7 +38,8 @@ impl Answering {
     pub(super) async fn converse(
         &self,
         job: &Job,
-        (question, built): (&mut Question, &mut BuiltPrompt),
+        question: &mut Question,
+        built: &mut BuiltPrompt,
         asking: Asking,
     ) -> Result<(Completion, Bill), Failure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
@@ -56,7 +57,7 @@ impl Answering {
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
             // Small models use tools badly, and if everything is shown there is nothing to look up.
             prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
-            let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
+            let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
             spent = TokenUse {
                 prompt: spent.prompt + completion.tokens.prompt,
                 completion: spent.completion + completion.tokens.completion,
