@@ -21,7 +21,7 @@ use crate::answering::traffic::Lanes;
 use crate::answering::typing::keep_typing;
 use crate::answering::{concepts, follow_up, log};
 use crate::echo::{has_words, restates, without_echo, without_numbers};
-use crate::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
+use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
 use crate::lines::Style;
 use crate::notices::notices;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
@@ -201,7 +201,7 @@ impl Answering {
     /// Returns the part of `completion` that can be shown.
     ///
     /// # Errors
-    /// [`Failure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
+    /// [`ModelFailure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
     /// citations.
     fn usable(
         &self,
@@ -210,7 +210,7 @@ impl Answering {
         completion: Completion,
         bill: Bill,
         window: WindowSize,
-    ) -> Result<Draft, Failure> {
+    ) -> Result<Draft, ModelFailure> {
         let (text, uncertainty) = uncertainty::split(&completion.text);
         let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
@@ -223,7 +223,7 @@ impl Answering {
             None => {
                 log::unusable();
                 question.bills.push(bill);
-                Err(Failure::Unusable)
+                Err(ModelFailure::Unusable)
             }
         }
     }
@@ -295,16 +295,16 @@ impl Answering {
         question: &Question,
         built: &BuiltPrompt,
         prompt: &Prompt,
-        choice: Choice,
-    ) -> Result<(Completion, Bill), Failure> {
+        choice: ModelChoice,
+    ) -> Result<(Completion, Bill), ModelFailure> {
         let watch = self.parts.clock.stopwatch();
         let ask = Ask {
             purpose: Purpose::Answer,
             conversation: question.trigger().conversation(),
             on_behalf_of: Some(question.asker()),
             economy: match choice {
-                Choice::Best => Economy::Best,
-                Choice::Cheaper => Economy::Cheaper,
+                ModelChoice::Best => Economy::Best,
+                ModelChoice::Cheaper => Economy::Cheaper,
             },
             prompt,
         };

@@ -4,7 +4,7 @@ use crate::answering::question::Question;
 use crate::answering::reply::{format_own, format_parts};
 use crate::fences::closed;
 use crate::followup::show;
-use crate::job::{Blame, Failure};
+use crate::job::{Blame, ModelFailure};
 use crate::notices::notices;
 use crate::telling::Query;
 use crate::{digest, wording};
@@ -56,17 +56,17 @@ impl Draft {
     }
 }
 
-pub fn failure_of(error: &AskError) -> Failure {
+pub fn failure_of(error: &AskError) -> ModelFailure {
     match error {
-        AskError::TooLong => Failure::PromptTooLong,
-        AskError::Final(LlmError::Empty) => Failure::Unusable,
+        AskError::TooLong => ModelFailure::PromptTooLong,
+        AskError::Final(LlmError::Empty) => ModelFailure::Unusable,
         AskError::Offline
         | AskError::OverBudget(_)
         | AskError::BreakerOpen { .. }
         | AskError::GaveWay { .. }
         | AskError::RetryLater(_)
-        | AskError::Store(_) => Failure::Final(Blame::Passing),
-        AskError::Final(error) => Failure::Final(blame_of(error)),
+        | AskError::Store(_) => ModelFailure::Final(Blame::Passing),
+        AskError::Final(error) => ModelFailure::Final(blame_of(error)),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::answering::ask::Answering;
 use crate::answering::log;
 use crate::answering::question::Question;
 use crate::answering::request::asked;
-use crate::job::{Asking, Choice, Failure, WindowSize};
+use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
 use crate::lines::{Style, Transcript};
 use crate::prompt::BuiltPrompt;
 use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Span, Tool, until_silence};
@@ -40,8 +40,8 @@ impl Answering {
         job: &Job,
         question: &mut Question,
         built: &mut BuiltPrompt,
-        asking: Asking,
-    ) -> Result<(Completion, Bill), Failure> {
+        asking: ModelAttempt,
+    ) -> Result<(Completion, Bill), ModelFailure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
         let mut prompt = asked(built, &question.photos);
         if asking.window == WindowSize::Plainest {
@@ -122,8 +122,8 @@ impl Answering {
 }
 
 /// Returns `false` near the daily cap, and after a prompt that was too long: then the model answers from what it has.
-fn may_look_up(asking: Asking, rounds: usize, most: usize) -> bool {
-    rounds < most && asking.choice == Choice::Best && asking.window == WindowSize::Full
+fn may_look_up(asking: ModelAttempt, rounds: usize, most: usize) -> bool {
+    rounds < most && asking.choice == ModelChoice::Best && asking.window == WindowSize::Full
 }
 
 fn after(spent: Spent, tokens: TokenUse) -> Spent {
