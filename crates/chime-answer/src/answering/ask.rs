@@ -10,11 +10,11 @@ use tracing::Instrument;
 
 use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
 use crate::answering::enrich::Enricher;
-use crate::answering::gone::{Written, rests_on_what_is_gone};
+use crate::answering::gone::{SaveOutcome, rests_on_what_is_gone};
 use crate::answering::introduction::{self, Introduction};
 use crate::answering::long_strand::LongStrands;
-use crate::answering::open::Found;
-use crate::answering::question::Question;
+use crate::answering::open::TriggerState;
+use crate::answering::question::QuestionContext;
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
 use crate::answering::traffic::Lanes;
@@ -128,13 +128,13 @@ impl Answering {
         self.parts.gateway.wait_for_facts().await;
         self.transcribe_nearby(at, parsed).await;
         let mut question = match self.find(at, parsed).await? {
-            Found::Ready(question) => question,
-            Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
-            Found::Gone => {
+            TriggerState::Ready(question) => question,
+            TriggerState::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
+            TriggerState::Gone => {
                 self.take_back(job).await?;
                 return Ok(self.close(job).await?);
             }
-            Found::Answered => return Ok(self.close(job).await?),
+            TriggerState::Answered => return Ok(self.close(job).await?),
         };
         if !self.may_ask(&question.chat, question.asker()).await? {
             self.take_back(job).await?;
@@ -205,7 +205,7 @@ impl Answering {
     /// citations.
     fn usable(
         &self,
-        question: &mut Question,
+        question: &mut QuestionContext,
         built: &BuiltPrompt,
         completion: Completion,
         bill: Bill,
@@ -229,7 +229,7 @@ impl Answering {
     }
 
     /// Returns `true` if `text` has words of its own once its citations are checked.
-    fn says_something(&self, question: &Question, built: &BuiltPrompt, text: &str) -> bool {
+    fn says_something(&self, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
         /// Bytes. A longer text always says more than it cites.
         const SHORT: usize = 80;
         if text.len() > SHORT || !has_words(text) {
@@ -242,7 +242,7 @@ impl Answering {
 
     /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
     /// unknown.
-    fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+    fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
         // Members cannot guess it. It is the same for all questions of a chat, so that model servers can reuse cached
         // prefixes.
         let fence = letters(self.fences.hash_one(question.chat.key));
@@ -277,12 +277,12 @@ impl Answering {
         )?)
     }
 
-    fn query<'a>(&'a self, question: &'a Question) -> Query<'a> {
+    fn query<'a>(&'a self, question: &'a QuestionContext) -> Query<'a> {
         let embedder = self.parts.readings.embedder();
         Query { ask: &question.history.ask, bot: &self.parts.bot, embedder }
     }
 
-    fn apology(&self, question: &Question, blame: Blame) -> Draft {
+    fn apology(&self, question: &QuestionContext, blame: Blame) -> Draft {
         let query = self.query(question);
         let speaks = question.chat.own_language.or_else(|| question.language()).unwrap_or(question.chat.language);
         apology(&question.window, query, speaks, blame)
@@ -292,7 +292,7 @@ impl Answering {
     pub(super) async fn ask(
         &self,
         job: &Job,
-        question: &Question,
+        question: &QuestionContext,
         built: &BuiltPrompt,
         prompt: &Prompt,
         choice: ModelChoice,
@@ -324,7 +324,7 @@ impl Answering {
     async fn settle(
         &self,
         job: &Job,
-        mut question: Question,
+        mut question: QuestionContext,
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
@@ -378,10 +378,10 @@ impl Answering {
                 bill.write(tx)?;
             }
             if !jobs::is_due(tx, &job)? {
-                return Ok(Written::Ended);
+                return Ok(SaveOutcome::Ended);
             }
             if rests_on_what_is_gone(tx, &record, &shown, revision)? {
-                return Ok(Written::Gone);
+                return Ok(SaveOutcome::Gone);
             }
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
@@ -395,15 +395,15 @@ impl Answering {
             let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
             let is_more_to_do = sums_up || finds_topic || captures;
-            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do })
+            Ok(SaveOutcome::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do })
         })
         .await?;
         self.hand_over(written, &made_for).await
     }
 
-    async fn hand_over(&self, written: Written, job: &Job) -> anyhow::Result<()> {
+    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> anyhow::Result<()> {
         match written {
-            Written::Down { send, is_more_to_do } => {
+            SaveOutcome::Down { send, is_more_to_do } => {
                 self.parts.wake.offer(send);
                 if is_more_to_do {
                     self.parts.wake.wake();
@@ -411,18 +411,18 @@ impl Answering {
                 // Lets the sending start first: dropping the question takes a while.
                 tokio::task::yield_now().await;
             }
-            Written::Ended => {
+            SaveOutcome::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
                 self.take_back(job).await?;
             }
-            Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
+            SaveOutcome::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
         Ok(())
     }
 }
 
 /// The mark for statements without a source, where the chat is strict and the model claims something.
-fn unsourced_mark(question: &Question, draft: &Draft) -> Option<&'static str> {
+fn unsourced_mark(question: &QuestionContext, draft: &Draft) -> Option<&'static str> {
     let speaks = question.chat.speaks().code();
     // Saying that nothing is known claims nothing.
     let says_no = ["en", speaks].map(|code| notices(code).guard.trim());

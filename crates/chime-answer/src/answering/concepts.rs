@@ -11,13 +11,13 @@ use chime_store::{Reader, Writer, jobs};
 
 /// The context of a conversation, and the concepts its chat knows.
 #[derive(Debug)]
-pub struct Scope {
+pub struct ConceptScope {
     pub key: ContextKey,
     pub context: ConversationContext,
     pub known: Vec<Concept>,
 }
 
-impl Scope {
+impl ConceptScope {
     /// Loads the scope; an error leaves it empty.
     pub fn load(conn: &Reader, key: ContextKey) -> Self {
         let load = || -> chime_store::Result<_> {

@@ -1,6 +1,6 @@
 //! Text of an answer before its citations are checked, written by a model or by the program.
 
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
 use crate::fences::closed;
 use crate::followup::show;
@@ -112,7 +112,7 @@ pub fn answered(
 
 /// The answer without a model: the messages that it would rest on, with what was worked out of the question; or what the bot
 /// is, for somebody who greets it or asks that.
-pub fn without_model(question: &Question, query: Query<'_>) -> Draft {
+pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.chat.speaks();
     // In a reply the words are about the message that is replied to.
     let is_reply = question.trigger().message.reply_to.is_some();

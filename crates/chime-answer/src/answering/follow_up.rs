@@ -33,7 +33,7 @@ const FAR: u32 = 500;
 const CANDIDATES: usize = 4;
 
 /// A question, before its suggestion is found.
-pub struct Asked<'a> {
+pub struct FollowUpQuestion<'a> {
     pub trigger: &'a StoredMessage,
     pub ask: &'a str,
     pub generic: bool,
@@ -48,7 +48,7 @@ pub struct Asked<'a> {
 
 /// A question with the suggestion that it follows up on.
 #[derive(Debug, Default)]
-pub struct GoingOn {
+pub struct FollowUpContext {
     pub reading: Reading,
     pub stored: Option<Stored>,
     /// Result, if the member replied to a clarifying question.
@@ -61,7 +61,7 @@ pub struct GoingOn {
     pub rests_on: Vec<Seq>,
 }
 
-pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
+pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
         && let Some(found) = choice(conn, asked, *answer, pending)?
@@ -90,7 +90,7 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
         known => known,
     };
     match origin {
-        Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() }),
+        Origin::Nothing => Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() }),
         Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
         Origin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
@@ -107,24 +107,30 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
 /// Otherwise the list is only mentioned in the prompt, and the model decides.
 fn going_on(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     earlier: &[Earlier],
     answer: AnswerId,
     found_by: FoundBy,
-) -> chime_store::Result<GoingOn> {
+) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, true);
     let Some(stored) = load(conn, asked, answer, found_by)? else {
-        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+        return Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() });
     };
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply || goes_on(&reading, names_items(asked.ask, &stored.shown), since);
     let rests_on = rests_on(earlier, answer);
     let suggested = if is_bound || since <= TOLD_WITHIN { stored.listed.clone() } else { Vec::new() };
     if is_bound {
-        return Ok(GoingOn { reading, stored: Some(stored), suggested, rests_on, ..GoingOn::default() });
+        return Ok(FollowUpContext {
+            reading,
+            stored: Some(stored),
+            suggested,
+            rests_on,
+            ..FollowUpContext::default()
+        });
     }
     let rests_on = if suggested.is_empty() { Vec::new() } else { rests_on };
-    Ok(GoingOn { reading: read(asked, asked.ask, false), suggested, rests_on, ..GoingOn::default() })
+    Ok(FollowUpContext { reading: read(asked, asked.ask, false), suggested, rests_on, ..FollowUpContext::default() })
 }
 
 /// Returns `true` if the question is only a follow-up on a list. `since` is the number of messages since that list.
@@ -146,7 +152,12 @@ fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
 }
 
 /// Returns the number of members' messages since a suggestion, without questions to the bot.
-fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: AnswerId) -> chime_store::Result<usize> {
+fn talk_since(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    earlier: &[Earlier],
+    answer: AnswerId,
+) -> chime_store::Result<usize> {
     let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
     let trigger = asked.trigger.seq;
     let Some(last) = last.filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else { return Ok(usize::MAX) };
@@ -157,7 +168,7 @@ fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: Ans
 
 /// Returns the newest of other members' suggestions that this member followed up on before: then no clarifying
 /// question is needed.
-fn taken_part(conn: &Reader, asked: &Asked<'_>, candidates: Vec<AnswerId>) -> chime_store::Result<Origin> {
+fn taken_part(conn: &Reader, asked: &FollowUpQuestion<'_>, candidates: Vec<AnswerId>) -> chime_store::Result<Origin> {
     for candidate in &candidates {
         if follow_ups::took_part(conn, *candidate, asked.member)? {
             return Ok(Origin::Found(*candidate, FoundBy::Member));
@@ -173,7 +184,7 @@ struct Replied {
     pending: Option<(AnswerId, FollowUp)>,
 }
 
-fn replied_to(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<Replied> {
+fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<Replied> {
     let plain = |to| Ok(Replied { to, pending: None });
     let message = &asked.trigger.message;
     let Some(parent) = message.reply_to else { return plain(ReplyTo::Nothing) };
@@ -194,33 +205,38 @@ fn replied_to(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<Replied> 
 /// nothing.
 fn choice(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
     pending: &FollowUp,
-) -> chime_store::Result<Option<GoingOn>> {
+) -> chime_store::Result<Option<FollowUpContext>> {
     let Some(question) = &pending.frame.clarification else { return Ok(None) };
     let reading = read(asked, asked.ask, true);
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let rests_on = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
         let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
-        return Ok(Some(GoingOn { reading: read(asked, &question.ask, true), stored, rests_on, ..GoingOn::default() }));
+        return Ok(Some(FollowUpContext {
+            reading: read(asked, &question.ask, true),
+            stored,
+            rests_on,
+            ..FollowUpContext::default()
+        }));
     }
     let settled = Some(answered(pending.clone(), candidate));
-    Ok(Some(GoingOn { reading, settled, rests_on, ..GoingOn::default() }))
+    Ok(Some(FollowUpContext { reading, settled, rests_on, ..FollowUpContext::default() }))
 }
 
 /// Handles a question that may mean suggestions made to other members. Only a plain "more" or "cheaper" is worth a
 /// clarifying question.
 fn open(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     suggestions: &[Suggestion],
     candidates: &[AnswerId],
-) -> chime_store::Result<GoingOn> {
+) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, true);
     if !matches!(reading.intent, Intent::More | Intent::Cheaper) || !reading.is_decided() {
-        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+        return Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() });
     }
     let mut question =
         Clarification { about: Unclear::Suggestion, candidates: vec![], answers: vec![], ask: asked.ask.to_owned() };
@@ -232,15 +248,20 @@ fn open(
         question.answers.push(suggestion.answer);
         rests_on.push(suggestion.trigger);
     }
-    Ok(GoingOn { reading, open: Some(question), rests_on, ..GoingOn::default() })
+    Ok(FollowUpContext { reading, open: Some(question), rests_on, ..FollowUpContext::default() })
 }
 
-fn read(asked: &Asked<'_>, ask: &str, in_play: bool) -> Reading {
+fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> Reading {
     let language = two_letters(asked.language);
     classify(&Ask { text: ask, generic: asked.generic, in_play, language })
 }
 
-fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<Stored>> {
+fn load(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    answer: AnswerId,
+    found_by: FoundBy,
+) -> chime_store::Result<Option<Stored>> {
     let found = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
     let of_answer = found.into_iter().find(|suggestion| suggestion.answer == answer);
     let suggestion = match of_answer {
@@ -258,7 +279,7 @@ fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -
 
 fn is_in_session(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     suggestion: &Suggestion,
     idle: Duration,
 ) -> chime_store::Result<bool> {
@@ -267,7 +288,11 @@ fn is_in_session(
     Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
 }
 
-fn messages_of(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion) -> chime_store::Result<BTreeSet<Seq>> {
+fn messages_of(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    suggestion: &Suggestion,
+) -> chime_store::Result<BTreeSet<Seq>> {
     let mut seqs = BTreeSet::from([suggestion.trigger]);
     for carrier in &suggestion.carriers {
         seqs.extend(messages::find(conn, asked.trigger.message.chat, *carrier)?.map(|stored| stored.seq));
@@ -285,7 +310,7 @@ fn two_letters(language: Language) -> Option<&'static str> {
     known.into_iter().find(|two| three_letters(two) == Some(language.code()))
 }
 
-impl GoingOn {
+impl FollowUpContext {
     /// Returns the follow-up as far as patterns can tell. The rest is left to the model or to the member.
     pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
@@ -368,7 +393,7 @@ pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
-fn log(going_on: &GoingOn, follow_up: &FollowUp) {
+fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if going_on.stored.is_some() || frame.intent.suggests() {
         count("read_by_patterns");

@@ -3,7 +3,7 @@
 use chime_core::{AnswerRecord, Job, Seq};
 use chime_store::{Reader, chats, consent, messages};
 
-pub enum Written {
+pub enum SaveOutcome {
     /// Stored. `send` is the job that sends it; `is_more_to_do` is `true` if background jobs were added.
     Down { send: Option<Job>, is_more_to_do: bool },
     /// The job was ended meanwhile.

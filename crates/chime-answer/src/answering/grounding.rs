@@ -1,7 +1,7 @@
 //! Decides in strict chats if any source is about the question.
 
 use crate::answering::ask::Answering;
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::grounding::{Evidence, Guard, Measure, guard, has_anchor_or_strand};
 use crate::telling::shared_words;
 use chime_core::Grounding;
@@ -9,7 +9,7 @@ use chime_core::embed::{Embedder, SHIPPED_NAME};
 
 impl Answering {
     /// Returns the reason why a strict chat gets no answer to `question`, or `None` if it gets one.
-    pub(super) fn guard(&self, question: &Question) -> Option<Guard> {
+    pub(super) fn guard(&self, question: &QuestionContext) -> Option<Guard> {
         if question.grounding == Grounding::Open {
             return None;
         }

@@ -22,7 +22,7 @@ use chime_store::{Reader, answers, consent, messages};
 const IN_A_ROW: usize = 6;
 
 /// State of a trigger when its job starts.
-pub enum Found<T> {
+pub enum TriggerState<T> {
     Gone,
     Answered,
     /// The trigger waited too long, because of a crash or a downtime.
@@ -31,7 +31,7 @@ pub enum Found<T> {
 }
 
 /// A trigger that is to be answered, before its history is read.
-pub struct Opened {
+pub struct LoadedTrigger {
     pub asked: Asked,
     pub chat: ChatRow,
     /// The ask only points at the conversation.
@@ -43,7 +43,7 @@ pub struct Opened {
 }
 
 /// Services and settings for reading a trigger and its context.
-pub struct Reading {
+pub struct QuestionLoader {
     pub params: Params,
     /// Time zone of chats that have set none.
     pub zone: Zone,
@@ -66,24 +66,29 @@ pub struct Reading {
     pub there: Timestamp,
 }
 
-impl Reading {
+impl QuestionLoader {
     /// Reads the message `at`, for an answer.
-    pub fn open(&self, conn: &Reader, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<Found<Opened>> {
+    pub fn open(
+        &self,
+        conn: &Reader,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+    ) -> chime_store::Result<TriggerState<LoadedTrigger>> {
         let (Some(mut trigger), Some(chat)) =
             (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
         else {
-            return Ok(Found::Gone);
+            return Ok(TriggerState::Gone);
         };
         // The chat was allowed when the trigger came in; the operator may have changed that since.
         if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
-            return Ok(Found::Gone);
+            return Ok(TriggerState::Gone);
         }
         let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
         if self.there.since(asked_at) > self.max_age {
-            return Ok(Found::Old(Box::new(trigger)));
+            return Ok(TriggerState::Old(Box::new(trigger)));
         }
         if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-            return Ok(Found::Answered);
+            return Ok(TriggerState::Answered);
         }
         if let Some(parent) = trigger.message.reply_to
             && messages::is_withheld(conn, trigger.message.chat, parent)?
@@ -95,7 +100,7 @@ impl Reading {
         let known = self.readings.known(conn, trigger.conversation())?;
         let parsed = &as_transcribed(parsed, &trigger);
         let (asked, generic) = asked(conn, trigger, &chat, self.zone, parsed)?;
-        Ok(Found::Ready(Box::new(Opened { asked, chat, generic, revision, known })))
+        Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic, revision, known })))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use crate::answering::Answering;
-use crate::answering::question::{Question, ShownPhoto};
+use crate::answering::question::{QuestionContext, ShownPhoto};
 use chime_core::config::Redaction;
 use chime_core::{Kind, MessageAt, Seq, StoredMessage};
 use chime_runtime::resilience::within;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Answering {
     /// Returns the photos of the trigger, of the message it replies to, and the newest of the focus. Errors are
     /// logged. A photo cannot be redacted, so under [`Redaction::All`] none is sent.
-    pub(super) async fn look_at(&self, question: &Question) -> Vec<ShownPhoto> {
+    pub(super) async fn look_at(&self, question: &QuestionContext) -> Vec<ShownPhoto> {
         let candidates = candidates(question);
         if candidates.is_empty() || self.parts.redaction == Redaction::All {
             return Vec::new();
@@ -50,7 +50,7 @@ impl Answering {
 }
 
 /// Returns the messages that may have a photo, most important first. Other photos of an album are added later.
-fn candidates(question: &Question) -> Vec<StoredMessage> {
+fn candidates(question: &QuestionContext) -> Vec<StoredMessage> {
     let trigger = question.trigger();
     let anchor = question.window.anchor_entry().map(|entry| &entry.message);
     let focus: Vec<&StoredMessage> = question.window.focus().map(|entry| &entry.message).collect();

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answering::concepts::Scope;
+use crate::answering::concepts::ConceptScope;
 use crate::answering::enrich::{Subject, enrich};
-use crate::answering::follow_up::{self, GoingOn};
+use crate::answering::follow_up::{self, FollowUpContext};
 use crate::answering::long_strand::OldestPart;
-use crate::answering::open::{Opened, Reading};
+use crate::answering::open::{LoadedTrigger, QuestionLoader};
 use crate::lines::Style;
 use crate::prompt::Person;
 use crate::recall::{self, fitting};
@@ -42,7 +42,7 @@ pub struct Beside {
     /// `None` if the question only points at the conversation, or nothing could be read.
     looked: Option<Looked>,
     enrichment: Enrichment,
-    scope: Scope,
+    scope: ConceptScope,
     earliest: Option<Timestamp>,
     settings: ChatSettings,
     introduction: Option<FormattedText>,
@@ -62,7 +62,7 @@ pub struct ShownPhoto {
     pub bytes: Arc<[u8]>,
 }
 
-pub struct Question {
+pub struct QuestionContext {
     /// The trigger, its parsed question, and the messages that the window was picked from. Shared and kept to the end,
     /// since dropping two hundred messages takes a while.
     pub history: Arc<History>,
@@ -87,8 +87,8 @@ pub struct Question {
     /// Token budget of the window, by our estimate.
     pub room: usize,
     /// The suggestion that the ask goes on with.
-    pub going_on: GoingOn,
-    pub scope: Scope,
+    pub going_on: FollowUpContext,
+    pub scope: ConceptScope,
     /// Usage records of the calls before the final answer, to be stored with it.
     pub bills: Vec<Bill>,
     /// Result of resolving `going_on`.
@@ -102,17 +102,17 @@ pub struct Question {
     pub spent: Spent,
 }
 
-impl Reading {
+impl QuestionLoader {
     /// Reads the messages that the trigger may be about.
-    pub fn gather(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Gathered> {
+    pub fn gather(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = gather(conn, opened.asked.clone(), &params, &self.readings)?;
         Ok(Gathered { history: Arc::new(history), params })
     }
 
-    pub fn beside(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Beside> {
-        let Opened { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
+    pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Beside> {
+        let LoadedTrigger { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
         let subject = Subject {
             chat: trigger.chat,
@@ -124,7 +124,10 @@ impl Reading {
         Ok(Beside {
             looked: if *generic { None } else { self.look(conn, opened, row.zone(self.zone)) },
             enrichment: enrich(conn, &self.enrichers, &subject),
-            scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
+            scope: ConceptScope::load(
+                conn,
+                ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread },
+            ),
             earliest: messages::earliest(conn, trigger.chat)?,
             settings: chat_settings::load(conn, trigger.chat)?,
             introduction: match self.wants_no_introduction(conn, row, asker)? {
@@ -156,12 +159,12 @@ impl Reading {
     pub fn complete(
         &self,
         conn: &Reader,
-        opened: &Opened,
+        opened: &LoadedTrigger,
         gathered: Gathered,
         windowed: Windowed,
         beside: Beside,
-    ) -> chime_store::Result<Question> {
-        let Opened { chat: row, generic, revision, .. } = opened;
+    ) -> chime_store::Result<QuestionContext> {
+        let LoadedTrigger { chat: row, generic, revision, .. } = opened;
         let generic = *generic;
         let Gathered { history, params } = gathered;
         let Windowed { window, oldest_part } = windowed;
@@ -170,7 +173,7 @@ impl Reading {
         let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
-        Ok(Question {
+        Ok(QuestionContext {
             history,
             revision: *revision,
             zone: row.zone(self.zone),
@@ -199,9 +202,9 @@ impl Reading {
     }
 }
 
-impl Reading {
+impl QuestionLoader {
     /// Searches older messages for the question. Errors are logged and give `None`.
-    fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
+    fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<Looked> {
         let Asked { trigger, ask, .. } = &opened.asked;
         let vectors: Vec<(Seq, &[f32])> =
             opened.known.iter().map(|(seq, features)| (*seq, features.vector.as_slice())).collect();
@@ -229,7 +232,7 @@ fn not_recalled(error: &StoreError) {
     tracing::warn!(%error, "nothing older is recalled");
 }
 
-impl Reading {
+impl QuestionLoader {
     /// Returns the suggestion that the question follows up on. An error is logged and gives none.
     fn going_on(
         &self,
@@ -238,8 +241,8 @@ impl Reading {
         generic: bool,
         row: &ChatRow,
         window: &ContextWindow,
-    ) -> GoingOn {
-        let asked = follow_up::Asked {
+    ) -> FollowUpContext {
+        let asked = follow_up::FollowUpQuestion {
             trigger: &history.trigger,
             ask: &history.ask,
             generic,
@@ -251,12 +254,12 @@ impl Reading {
         };
         follow_up::find(conn, &asked).unwrap_or_else(|error| {
             tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");
-            GoingOn::default()
+            FollowUpContext::default()
         })
     }
 }
 
-impl Question {
+impl QuestionContext {
     pub fn trigger(&self) -> &StoredMessage {
         &self.history.trigger
     }

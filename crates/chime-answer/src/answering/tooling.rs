@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::answering::ask::Answering;
 use crate::answering::log;
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::answering::request::asked;
 use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
 use crate::lines::{Style, Transcript};
@@ -38,7 +38,7 @@ impl Answering {
     pub(super) async fn converse(
         &self,
         job: &Job,
-        question: &mut Question,
+        question: &mut QuestionContext,
         built: &mut BuiltPrompt,
         asking: ModelAttempt,
     ) -> Result<(Completion, Bill), ModelFailure> {
@@ -75,7 +75,7 @@ impl Answering {
     /// Returns the result of each call. One that fails does not affect the others.
     async fn look_up(
         &self,
-        question: &mut Question,
+        question: &mut QuestionContext,
         built: &mut BuiltPrompt,
         calls: &[chime_llm::ToolCall],
     ) -> Vec<String> {
@@ -106,8 +106,8 @@ impl Answering {
         results
     }
 
-    async fn find_for(&self, question: &Question, lookup: Lookup) -> Finding {
-        let place = Place {
+    async fn find_for(&self, question: &QuestionContext, lookup: Lookup) -> Finding {
+        let place = LookupScope {
             trigger: question.trigger().clone(),
             chat: question.chat.clone(),
             zone: question.zone,
@@ -141,7 +141,7 @@ fn offered() -> Vec<chime_llm::Tool> {
 }
 
 /// Scope of a lookup: the chat of the trigger, and only messages before it.
-struct Place {
+struct LookupScope {
     trigger: StoredMessage,
     chat: ChatRow,
     /// Time zone of the days that a search names.
@@ -149,7 +149,7 @@ struct Place {
     recaller: Arc<Recaller>,
 }
 
-impl Place {
+impl LookupScope {
     fn find(&self, conn: &Reader, lookup: Lookup) -> chime_store::Result<Finding> {
         let found = match lookup {
             Lookup::Messages(ids) => self.messages(conn, &ids)?,

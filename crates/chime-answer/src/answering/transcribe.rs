@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::answering::Answering;
-use crate::answering::open::{Found, Opened};
+use crate::answering::open::{LoadedTrigger, TriggerState};
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
@@ -30,12 +30,12 @@ impl Answering {
     async fn transcribe_around(&self, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
         let (reading, parsed) = (Arc::new(self.reading()), parsed.clone());
         let found = self.parts.store.read(move |conn| {
-            let Found::Ready(opened) = reading.open(conn, at, &parsed)? else { return Ok(None) };
+            let TriggerState::Ready(opened) = reading.open(conn, at, &parsed)? else { return Ok(None) };
             let spoken = untranscribed(conn, &opened.asked.trigger)?;
             Ok((!spoken.is_empty()).then_some((opened, spoken)))
         });
         let Some((opened, spoken)) = found.await? else { return Ok(()) };
-        let Opened { chat, asked, .. } = *opened;
+        let LoadedTrigger { chat, asked, .. } = *opened;
         let asker = asked.trigger.message.sender.id;
         if !self.may_ask(&chat, asker).await? {
             return Ok(());
