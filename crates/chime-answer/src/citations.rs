@@ -11,12 +11,12 @@ use regex::{Captures, Regex};
 use crate::bare;
 use crate::fences::closed;
 use crate::grounding::mark_unsourced;
-use crate::material::{Material, TAG};
+use crate::material::{CitationMaterial, TAG};
 use crate::own_list;
 use crate::plain::{clean_name, escape_markdown, one_line};
 use crate::sources::with_sources;
 use crate::support::Support;
-use crate::tags::{Piece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
+use crate::tags::{MarkdownPiece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
 use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
 
 /// Characters of a source stored with the answer.
@@ -44,7 +44,7 @@ static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*
 
 /// Returns `answer` with its valid citations as numbered links and without the others: the text of [`check`] without
 /// the lines below it.
-pub fn linked(answer: &str, material: Material<'_>) -> String {
+pub fn linked(answer: &str, material: CitationMaterial<'_>) -> String {
     link(answer, material, None).0
 }
 
@@ -60,7 +60,7 @@ pub struct CitationWords<'a> {
 /// link. Times show their day if it is not the day of `now`.
 pub fn check(
     answer: &str,
-    material: Material<'_>,
+    material: CitationMaterial<'_>,
     support: Option<&Support<'_>>,
     now: Timestamp,
     zone: Zone,
@@ -88,24 +88,24 @@ pub fn check(
 }
 
 /// Returns `answer` with its citations as links, and the ledger of the citations.
-fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
+fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
     let (body, own_list) = own_list::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let body = closed(unfenced(&unticked(&body)));
     let tagged: String = pieces(&body)
         .map(|piece| match piece {
-            Piece::Prose(prose) => tagged_prose(prose, material),
-            Piece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
+            MarkdownPiece::Prose(prose) => tagged_prose(prose, material),
+            MarkdownPiece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
         })
         .collect();
     let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, material, support));
     let linked: String = pieces(&tagged)
         .map(|piece| match piece {
-            Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
+            MarkdownPiece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
                 tags if material.stays_as_written(tags) => found[0].to_owned(),
                 tags => ledger.render(&found["blanks"], tags),
             }),
-            Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
+            MarkdownPiece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
         })
         .collect();
     // Ids that the model cites only in its own list of sources are citations too.
@@ -115,14 +115,14 @@ fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>)
 }
 
 /// Returns `prose` with every citation in the canonical form.
-fn tagged_prose(prose: &str, material: Material<'_>) -> String {
+fn tagged_prose(prose: &str, material: CitationMaterial<'_>) -> String {
     let numbered = numbers_in_tags(prose, |token| material.stays_as_written(token));
     let tagged = canonical(&numbered, |token| material.stays_as_written(token));
     bare::in_tags(&tagged, material)
 }
 
 /// Returns the citation that `code` (a block or a span) stands for, if it holds only ids.
-fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
+fn span_of_ids(code: &str, material: CitationMaterial<'_>) -> Option<String> {
     let is_written = |token: &str| material.stays_as_written(token);
     let token = code.trim_matches('`').trim();
     let is_source = SourceId::parse(token).is_some_and(|id| material.given.iter().any(|source| source.id == id));
@@ -139,7 +139,7 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
 
 /// The citations found so far.
 struct Ledger<'a> {
-    material: Material<'a>,
+    material: CitationMaterial<'a>,
     generated: Vec<String>,
     /// Valid sources; the number of a source is its position, counted from 1.
     valid: Vec<&'a Citable>,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     fn checked(answer: &str, given: &[Citable]) -> Checked {
-        check(answer, Material { given, labels: &labels(), ask: None }, None, moment("15:00"), here(), ENGLISH)
+        check(answer, CitationMaterial { given, labels: &labels(), ask: None }, None, moment("15:00"), here(), ENGLISH)
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn no_number_of_the_prompt_is_left() {
         let (given, labels) = (given(), labels());
-        let material = Material { given: &given, labels: &labels, ask: SourceId::parse("m7") };
+        let material = CitationMaterial { given: &given, labels: &labels, ask: SourceId::parse("m7") };
         for (answer, text) in [
             ("Thai [3].", r"Thai \[1\]."),
             ("Thai [source: 3; 9].", r"Thai \[1\]."),
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn code_stays_what_it_is() {
         let (given, labels) = (given(), labels());
-        let material = Material { given: &given, labels: &labels, ask: None };
+        let material = CitationMaterial { given: &given, labels: &labels, ask: None };
         for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
             let text = format!("Write {code} there.");
             assert_eq!(check(&text, material, None, moment("15:00"), here(), ENGLISH).text, text);

@@ -31,7 +31,7 @@ pub enum Measure {
 
 /// Evidence that the chat holds an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Evidence {
+pub struct GroundingEvidence {
     /// `true` if the question replies to a message or belongs to a thread.
     pub has_anchor_or_strand: bool,
     /// Similarity of the question to the nearest text; `None` if there is no text.
@@ -65,7 +65,7 @@ pub fn min_similarity(measure: Measure) -> f64 {
 }
 
 /// Returns the reason why a question is not answered in a strict chat, or `None` if it is.
-pub fn guard(evidence: Evidence) -> Option<Guard> {
+pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
     match evidence.similarity {
         _ if evidence.has_anchor_or_strand => None,
         None => Some(Guard::NothingKnown),
@@ -154,15 +154,16 @@ mod tests {
 
     use super::*;
 
-    const NOTHING: Evidence = Evidence { has_anchor_or_strand: false, similarity: None, measure: Measure::Shipped };
+    const NOTHING: GroundingEvidence =
+        GroundingEvidence { has_anchor_or_strand: false, similarity: None, measure: Measure::Shipped };
 
     #[test]
     fn an_ask_that_nothing_known_is_about_is_not_answered() {
         assert_eq!(guard(NOTHING), Some(Guard::NothingKnown));
-        let similar = |similarity| guard(Evidence { similarity: Some(similarity), ..NOTHING });
+        let similar = |similarity| guard(GroundingEvidence { similarity: Some(similarity), ..NOTHING });
         assert_eq!(similar(MIN_SIMILARITY_SHIPPED - 0.01), Some(Guard::LowSimilarity));
         assert_eq!(similar(MIN_SIMILARITY_SHIPPED), None);
-        assert_eq!(guard(Evidence { has_anchor_or_strand: true, ..NOTHING }), None);
+        assert_eq!(guard(GroundingEvidence { has_anchor_or_strand: true, ..NOTHING }), None);
     }
 
     #[track_caller]

@@ -88,7 +88,7 @@ impl Labels {
 }
 
 /// Writer of the message lines of one prompt.
-pub struct Transcript<'a> {
+pub struct PromptTranscript<'a> {
     bot_name: String,
     fence: &'a str,
     zone: Zone,
@@ -97,7 +97,7 @@ pub struct Transcript<'a> {
     shown_at: Option<Timestamp>,
 }
 
-impl<'a> Transcript<'a> {
+impl<'a> PromptTranscript<'a> {
     pub fn new(bot_name: &str, fence: &'a str, zone: Zone, style: Style) -> Self {
         Self { bot_name: clean_name(bot_name), fence, zone, style, labels: Labels::default(), shown_at: None }
     }

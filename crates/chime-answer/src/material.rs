@@ -15,7 +15,7 @@ static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z
 
 /// Data that an answer's citations are checked against.
 #[derive(Debug, Clone, Copy)]
-pub struct Material<'a> {
+pub struct CitationMaterial<'a> {
     /// Sources that may be cited.
     pub given: &'a [Citable],
     /// Numbers and names of messages and members in the prompt.
@@ -24,7 +24,7 @@ pub struct Material<'a> {
     pub ask: Option<SourceId>,
 }
 
-impl Material<'_> {
+impl CitationMaterial<'_> {
     /// Returns the source that an id in a tag names. A bare number is one of the prompt's.
     pub fn source_id(&self, id: &str) -> Option<SourceId> {
         let given = |id: &SourceId| self.ask == Some(*id) || self.given.iter().any(|source| source.id == *id);

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::grounding::sentences;
-use crate::material::{Material, TAG};
+use crate::material::{CitationMaterial, TAG};
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
 use chime_core::{Fences, SourceId};
 
@@ -17,7 +17,7 @@ static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)
 ///
 /// A sentence without a tag gets one if a source supports it. A tag whose source does not support its sentence is
 /// replaced by one that does. If there is none and the cited source is unrelated, the tag is removed.
-pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>) -> String {
+pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let (mut fences, mut has_code) = (Fences::default(), false);
     let mut last_added: Vec<SourceId> = Vec::new();
     let lines: Vec<String> = tagged
@@ -42,7 +42,12 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
 }
 
 /// Adds and corrects the tags of a line of prose.
-fn sourced_line(line: &str, material: Material<'_>, support: &Support<'_>, last_added: &mut Vec<SourceId>) -> String {
+fn sourced_line(
+    line: &str,
+    material: CitationMaterial<'_>,
+    support: &Support<'_>,
+    last_added: &mut Vec<SourceId>,
+) -> String {
     let mut tags: Vec<String> = Vec::new();
     let line = ONE_TAG.replace_all(line, |tag: &Captures<'_>| {
         tags.push(tag[0].to_owned());
@@ -61,7 +66,7 @@ fn sourced_line(line: &str, material: Material<'_>, support: &Support<'_>, last_
 /// Adds a tag to a sentence without one if a source supports it. Adjacent sentences with the same sources share a tag.
 fn with_found_tag(
     sentence: &str,
-    material: Material<'_>,
+    material: CitationMaterial<'_>,
     support: &Support<'_>,
     last_added: &mut Vec<SourceId>,
 ) -> String {
@@ -73,7 +78,7 @@ fn with_found_tag(
 }
 
 /// Checks each tag of a sentence against the clause before it.
-fn with_checked_tags(sentence: &str, tags: &[String], material: Material<'_>, support: &Support<'_>) -> String {
+fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
     for stand_in in STAND_IN.captures_iter(sentence) {
@@ -93,7 +98,7 @@ fn with_checked_tags(sentence: &str, tags: &[String], material: Material<'_>, su
 }
 
 /// Returns the tag to put behind `claim`: `tag` itself, one with another source, or an empty string.
-fn checked(tag: &str, claim: &str, material: Material<'_>, support: &Support<'_>) -> String {
+fn checked(tag: &str, claim: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let place = |id: &str| {
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)
@@ -145,7 +150,7 @@ mod tests {
         for source in &given {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
-        let material = Material { given: &given, labels: &labels, ask: None };
+        let material = CitationMaterial { given: &given, labels: &labels, ask: None };
         let support = Support::new(&given, "when does the ferry leave?", "Chime", &|_| Vec::new());
         assert_eq!(with_sources(tagged, material, &support), expected);
     }

@@ -56,7 +56,7 @@ pub struct Query<'a> {
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
     // A question that names a day or a member wants the messages of that day or member, not those with that word.
     let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
-    let words = Words::of(window, if is_named { "" } else { query.ask });
+    let words = QueryWords::of(window, if is_named { "" } else { query.ask });
     let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
     let with_replies = |direct: &[f64]| -> Vec<f64> {
         (0..direct.len()).map(|place| direct[place].max(taken_over(window, direct, place))).collect()
@@ -107,7 +107,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
 }
 
 /// Matches between the question's words and the entries.
-struct Words {
+struct QueryWords {
     /// Share of the question's words in each entry, 0 to 1; rare words count more.
     matched: Vec<f64>,
     is_empty: bool,
@@ -115,7 +115,7 @@ struct Words {
     counts: Vec<usize>,
 }
 
-impl Words {
+impl QueryWords {
     fn of(window: &ContextWindow, ask: &str) -> Self {
         let asked = stems(ask);
         let said: Vec<Vec<String>> = window.entries.iter().map(|entry| stems(&entry.message.message.text)).collect();

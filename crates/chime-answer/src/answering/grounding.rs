@@ -2,7 +2,7 @@
 
 use crate::answering::ask::Answering;
 use crate::answering::question::QuestionContext;
-use crate::grounding::{Evidence, Guard, Measure, guard, has_anchor_or_strand};
+use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_strand};
 use crate::telling::shared_words;
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
@@ -20,7 +20,7 @@ impl Answering {
         let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
         let similarity = similarities.into_iter().reduce(f64::max);
         let has_anchor_or_strand = has_anchor_or_strand(&question.window);
-        guard(Evidence { has_anchor_or_strand, similarity, measure })
+        guard(GroundingEvidence { has_anchor_or_strand, similarity, measure })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::answering::follow_up::{self, FollowUpContext};
 use crate::answering::long_strand::OldestPart;
 use crate::answering::open::{LoadedTrigger, QuestionLoader};
 use crate::lines::Style;
-use crate::prompt::Person;
+use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::Bill;
@@ -76,7 +76,7 @@ pub struct QuestionContext {
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
     /// Members who wrote in the conversation lately.
-    pub people: Vec<Person>,
+    pub people: Vec<PresentMember>,
     pub generic: bool,
     pub style: Style,
     pub window: ContextWindow,
@@ -172,7 +172,7 @@ impl QuestionLoader {
         enrichment.pieces.extend(oldest_part.piece());
         let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
-        let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
+        let people = PresentMember::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(QuestionContext {
             history,
             revision: *revision,

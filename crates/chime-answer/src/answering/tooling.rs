@@ -9,9 +9,12 @@ use crate::answering::log;
 use crate::answering::question::QuestionContext;
 use crate::answering::request::asked;
 use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
-use crate::lines::{Style, Transcript};
+use crate::lines::{PromptTranscript, Style};
 use crate::prompt::BuiltPrompt;
-use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Span, Tool, until_silence};
+use crate::tools::{
+    BadCall, ClockSpan, LookedUp, LookedUpMessage, LookupCall, LookupResult, LookupTool, MOST_CALLS, MOST_MESSAGES,
+    until_silence,
+};
 use chime_access::Allowance;
 use chime_access::gateway::ask::Bill;
 use chime_core::trigger::Languages;
@@ -79,12 +82,17 @@ impl Answering {
         built: &mut BuiltPrompt,
         calls: &[chime_llm::ToolCall],
     ) -> Vec<String> {
-        let mut transcript =
-            Transcript::resume(&self.parts.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
+        let mut transcript = PromptTranscript::resume(
+            &self.parts.bot.name,
+            &built.fence,
+            question.zone,
+            question.style,
+            built.labels.clone(),
+        );
         let mut results = Vec::new();
         for (place, call) in calls.iter().enumerate() {
             let lookup = match place {
-                ..MOST_CALLS => Lookup::parse(&call.name, &call.arguments, &built.labels),
+                ..MOST_CALLS => LookupCall::parse(&call.name, &call.arguments, &built.labels),
                 _ => Err(BadCall::TooMany),
             };
             let result = match lookup {
@@ -106,7 +114,7 @@ impl Answering {
         results
     }
 
-    async fn find_for(&self, question: &QuestionContext, lookup: Lookup) -> Finding {
+    async fn find_for(&self, question: &QuestionContext, lookup: LookupCall) -> LookupResult {
         let place = LookupScope {
             trigger: question.trigger().clone(),
             chat: question.chat.clone(),
@@ -116,7 +124,7 @@ impl Answering {
         let found = self.parts.store.read(move |conn| place.find(conn, lookup)).await;
         found.unwrap_or_else(|error| {
             tracing::warn!(%error, "a tool found nothing");
-            Finding::Messages(Vec::new())
+            LookupResult::Messages(Vec::new())
         })
     }
 }
@@ -132,12 +140,12 @@ fn after(spent: Spent, tokens: TokenUse) -> Spent {
 }
 
 fn offered() -> Vec<chime_llm::Tool> {
-    let tool = |tool: Tool| chime_llm::Tool {
+    let tool = |tool: LookupTool| chime_llm::Tool {
         name: tool.name(),
         description: tool.description(),
         parameters: tool.parameters(),
     };
-    Tool::ALL.into_iter().map(tool).collect()
+    LookupTool::ALL.into_iter().map(tool).collect()
 }
 
 /// Scope of a lookup: the chat of the trigger, and only messages before it.
@@ -150,30 +158,30 @@ struct LookupScope {
 }
 
 impl LookupScope {
-    fn find(&self, conn: &Reader, lookup: Lookup) -> chime_store::Result<Finding> {
+    fn find(&self, conn: &Reader, lookup: LookupCall) -> chime_store::Result<LookupResult> {
         let found = match lookup {
-            Lookup::Messages(ids) => self.messages(conn, &ids)?,
-            Lookup::ReplyChain(of) => self.reply_chain(conn, of)?,
-            Lookup::SmartContext { anchor, before, max_gap } => {
+            LookupCall::Messages(ids) => self.messages(conn, &ids)?,
+            LookupCall::ReplyChain(of) => self.reply_chain(conn, of)?,
+            LookupCall::SmartContext { anchor, before, max_gap } => {
                 let (anchor, before) = (self.message(conn, anchor)?, self.message(conn, before)?);
                 self.smart_context(conn, anchor, before, max_gap)?
             }
-            Lookup::Search { query: Some(query), from: None, span } if span.is_open() => {
+            LookupCall::Search { query: Some(query), from: None, span } if span.is_open() => {
                 return self.search(conn, &query);
             }
-            Lookup::Search { query, from, span } => {
+            LookupCall::Search { query, from, span } => {
                 self.search_within(conn, query.as_deref(), from.as_deref(), span)?
             }
-            Lookup::Summaries { about, tag, span } => {
+            LookupCall::Summaries { about, tag, span } => {
                 return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
             }
         };
         let mut told = Vec::new();
         for message in found.into_iter().filter(|stored| self.is_before(stored)) {
             let topic = self.topic(conn, &message)?;
-            told.push(Found { message, topic });
+            told.push(LookedUpMessage { message, topic });
         }
-        Ok(Finding::Messages(told))
+        Ok(LookupResult::Messages(told))
     }
 
     fn is_before(&self, stored: &StoredMessage) -> bool {
@@ -267,10 +275,10 @@ impl LookupScope {
         }
     }
 
-    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<Finding> {
+    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<LookupResult> {
         let found = self.recaller.recall(conn, &self.request(query))?.messages;
-        let found = found.into_iter().map(|one| Found { message: one.message, topic: one.topic });
-        Ok(Finding::Messages(found.collect()))
+        let found = found.into_iter().map(|one| LookedUpMessage { message: one.message, topic: one.topic });
+        Ok(LookupResult::Messages(found.collect()))
     }
 
     /// Messages of a member or a time: those that answer `query` best, then the newest others that hold a word of it.
@@ -279,7 +287,7 @@ impl LookupScope {
         conn: &Reader,
         query: Option<&str>,
         from: Option<&str>,
-        span: Span,
+        span: ClockSpan,
     ) -> chime_store::Result<Vec<StoredMessage>> {
         let (since, until) = self.moments(span);
         let author: Option<Vec<String>> = from.map(words_of);
@@ -314,7 +322,7 @@ impl LookupScope {
     }
 
     /// A span by the clocks of the chat, no further than the trigger.
-    fn moments(&self, span: Span) -> (Timestamp, Timestamp) {
+    fn moments(&self, span: ClockSpan) -> (Timestamp, Timestamp) {
         let now = self.trigger.message.sent_at.plus(Duration::from_secs(1));
         let since = span.since.map_or(Timestamp::from_secs(0), |at| self.zone.moment(at));
         (since, span.until.map_or(now, |at| self.zone.moment(at).min(now)))
@@ -326,8 +334,8 @@ impl LookupScope {
         conn: &Reader,
         about: Option<&str>,
         tag: Option<&str>,
-        span: Span,
-    ) -> chime_store::Result<Finding> {
+        span: ClockSpan,
+    ) -> chime_store::Result<LookupResult> {
         let mut minis = summaries::minis_between(conn, self.chat.key, self.moments(span), SESSIONS)?;
         if let Some(tag) = tag {
             let key = tags::normalized(tag, 1.0).map(|tag| tag.key).unwrap_or_default();
@@ -359,7 +367,7 @@ impl LookupScope {
             let text = members::named(&bullet.text, &names);
             lines.extend(self.citable(conn, text, &bullet.sources)?);
         }
-        Ok(Finding::Summaries(lines))
+        Ok(LookupResult::Summaries(lines))
     }
 
     fn stems(&self, text: &str) -> HashSet<String> {

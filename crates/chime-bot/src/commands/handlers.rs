@@ -288,7 +288,7 @@ fn explain(
         rests_on.extend(chime_store::concepts::grounds(conn, record.chat)?);
     }
     let extras = Extras { follow_up: follow_ups::find(conn, answer)?.map(Box::new), concepts };
-    let to = why::Reader { member: message.message.sender.id, zone, texts };
+    let to = why::WhyReader { member: message.message.sender.id, zone, texts };
     Ok(Some(Notice::Why { record: Box::new(record), used, extras, to, rests_on }))
 }
 
