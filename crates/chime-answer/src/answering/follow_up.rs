@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::followup::show::{question, sentence, suggestion_name, three_letters};
 use crate::followup::{
-    Ask, Earlier, Origin, Outcome, Reading, ReplyTo, Standpoint, Stored, Turn, answered, choose, classify, items,
-    lists_things, names_items, origin, repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, Earlier, FollowUpOutcome, FollowUpTurn, ReplyTo, Standpoint, Stored,
+    SuggestionOrigin, answered, choose, classify, items, lists_things, names_items, origin, repeats_title, resolve,
 };
 use crate::notices::notices;
 use chime_core::trigger::calls_bot;
@@ -49,7 +49,7 @@ pub struct FollowUpQuestion<'a> {
 /// A question with the suggestion that it follows up on.
 #[derive(Debug, Default)]
 pub struct FollowUpContext {
-    pub reading: Reading,
+    pub reading: ClassifiedQuestion,
     pub stored: Option<Stored>,
     /// Result, if the member replied to a clarifying question.
     settled: Option<FollowUp>,
@@ -86,13 +86,15 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
     let standpoint = Standpoint { member: asked.member, reply: reply.to, strand: &strand };
     let origin = match origin(&earlier, &standpoint) {
-        Origin::Open(candidates) => taken_part(conn, asked, candidates)?,
+        SuggestionOrigin::Open(candidates) => taken_part(conn, asked, candidates)?,
         known => known,
     };
     match origin {
-        Origin::Nothing => Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() }),
-        Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
-        Origin::Open(candidates) => {
+        SuggestionOrigin::Nothing => {
+            Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() })
+        }
+        SuggestionOrigin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
+        SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Anybody may mean the nearest suggestion.
@@ -134,7 +136,7 @@ fn going_on(
 }
 
 /// Returns `true` if the question is only a follow-up on a list. `since` is the number of messages since that list.
-fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
+fn goes_on(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
     let points = mentions.item.is_some() || mentions.person.is_some();
     // A pronoun refers to the last message.
@@ -168,13 +170,17 @@ fn talk_since(
 
 /// Returns the newest of other members' suggestions that this member followed up on before: then no clarifying
 /// question is needed.
-fn taken_part(conn: &Reader, asked: &FollowUpQuestion<'_>, candidates: Vec<AnswerId>) -> chime_store::Result<Origin> {
+fn taken_part(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    candidates: Vec<AnswerId>,
+) -> chime_store::Result<SuggestionOrigin> {
     for candidate in &candidates {
         if follow_ups::took_part(conn, *candidate, asked.member)? {
-            return Ok(Origin::Found(*candidate, FoundBy::Member));
+            return Ok(SuggestionOrigin::Found(*candidate, FoundBy::Member));
         }
     }
-    Ok(Origin::Open(candidates))
+    Ok(SuggestionOrigin::Open(candidates))
 }
 
 /// The message that a question replies to, as far as suggestions are concerned.
@@ -251,9 +257,9 @@ fn open(
     Ok(FollowUpContext { reading, open: Some(question), rests_on, ..FollowUpContext::default() })
 }
 
-fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> Reading {
+fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> ClassifiedQuestion {
     let language = two_letters(asked.language);
-    classify(&Ask { text: ask, generic: asked.generic, in_play, language })
+    classify(&ClassifierInput { text: ask, generic: asked.generic, in_play, language })
 }
 
 fn load(
@@ -316,8 +322,8 @@ impl FollowUpContext {
         if let Some(settled) = &self.settled {
             return settled.clone();
         }
-        let turn = Turn { ask, reading: &self.reading, stored: self.stored.as_ref() };
-        let Outcome { mut follow_up, .. } = resolve(&turn).asked_back();
+        let turn = FollowUpTurn { ask, reading: &self.reading, stored: self.stored.as_ref() };
+        let FollowUpOutcome { mut follow_up, .. } = resolve(&turn).asked_back();
         if let Some(open) = &self.open {
             follow_up.frame.clarification = Some(open.clone());
         }

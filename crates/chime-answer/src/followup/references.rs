@@ -1,6 +1,6 @@
 //! Resolves "he", "the same author", "that one" and "the second".
 
-use crate::followup::classify::Place;
+use crate::followup::classify::ItemPosition;
 use crate::followup::entities::is_same_name;
 use chime_core::{Evidence, Frame, Item, NamedEntity, Reference};
 
@@ -58,11 +58,11 @@ fn newest_person(shown: &[Item]) -> Option<String> {
 }
 
 /// Returns the items at positions of the newest list. Positions outside the list are ignored.
-pub fn at_places(places: &[(String, Place)], listed: &[Item]) -> Vec<(Item, Reference)> {
+pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Item, Reference)> {
     let found = places.iter().filter_map(|(said, place)| {
         let item = match place {
-            Place::Nth(nth) => listed.get(nth.checked_sub(1)?)?,
-            Place::Last => listed.last()?,
+            ItemPosition::Nth(nth) => listed.get(nth.checked_sub(1)?)?,
+            ItemPosition::Last => listed.last()?,
         };
         Some((item.clone(), reference(said, item.title(), Evidence::Position, SURE)))
     });
@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn a_place_that_the_list_does_not_have_means_nothing() {
         let books = shown(&[&[("A", ""), ("B", "")]]);
-        let places = [("the second".to_owned(), Place::Nth(2)), ("the fifth".to_owned(), Place::Nth(5))];
+        let places = [("the second".to_owned(), ItemPosition::Nth(2)), ("the fifth".to_owned(), ItemPosition::Nth(5))];
         let found: Vec<String> = at_places(&places, &books).into_iter().map(|(_, it)| it.means).collect();
         assert_eq!(found, ["B"]);
-        let last = [("the last one".to_owned(), Place::Last)];
+        let last = [("the last one".to_owned(), ItemPosition::Last)];
         assert_eq!(at_places(&last, &books)[0].1.means, "B");
     }
 

@@ -1,12 +1,12 @@
 //! Resolves a follow-up in a fixed order: extract, stored, reset, preserve, refine, item question, entities.
 
-use crate::followup::classify::Reading;
+use crate::followup::classify::ClassifiedQuestion;
 use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
 use crate::followup::item_question::mentioned;
 use crate::followup::preserve::{excluded, preserve, reset, restore};
 use crate::followup::references::{self, Pointed, reference};
 use crate::followup::signals::{is_generic_kind, refine};
-use crate::followup::words::{Token, tokens};
+use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{
     AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, NamedEntity, Price, Reset, Unclear,
     UsedSearch,
@@ -34,15 +34,15 @@ pub struct Stored {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct FollowUpTurn<'a> {
     pub ask: &'a str,
-    pub reading: &'a Reading,
+    pub reading: &'a ClassifiedQuestion,
     pub stored: Option<&'a Stored>,
 }
 
 /// A follow-up, and the part of it that is still open.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct FollowUpOutcome {
     pub follow_up: FollowUp,
     pub undecided: Option<Undecided>,
 }
@@ -57,7 +57,7 @@ pub struct Undecided {
     items: Vec<Item>,
 }
 
-pub fn resolve(turn: &Turn<'_>) -> Outcome {
+pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUpOutcome {
     let mut steps = Steps::extract(turn);
     steps.stored();
     steps.reset();
@@ -65,10 +65,10 @@ pub fn resolve(turn: &Turn<'_>) -> Outcome {
     steps.refine();
     steps.item_question();
     steps.entities();
-    Outcome { follow_up: steps.follow_up, undecided: steps.undecided }
+    FollowUpOutcome { follow_up: steps.follow_up, undecided: steps.undecided }
 }
 
-impl Outcome {
+impl FollowUpOutcome {
     /// Turns the open reference into a clarifying question.
     #[must_use]
     pub fn asked_back(mut self) -> Self {
@@ -95,11 +95,11 @@ impl Outcome {
 }
 
 /// Returns the index of the candidate that a member's reply to the clarifying question `pending` chooses.
-pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<usize> {
+pub fn choose(pending: &Clarification, ask: &str, reading: &ClassifiedQuestion) -> Option<usize> {
     let found = tokens(ask);
     let named = |name: &String| {
         let name = tokens(name);
-        let telling = |token: &Token| token.word.chars().count() > 2;
+        let telling = |token: &FoldedToken| token.word.chars().count() > 2;
         name.iter().any(|word| telling(word) && found.iter().any(|said| said.word == word.word))
     };
     let mut hits = pending.candidates.iter().enumerate().filter(|(_, name)| named(name));
@@ -107,8 +107,8 @@ pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<u
         return Some(at);
     }
     let nth = reading.mentions.places.first().map(|(_, place)| match place {
-        crate::followup::classify::Place::Nth(nth) => nth.saturating_sub(1),
-        crate::followup::classify::Place::Last => pending.candidates.len().saturating_sub(1),
+        crate::followup::classify::ItemPosition::Nth(nth) => nth.saturating_sub(1),
+        crate::followup::classify::ItemPosition::Last => pending.candidates.len().saturating_sub(1),
     });
     let number = || found.first()?.word.parse::<usize>().ok()?.checked_sub(1);
     nth.or_else(number).filter(|at| *at < pending.candidates.len())
@@ -123,12 +123,12 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
         candidates: open.candidates,
         items: std::mem::take(&mut follow_up.items),
     };
-    Outcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
+    FollowUpOutcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
 }
 
 /// The follow-up while it is resolved.
 struct Steps<'a> {
-    turn: &'a Turn<'a>,
+    turn: &'a FollowUpTurn<'a>,
     /// `None` once the member starts over.
     stored: Option<&'a Stored>,
     follow_up: FollowUp,
@@ -137,7 +137,7 @@ struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// 1. Takes the frame from the question itself.
-    fn extract(turn: &'a Turn<'a>) -> Self {
+    fn extract(turn: &'a FollowUpTurn<'a>) -> Self {
         let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
         Self { turn, stored: turn.stored, follow_up, undecided: None }
     }

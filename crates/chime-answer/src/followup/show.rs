@@ -1,7 +1,7 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
 use crate::followup::preserve::FIELDS;
-use crate::followup::tables::Tables;
+use crate::followup::tables::FollowUpTables;
 use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
@@ -223,7 +223,7 @@ pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
 
 /// Returns the ISO 639-3 code for a two-letter language code.
 pub fn three_letters(code: &str) -> Option<&'static str> {
-    Tables::shipped().get(code)?;
+    FollowUpTables::shipped().get(code)?;
     let pairs = [
         ("en", "eng"),
         ("et", "est"),
