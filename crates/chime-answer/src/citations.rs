@@ -1,22 +1,22 @@
 //! Checks the citations of an answer and adds its sources.
 //!
 //! A valid citation becomes a numbered link to its message; an invalid one is removed, with a note. One line at the
-//! end lists the sources. `tags` parses the forms in which models write citations, `sources` adds missing ones and
+//! end lists the sources. `citation_forms` parses the forms in which models write citations, `sources` adds missing ones and
 //! corrects wrong ones.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::bare;
+use crate::citation_forms::{MarkdownPiece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
 use crate::fences::closed;
 use crate::grounding::mark_unsourced;
 use crate::material::{CitationMaterial, TAG};
-use crate::own_list;
 use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
-use crate::tags::{MarkdownPiece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
+use crate::unbracketed_citations;
 use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
 
 /// Characters of a source stored with the answer.
@@ -89,7 +89,7 @@ pub fn check(
 
 /// Returns `answer` with its citations as links, and the ledger of the citations.
 fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
-    let (body, own_list) = own_list::split(answer);
+    let (body, own_list) = source_lists::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let body = closed(unfenced(&unticked(&body)));
     let tagged: String = pieces(&body)
@@ -118,7 +118,7 @@ fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Suppo
 fn tagged_prose(prose: &str, material: CitationMaterial<'_>) -> String {
     let numbered = numbers_in_tags(prose, |token| material.stays_as_written(token));
     let tagged = canonical(&numbered, |token| material.stays_as_written(token));
-    bare::in_tags(&tagged, material)
+    unbracketed_citations::in_tags(&tagged, material)
 }
 
 /// Returns the citation that `code` (a block or a span) stands for, if it holds only ids.

@@ -7,7 +7,7 @@
 #![recursion_limit = "256"]
 
 pub mod answering;
-mod bare;
+mod citation_forms;
 pub mod citations;
 pub mod concepts;
 pub mod delivery;
@@ -21,17 +21,17 @@ mod lines;
 pub mod material;
 pub mod notes;
 pub mod notices;
-mod own_list;
 pub mod plain;
 pub mod prompt;
 pub mod reader;
 pub mod recall;
+mod source_lists;
 mod sources;
 pub mod stream;
 pub mod support;
-mod tags;
 mod telling;
 pub mod tools;
+mod unbracketed_citations;
 pub mod uncertainty;
 mod used;
 pub mod voice;

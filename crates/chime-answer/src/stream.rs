@@ -81,7 +81,7 @@ fn open_bracket(answer: &str) -> Option<usize> {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn own_list() -> Regex {
-    let label = crate::own_list::LABEL;
+    let label = crate::source_lists::LABEL;
     Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))
         .expect("a valid pattern")
 }
