@@ -2,11 +2,11 @@
 
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
+use crate::extractive_ranking::Query;
 use crate::fences::closed;
 use crate::followup::show;
 use crate::job::{Blame, ModelFailure};
 use crate::notices::notices;
-use crate::telling::Query;
 use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::Bill;

@@ -2,8 +2,8 @@
 
 use crate::answering::ask::Answering;
 use crate::answering::question::QuestionContext;
+use crate::extractive_ranking::shared_words;
 use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_strand};
-use crate::telling::shared_words;
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
