@@ -10,11 +10,11 @@ use tracing::Instrument;
 
 use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
 use crate::answering::enrich::Enricher;
-use crate::answering::gone::{SaveOutcome, rests_on_what_is_gone};
 use crate::answering::introduction::{self, Introduction};
+use crate::answering::load_trigger::TriggerState;
 use crate::answering::long_strand::LongStrands;
-use crate::answering::open::TriggerState;
 use crate::answering::question::QuestionContext;
+use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
 use crate::answering::traffic::Lanes;
@@ -380,7 +380,7 @@ impl Answering {
             if !jobs::is_due(tx, &job)? {
                 return Ok(SaveOutcome::Ended);
             }
-            if rests_on_what_is_gone(tx, &record, &shown, revision)? {
+            if rests_on_forgotten(tx, &record, &shown, revision)? {
                 return Ok(SaveOutcome::Gone);
             }
             answers::save(tx, &record)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::answering::Answering;
-use crate::answering::open::{LoadedTrigger, TriggerState};
+use crate::answering::load_trigger::{LoadedTrigger, TriggerState};
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
@@ -28,9 +28,9 @@ impl Answering {
     }
 
     async fn transcribe_around(&self, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-        let (reading, parsed) = (Arc::new(self.reading()), parsed.clone());
+        let (loader, parsed) = (Arc::new(self.question_loader()), parsed.clone());
         let found = self.parts.store.read(move |conn| {
-            let TriggerState::Ready(opened) = reading.open(conn, at, &parsed)? else { return Ok(None) };
+            let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
             let spoken = untranscribed(conn, &opened.asked.trigger)?;
             Ok((!spoken.is_empty()).then_some((opened, spoken)))
         });

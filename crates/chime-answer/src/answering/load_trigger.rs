@@ -68,7 +68,7 @@ pub struct QuestionLoader {
 
 impl QuestionLoader {
     /// Reads the message `at`, for an answer.
-    pub fn open(
+    pub fn load_trigger(
         &self,
         conn: &Reader,
         at: MessageAt,

@@ -15,7 +15,7 @@ pub enum SaveOutcome {
 /// Returns `true` if a message of the window or of `also` was forgotten since the window was picked, or its author
 /// opted out. `revision` is the chat's revision when its messages were read; if it has not changed, the window is not
 /// checked again.
-pub fn rests_on_what_is_gone(
+pub fn rests_on_forgotten(
     conn: &Reader,
     record: &AnswerRecord,
     also: &[Seq],

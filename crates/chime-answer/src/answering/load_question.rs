@@ -6,7 +6,7 @@ use anyhow::Context;
 use futures::executor::block_on;
 
 use crate::answering::Answering;
-use crate::answering::open::{LoadedTrigger, QuestionLoader, TriggerState};
+use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
 use crate::answering::question::QuestionContext;
 use crate::reader;
 use chime_access::gateway::Purpose;
@@ -22,15 +22,15 @@ impl Answering {
         at: MessageAt,
         parsed: &ParsedTrigger,
     ) -> anyhow::Result<TriggerState<QuestionContext>> {
-        let (store, reading) = (self.parts.store.clone(), Arc::new(self.reading()));
+        let (store, loader) = (self.parts.store.clone(), Arc::new(self.question_loader()));
         let parsed = parsed.clone();
         let _place = self.places.acquire().await?;
-        tokio::task::spawn_blocking(move || found(&store, &reading, at, &parsed))
+        tokio::task::spawn_blocking(move || load(&store, &loader, at, &parsed))
             .await
             .context("working out what the trigger is about")?
     }
 
-    pub(super) fn reading(&self) -> QuestionLoader {
+    pub(super) fn question_loader(&self) -> QuestionLoader {
         let now = self.parts.clock.now();
         let model = self.parts.gateway.model_name(Purpose::Answer);
         let parameters = self.parts.gateway.server_facts(Purpose::Answer).parameters;
@@ -73,26 +73,26 @@ impl Answering {
 
 /// Picks the messages that a trigger is about, and reads the rest in parallel. All other work stays on one thread,
 /// since handing over each step takes longer than some of the steps.
-fn found(
+fn load(
     store: &Store,
-    reading: &Arc<QuestionLoader>,
+    loader: &Arc<QuestionLoader>,
     at: MessageAt,
     parsed: &ParsedTrigger,
 ) -> anyhow::Result<TriggerState<QuestionContext>> {
-    let opened: Arc<LoadedTrigger> = match store.read_here(|conn| reading.open(conn, at, parsed))? {
+    let opened: Arc<LoadedTrigger> = match store.read_here(|conn| loader.load_trigger(conn, at, parsed))? {
         TriggerState::Ready(opened) => Arc::from(opened),
         TriggerState::Gone => return Ok(TriggerState::Gone),
         TriggerState::Answered => return Ok(TriggerState::Answered),
         TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
     };
-    let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&opened));
+    let (second, also, about) = (store.clone(), Arc::clone(loader), Arc::clone(&opened));
     let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
-    let gathered = store.read_here(|conn| reading.gather(conn, &opened))?;
+    let gathered = store.read_here(|conn| loader.gather(conn, &opened))?;
     // Holds no read connection of the store.
     let focused = Focused::of(&gathered.history, &gathered.params);
-    let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
+    let windowed = store.read_here(|conn| Ok(loader.window(conn, &gathered, focused)))?;
     let beside = block_on(beside).context("reading what belongs to the trigger")??;
-    let question = store.read_here(|conn| reading.complete(conn, &opened, gathered, windowed, beside))?;
+    let question = store.read_here(|conn| loader.complete(conn, &opened, gathered, windowed, beside))?;
     Ok(TriggerState::Ready(Box::new(question)))
 }
 
