@@ -12,7 +12,7 @@ use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, 
 use crate::answering::enrich::Enricher;
 use crate::answering::introduction::{self, Introduction};
 use crate::answering::load_trigger::TriggerState;
-use crate::answering::long_strand::LongStrands;
+use crate::answering::long_thread::LongThreads;
 use crate::answering::question::QuestionContext;
 use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
@@ -85,7 +85,7 @@ pub struct AnsweringParts {
     pub redaction: Redaction,
     pub idle: SessionIdle,
     /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
-    pub strands: Option<LongStrands>,
+    pub strands: Option<LongThreads>,
     /// Whether a model is asked for the concepts of each answer.
     pub captures_concepts: bool,
     /// Transcribes what is spoken.

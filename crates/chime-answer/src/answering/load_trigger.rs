@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::answering::enrich::Enricher;
 use crate::answering::introduction::Introduction;
-use crate::answering::long_strand::LongStrands;
+use crate::answering::long_thread::LongThreads;
 use crate::lines::Style;
 use chime_access::Access;
 use chime_access::admission::served;
@@ -48,7 +48,7 @@ pub struct QuestionLoader {
     /// Time zone of chats that have set none.
     pub zone: Zone,
     /// `None`: long threads are never summarised.
-    pub strands: Option<LongStrands>,
+    pub strands: Option<LongThreads>,
     /// Name of the model, for which a token calibration may be stored.
     pub model: String,
     pub style: Style,

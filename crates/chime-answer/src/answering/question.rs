@@ -8,7 +8,7 @@ use crate::answering::concepts::ConceptScope;
 use crate::answering::enrich::{Subject, enrich};
 use crate::answering::follow_up::{self, FollowUpContext};
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader};
-use crate::answering::long_strand::OldestPart;
+use crate::answering::long_thread::OldestPart;
 use crate::lines::Style;
 use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};

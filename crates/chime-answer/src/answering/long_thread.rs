@@ -16,7 +16,7 @@ type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<Stran
 
 /// Source of the summaries of long threads.
 #[derive(Clone)]
-pub struct LongStrands {
+pub struct LongThreads {
     limits: StrandLimits,
     read: Arc<Read>,
 }
@@ -28,7 +28,7 @@ pub struct OldestPart {
     summary: Option<StrandSummary>,
 }
 
-impl LongStrands {
+impl LongThreads {
     pub fn new<F>(limits: StrandLimits, read: F) -> Self
     where
         F: Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<StrandSummary>> + Send + Sync + 'static,
