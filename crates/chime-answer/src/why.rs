@@ -36,7 +36,7 @@ pub struct UsedMessage {
 
 /// What else is told of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Extras {
+pub struct WhyExtras {
     pub follow_up: Option<Box<FollowUp>>,
     /// Labels of the concepts that the answer referenced.
     pub concepts: Vec<String>,
@@ -60,7 +60,7 @@ impl WhyReader {
 /// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
 /// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
 /// message of the record that is not among `used` is no longer kept.
-pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &Extras, to: WhyReader) -> String {
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &WhyExtras, to: WhyReader) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
         record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
@@ -421,7 +421,7 @@ mod tests {
             Left out: 1 message (no room), 2 messages (before a silence of 26 h).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record(), &used, &Extras::default(), told(1)));
+        .assert_eq(&why(&record(), &used, &WhyExtras::default(), told(1)));
     }
 
     #[test]
@@ -441,15 +441,19 @@ mod tests {
             sources: vec![SourceRef { id: "s4".to_owned(), text: "The red tent".to_owned() }],
             ..record()
         };
-        let told = why(&record, &[], &Extras::default(), told(1));
+        let told = why(&record, &[], &WhyExtras::default(), told(1));
         let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
         assert!(told.contains(line), "{told}");
         let kept = [
             used(9, None, "14:40", "x"),
             UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
         ];
-        let told =
-            why(&record, &kept, &Extras::default(), WhyReader { member: UserId(1), zone: here(), texts: texts("eng") });
+        let told = why(
+            &record,
+            &kept,
+            &WhyExtras::default(),
+            WhyReader { member: UserId(1), zone: here(), texts: texts("eng") },
+        );
         let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
         assert!(told.contains(line), "{told}");
@@ -458,7 +462,7 @@ mod tests {
     #[test]
     fn why_is_told_in_the_language_of_the_chat() {
         let used = [used(1, None, "-3d 14:02", "Welches *Restaurant*?"), used(4, None, "14:55", "Das Thai?")];
-        let told = why(&record(), &used, &Extras::default(), WhyReader { texts: texts("deu"), ..told(1) });
+        let told = why(&record(), &used, &WhyExtras::default(), WhyReader { texts: texts("deu"), ..told(1) });
         expect![[r#"
             Diese Nachrichten habe ich benutzt:
 
@@ -504,7 +508,7 @@ mod tests {
             }],
             ..record()
         };
-        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], &Extras::default(), told(1));
+        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], &WhyExtras::default(), told(1));
         assert!(told.contains("it is about what was asked, found by its words and its meaning, cited"), "{told}");
         assert!(
             told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
@@ -526,12 +530,12 @@ mod tests {
             I used no earlier message for this answer.
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record, &[], &Extras::default(), told(1)));
+        .assert_eq(&why(&record, &[], &WhyExtras::default(), told(1)));
     }
 
     #[test]
     fn why_of_an_apology_names_no_model() {
         let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
-        assert!(why(&record, &[], &Extras::default(), told(1)).contains("No model gave a usable answer, 2.1 s."));
+        assert!(why(&record, &[], &WhyExtras::default(), told(1)).contains("No model gave a usable answer, 2.1 s."));
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::followup::show::{question, sentence, suggestion_name, three_letters};
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, Earlier, FollowUpOutcome, FollowUpTurn, ReplyTo, Standpoint, Stored,
-    SuggestionOrigin, answered, choose, classify, items, lists_things, names_items, origin, repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpOutcome, FollowUpTurn, ReplyTo, StoredSuggestion,
+    SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
+    repeats_title, resolve,
 };
 use crate::notices::notices;
 use chime_core::trigger::calls_bot;
@@ -50,7 +51,7 @@ pub struct FollowUpQuestion<'a> {
 #[derive(Debug, Default)]
 pub struct FollowUpContext {
     pub reading: ClassifiedQuestion,
-    pub stored: Option<Stored>,
+    pub stored: Option<StoredSuggestion>,
     /// Result, if the member replied to a clarifying question.
     settled: Option<FollowUp>,
     /// Clarifying question about suggestions made to other members.
@@ -75,7 +76,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     for suggestion in &suggestions {
         in_session = in_session && is_in_session(conn, asked, suggestion, idle)?;
         let messages = messages_of(conn, asked, suggestion)?;
-        earlier.push(Earlier {
+        earlier.push(EarlierSuggestion {
             answer: suggestion.answer,
             chain: suggestion.chain,
             asked_by: suggestion.asked_by,
@@ -84,7 +85,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
         });
     }
     let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
-    let standpoint = Standpoint { member: asked.member, reply: reply.to, strand: &strand };
+    let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, strand: &strand };
     let origin = match origin(&earlier, &standpoint) {
         SuggestionOrigin::Open(candidates) => taken_part(conn, asked, candidates)?,
         known => known,
@@ -110,7 +111,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
 fn going_on(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    earlier: &[Earlier],
+    earlier: &[EarlierSuggestion],
     answer: AnswerId,
     found_by: FoundBy,
 ) -> chime_store::Result<FollowUpContext> {
@@ -157,7 +158,7 @@ fn goes_on(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> boo
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    earlier: &[Earlier],
+    earlier: &[EarlierSuggestion],
     answer: AnswerId,
 ) -> chime_store::Result<usize> {
     let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
@@ -184,14 +185,14 @@ fn taken_part(
 }
 
 /// The message that a question replies to, as far as suggestions are concerned.
-struct Replied {
+struct RepliedSuggestion {
     to: ReplyTo,
     /// The clarifying question that it replies to.
     pending: Option<(AnswerId, FollowUp)>,
 }
 
-fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<Replied> {
-    let plain = |to| Ok(Replied { to, pending: None });
+fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<RepliedSuggestion> {
+    let plain = |to| Ok(RepliedSuggestion { to, pending: None });
     let message = &asked.trigger.message;
     let Some(parent) = message.reply_to else { return plain(ReplyTo::Nothing) };
     let Some(answer) = outbox::by_message(conn, message.chat, parent)?.and_then(|part| part.answer) else {
@@ -204,7 +205,7 @@ fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
     let Some(follow_up) = follow_ups::find(conn, answer)? else { return plain(ReplyTo::OtherAnswer) };
     let to = follow_up.follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
     let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
-    Ok(Replied { to, pending })
+    Ok(RepliedSuggestion { to, pending })
 }
 
 /// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
@@ -267,7 +268,7 @@ fn load(
     asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
     found_by: FoundBy,
-) -> chime_store::Result<Option<Stored>> {
+) -> chime_store::Result<Option<StoredSuggestion>> {
     let found = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
     let of_answer = found.into_iter().find(|suggestion| suggestion.answer == answer);
     let suggestion = match of_answer {
@@ -280,7 +281,7 @@ fn load(
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
     let text = answers::find(conn, answer)?.map(|record| record.text).unwrap_or_default();
-    Ok(Some(Stored { answer, found_by, frame, used, listed, shown, last_item, text }))
+    Ok(Some(StoredSuggestion { answer, found_by, frame, used, listed, shown, last_item, text }))
 }
 
 fn is_in_session(
@@ -306,7 +307,7 @@ fn messages_of(
     Ok(seqs)
 }
 
-fn rests_on(earlier: &[Earlier], answer: AnswerId) -> Vec<Seq> {
+fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
     earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
 }
 

@@ -38,7 +38,7 @@ pub struct Gathered {
 }
 
 /// Data that a trigger needs whatever it is about. It is read while the window is picked.
-pub struct Beside {
+pub struct TriggerFacts {
     /// `None` if the question only points at the conversation, or nothing could be read.
     looked: Option<Looked>,
     enrichment: Enrichment,
@@ -50,7 +50,7 @@ pub struct Beside {
     spent: Spent,
 }
 
-pub struct Windowed {
+pub struct PickedWindow {
     window: ContextWindow,
     oldest_part: OldestPart,
 }
@@ -111,7 +111,7 @@ impl QuestionLoader {
         Ok(Gathered { history: Arc::new(history), params })
     }
 
-    pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Beside> {
+    pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<TriggerFacts> {
         let LoadedTrigger { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
         let subject = Subject {
@@ -121,7 +121,7 @@ impl QuestionLoader {
             ask: ask.clone(),
             now: self.now,
         };
-        Ok(Beside {
+        Ok(TriggerFacts {
             looked: if *generic { None } else { self.look(conn, opened, row.zone(self.zone)) },
             enrichment: enrich(conn, &self.enrichers, &subject),
             scope: ConceptScope::load(
@@ -145,7 +145,7 @@ impl QuestionLoader {
     }
 
     /// Builds the window around the focus. A summary replaces the oldest part of a long thread if there is one.
-    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
+    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> PickedWindow {
         let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
         let window = window_around(conn, (history, focused), params, &self.recaller, |strand| {
@@ -153,7 +153,7 @@ impl QuestionLoader {
             oldest_part = strands.find(conn, history.trigger.chat, strand);
             oldest_part.summarized(params.estimate)
         });
-        Windowed { window, oldest_part }
+        PickedWindow { window, oldest_part }
     }
 
     pub fn complete(
@@ -161,14 +161,14 @@ impl QuestionLoader {
         conn: &Reader,
         opened: &LoadedTrigger,
         gathered: Gathered,
-        windowed: Windowed,
-        beside: Beside,
+        windowed: PickedWindow,
+        beside: TriggerFacts,
     ) -> chime_store::Result<QuestionContext> {
         let LoadedTrigger { chat: row, generic, revision, .. } = opened;
         let generic = *generic;
         let Gathered { history, params } = gathered;
-        let Windowed { window, oldest_part } = windowed;
-        let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
+        let PickedWindow { window, oldest_part } = windowed;
+        let TriggerFacts { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
         let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));

@@ -6,7 +6,7 @@ use chime_core::{AnswerId, FoundBy, Seq, UserId};
 
 /// An earlier suggestion in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierSuggestion {
     pub answer: AnswerId,
     /// The first answer of its chain of suggestions.
     pub chain: AnswerId,
@@ -19,7 +19,7 @@ pub struct Earlier {
 
 /// Facts about a question that select its suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standpoint<'a> {
+pub struct SuggestionQuery<'a> {
     pub member: UserId,
     pub reply: ReplyTo,
     /// The messages of the question's thread.
@@ -47,13 +47,14 @@ pub enum SuggestionOrigin {
 
 /// Returns the suggestion that the question replies to, else the newest of its thread, else the member's own of this
 /// session. `earlier` has the newest first.
-pub fn origin(earlier: &[Earlier], from: &Standpoint<'_>) -> SuggestionOrigin {
+pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> SuggestionOrigin {
     match from.reply {
         ReplyTo::Suggestion(answer) => return SuggestionOrigin::Found(answer, FoundBy::Reply),
         ReplyTo::OtherAnswer => return SuggestionOrigin::Nothing,
         ReplyTo::Nothing | ReplyTo::Member => {}
     }
-    let in_strand: Vec<&Earlier> = earlier.iter().filter(|it| !it.messages.is_disjoint(from.strand)).collect();
+    let in_strand: Vec<&EarlierSuggestion> =
+        earlier.iter().filter(|it| !it.messages.is_disjoint(from.strand)).collect();
     // If several members ask at once, a thread may hold several chains: each member continues the chain they took part
     // in.
     let own_chain = in_strand.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
@@ -81,15 +82,26 @@ mod tests {
         AnswerId(ulid::Ulid(number))
     }
 
-    fn earlier(number: u128, asked_by: i64, messages: &[u32], in_session: bool) -> Earlier {
+    fn earlier(number: u128, asked_by: i64, messages: &[u32], in_session: bool) -> EarlierSuggestion {
         let messages = messages.iter().map(|seq| Seq(*seq)).collect();
-        Earlier { answer: answer(number), chain: answer(number), asked_by: UserId(asked_by), messages, in_session }
+        EarlierSuggestion {
+            answer: answer(number),
+            chain: answer(number),
+            asked_by: UserId(asked_by),
+            messages,
+            in_session,
+        }
     }
 
-    fn decide(earlier: &[Earlier], member: i64, replied_to: Option<u128>, strand: &[u32]) -> SuggestionOrigin {
+    fn decide(
+        earlier: &[EarlierSuggestion],
+        member: i64,
+        replied_to: Option<u128>,
+        strand: &[u32],
+    ) -> SuggestionOrigin {
         let strand: BTreeSet<Seq> = strand.iter().map(|seq| Seq(*seq)).collect();
         let reply = replied_to.map_or(ReplyTo::Nothing, |number| ReplyTo::Suggestion(answer(number)));
-        origin(earlier, &Standpoint { member: UserId(member), reply, strand: &strand })
+        origin(earlier, &SuggestionQuery { member: UserId(member), reply, strand: &strand })
     }
 
     #[test]
@@ -111,7 +123,7 @@ mod tests {
     fn where_members_ask_at_once_each_goes_on_with_the_own_run() {
         let ann = earlier(1, 10, &[11], true);
         let ben = earlier(2, 20, &[21], true);
-        let cheaper = Earlier { chain: answer(1), ..earlier(3, 30, &[31], true) };
+        let cheaper = EarlierSuggestion { chain: answer(1), ..earlier(3, 30, &[31], true) };
         let all = [cheaper, ben, ann];
         assert_eq!(decide(&all, 10, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Strand));
         assert_eq!(decide(&all, 20, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(2), FoundBy::Strand));
@@ -129,7 +141,7 @@ mod tests {
     #[test]
     fn a_reply_to_something_else_is_about_that() {
         let (strand, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
-        let from = |reply, strand| Standpoint { member: UserId(10), reply, strand };
+        let from = |reply, strand| SuggestionQuery { member: UserId(10), reply, strand };
         let all = [earlier(1, 10, &[11], true)];
         assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &strand)), SuggestionOrigin::Nothing);
         assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), SuggestionOrigin::Nothing);

@@ -4,7 +4,7 @@ use crate::followup::classify::ClassifiedQuestion;
 use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
 use crate::followup::item_question::mentioned;
 use crate::followup::preserve::{excluded, preserve, reset, restore};
-use crate::followup::references::{self, Pointed, reference};
+use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::signals::{is_generic_kind, refine};
 use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{
@@ -18,7 +18,7 @@ const NAMED_CONFIDENCE: f64 = 0.95;
 
 /// The suggestion that a question may follow up on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
+pub struct StoredSuggestion {
     pub answer: AnswerId,
     pub found_by: FoundBy,
     pub frame: Frame,
@@ -37,7 +37,7 @@ pub struct Stored {
 pub struct FollowUpTurn<'a> {
     pub ask: &'a str,
     pub reading: &'a ClassifiedQuestion,
-    pub stored: Option<&'a Stored>,
+    pub stored: Option<&'a StoredSuggestion>,
 }
 
 /// A follow-up, and the part of it that is still open.
@@ -130,7 +130,7 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
 struct Steps<'a> {
     turn: &'a FollowUpTurn<'a>,
     /// `None` once the member starts over.
-    stored: Option<&'a Stored>,
+    stored: Option<&'a StoredSuggestion>,
     follow_up: FollowUp,
     undecided: Option<Undecided>,
 }
@@ -231,22 +231,22 @@ impl<'a> Steps<'a> {
     }
 
     /// Resolves the pronoun in "Is that one open on Mondays?"
-    fn pronoun_of_item(&mut self, stored: &Stored) {
+    fn pronoun_of_item(&mut self, stored: &StoredSuggestion) {
         let mentions = &self.turn.reading.mentions;
         let Some(said) = mentions.item.as_deref() else { return self.without_item() };
         match references::item(&stored.listed, stored.last_item.as_ref()) {
-            Pointed::Resolved(item, by, confidence) => {
+            PronounTarget::Resolved(item, by, confidence) => {
                 self.follow_up.references.push(reference(said, item.title(), by, confidence));
                 self.follow_up.items = vec![item];
                 self.frame().intent = Intent::ItemQuestion;
             }
             // "It" alone may mean anything in the conversation.
-            Pointed::Undecided(items) if mentions.item_is_plain => {
+            PronounTarget::Undecided(items) if mentions.item_is_plain => {
                 let candidates = items.iter().map(|item| item.title().to_owned()).collect();
                 self.frame().intent = Intent::ItemQuestion;
                 self.undecided = Some(Undecided { about: Unclear::Item, said: said.to_owned(), candidates, items });
             }
-            Pointed::Undecided(_) | Pointed::Nothing => self.without_item(),
+            PronounTarget::Undecided(_) | PronounTarget::Nothing => self.without_item(),
         }
     }
 
@@ -293,22 +293,22 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn pronoun_of_person(&mut self, stored: &Stored, said: &str) {
+    fn pronoun_of_person(&mut self, stored: &StoredSuggestion, said: &str) {
         let mut known = references::person(&stored.frame, &stored.shown, stored.last_item.as_ref());
-        if known == Pointed::Nothing {
+        if known == PronounTarget::Nothing {
             known = match named_in_answer(&stored.text).as_slice() {
-                [] => Pointed::Nothing,
-                [only] => Pointed::Resolved(only.clone(), Evidence::Only, IN_TEXT_CONFIDENCE),
-                several => Pointed::Undecided(several.to_vec()),
+                [] => PronounTarget::Nothing,
+                [only] => PronounTarget::Resolved(only.clone(), Evidence::Only, IN_TEXT_CONFIDENCE),
+                several => PronounTarget::Undecided(several.to_vec()),
             };
         }
         match known {
-            Pointed::Nothing => return,
-            Pointed::Resolved(name, by, confidence) => {
+            PronounTarget::Nothing => return,
+            PronounTarget::Resolved(name, by, confidence) => {
                 self.follow_up.references.push(reference(said, &name, by, confidence));
                 self.follow_up.frame.entities = vec![NamedEntity::person(name)];
             }
-            Pointed::Undecided(candidates) => {
+            PronounTarget::Undecided(candidates) => {
                 self.follow_up.frame.entities.clear();
                 let said = said.to_owned();
                 self.undecided = Some(Undecided { about: Unclear::Person, said, candidates, items: Vec::new() });
@@ -317,7 +317,7 @@ impl<'a> Steps<'a> {
         self.search_by_entity(stored);
     }
 
-    fn search_by_entity(&mut self, stored: &Stored) {
+    fn search_by_entity(&mut self, stored: &StoredSuggestion) {
         self.frame().intent = Intent::EntitySearch;
         if self.follow_up.frame.kind.as_deref().is_none_or(is_generic_kind) {
             self.follow_up.frame.kind.clone_from(&stored.frame.kind);

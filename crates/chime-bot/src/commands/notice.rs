@@ -1,6 +1,6 @@
 //! Notices and replies to commands.
 
-use chime_answer::why::{Extras, UsedMessage, WhyReader, why};
+use chime_answer::why::{UsedMessage, WhyExtras, WhyReader, why};
 use chime_answer::wording;
 use chime_core::texts::Texts;
 use chime_core::{AnswerRecord, ChatKey, CommandName, Seq};
@@ -16,7 +16,7 @@ pub enum Notice {
     Why {
         record: Box<AnswerRecord>,
         used: Vec<UsedMessage>,
-        extras: Extras,
+        extras: WhyExtras,
         to: WhyReader,
         /// Messages that the answer used. When one is forgotten, the text of this reply is deleted too.
         rests_on: Vec<Seq>,

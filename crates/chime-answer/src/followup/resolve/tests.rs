@@ -13,13 +13,13 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
     Item { id: ItemId { answer, position }, shown }
 }
 
-fn stored(ask: &str, items: &[(&str, &str, u64)]) -> Stored {
+fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
     let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
     let frame = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).follow_up.frame;
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
-    Stored {
+    StoredSuggestion {
         answer: NOW,
         found_by: FoundBy::Strand,
         frame,
@@ -31,7 +31,7 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> Stored {
     }
 }
 
-fn follow(ask: &str, stored: &Stored) -> FollowUpOutcome {
+fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUpOutcome {
     let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: true, language: None });
     resolve(&FollowUpTurn { ask, reading: &reading, stored: Some(stored) })
 }
