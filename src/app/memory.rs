@@ -59,7 +59,7 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
 }
 
 /// Returns the limits above which the oldest part of a thread is replaced by a summary; `None` without memory.
-pub fn strands(config: &MemoryConfig) -> Option<LongThreads> {
+pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
     let limits = StrandLimits { messages: config.max_history, tokens: MAX_STRAND_TOKENS };
     config.is_on.then(|| LongThreads::new(limits, strand_summary))
 }

@@ -85,7 +85,7 @@ pub struct AnsweringParts {
     pub redaction: Redaction,
     pub idle: SessionIdle,
     /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
-    pub strands: Option<LongThreads>,
+    pub long_threads: Option<LongThreads>,
     /// Whether a model is asked for the concepts of each answer.
     pub captures_concepts: bool,
     /// Transcribes what is spoken.

@@ -84,8 +84,8 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
             in_session,
         });
     }
-    let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
-    let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, strand: &strand };
+    let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
+    let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
     let origin = match origin(&earlier, &standpoint) {
         SuggestionOrigin::Open(candidates) => taken_part(conn, asked, candidates)?,
         known => known,

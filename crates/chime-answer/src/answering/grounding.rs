@@ -3,7 +3,7 @@
 use crate::answering::ask::Answering;
 use crate::answering::question::QuestionContext;
 use crate::extractive_ranking::shared_words;
-use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_strand};
+use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread};
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
@@ -19,8 +19,8 @@ impl Answering {
         let texts: Vec<String> = texts.chain(added).collect();
         let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
         let similarity = similarities.into_iter().reduce(f64::max);
-        let has_anchor_or_strand = has_anchor_or_strand(&question.window);
-        guard(GroundingEvidence { has_anchor_or_strand, similarity, measure })
+        let has_anchor_or_thread = has_anchor_or_thread(&question.window);
+        guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
     }
 }
 

@@ -40,7 +40,7 @@ impl Answering {
                 ..self.parts.params.clone()
             },
             zone: self.parts.zone,
-            strands: self.parts.strands.clone(),
+            long_threads: self.parts.long_threads.clone(),
             style: reader::style_for(parameters, model),
             model: model.to_owned(),
             bot: self.parts.bot.id,

@@ -48,7 +48,7 @@ pub struct QuestionLoader {
     /// Time zone of chats that have set none.
     pub zone: Zone,
     /// `None`: long threads are never summarised.
-    pub strands: Option<LongThreads>,
+    pub long_threads: Option<LongThreads>,
     /// Name of the model, for which a token calibration may be stored.
     pub model: String,
     pub style: Style,

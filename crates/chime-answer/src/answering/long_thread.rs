@@ -36,15 +36,15 @@ impl LongThreads {
         Self { limits, read: Arc::new(read) }
     }
 
-    /// Returns the oldest part of `strand` and its summary. If the summary cannot be read, the thread is used without
+    /// Returns the oldest part of `thread` and its summary. If the summary cannot be read, the thread is used without
     /// one.
-    pub fn find(&self, conn: &Reader, chat: ChatKey, strand: &[StrandMessage]) -> OldestPart {
-        let messages = oldest_part(strand, self.limits);
+    pub fn find(&self, conn: &Reader, chat: ChatKey, thread: &[StrandMessage]) -> OldestPart {
+        let messages = oldest_part(thread, self.limits);
         if messages.is_empty() {
             return OldestPart::default();
         }
         let summary = (self.read)(conn, chat, &messages).unwrap_or_else(|error| {
-            tracing::warn!(%error, "answering without the summary of a long strand");
+            tracing::warn!(%error, "answering without the summary of a long thread");
             None
         });
         OldestPart { messages, summary }

@@ -148,9 +148,9 @@ impl QuestionLoader {
     pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> PickedWindow {
         let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
-        let window = window_around(conn, (history, focused), params, &self.recaller, |strand| {
-            let strands = self.strands.as_ref()?;
-            oldest_part = strands.find(conn, history.trigger.chat, strand);
+        let window = window_around(conn, (history, focused), params, &self.recaller, |thread| {
+            let long_threads = self.long_threads.as_ref()?;
+            oldest_part = long_threads.find(conn, history.trigger.chat, thread);
             oldest_part.summarized(params.estimate)
         });
         PickedWindow { window, oldest_part }

@@ -23,7 +23,7 @@ pub struct SuggestionQuery<'a> {
     pub member: UserId,
     pub reply: ReplyTo,
     /// The messages of the question's thread.
-    pub strand: &'a BTreeSet<Seq>,
+    pub thread: &'a BTreeSet<Seq>,
 }
 
 /// The message that a question replies to.
@@ -53,12 +53,12 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Sugg
         ReplyTo::OtherAnswer => return SuggestionOrigin::Nothing,
         ReplyTo::Nothing | ReplyTo::Member => {}
     }
-    let in_strand: Vec<&EarlierSuggestion> =
-        earlier.iter().filter(|it| !it.messages.is_disjoint(from.strand)).collect();
+    let in_thread: Vec<&EarlierSuggestion> =
+        earlier.iter().filter(|it| !it.messages.is_disjoint(from.thread)).collect();
     // If several members ask at once, a thread may hold several chains: each member continues the chain they took part
     // in.
-    let own_chain = in_strand.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
-    if let Some(found) = in_strand.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
+    let own_chain = in_thread.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
+    if let Some(found) = in_thread.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
         return SuggestionOrigin::Found(found.answer, FoundBy::Strand);
     }
     if from.reply == ReplyTo::Member {
@@ -97,15 +97,15 @@ mod tests {
         earlier: &[EarlierSuggestion],
         member: i64,
         replied_to: Option<u128>,
-        strand: &[u32],
+        thread: &[u32],
     ) -> SuggestionOrigin {
-        let strand: BTreeSet<Seq> = strand.iter().map(|seq| Seq(*seq)).collect();
+        let thread: BTreeSet<Seq> = thread.iter().map(|seq| Seq(*seq)).collect();
         let reply = replied_to.map_or(ReplyTo::Nothing, |number| ReplyTo::Suggestion(answer(number)));
-        origin(earlier, &SuggestionQuery { member: UserId(member), reply, strand: &strand })
+        origin(earlier, &SuggestionQuery { member: UserId(member), reply, thread: &thread })
     }
 
     #[test]
-    fn a_reply_goes_before_the_strand_and_the_strand_before_the_member() {
+    fn a_reply_goes_before_the_thread_and_the_thread_before_the_member() {
         let all = [earlier(3, 30, &[31, 32], true), earlier(2, 20, &[21, 22], true), earlier(1, 10, &[11, 12], true)];
         assert_eq!(decide(&all, 30, Some(1), &[21]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
         assert_eq!(decide(&all, 30, None, &[12, 22, 50]), SuggestionOrigin::Found(answer(2), FoundBy::Strand));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_session_ended_only_a_reply_or_the_strand_leads_back() {
+    fn after_the_session_ended_only_a_reply_or_the_thread_leads_back() {
         let old = [earlier(1, 10, &[11], false)];
         assert_eq!(decide(&old, 10, None, &[]), SuggestionOrigin::Nothing);
         assert_eq!(decide(&old, 10, None, &[11]), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
@@ -140,11 +140,11 @@ mod tests {
 
     #[test]
     fn a_reply_to_something_else_is_about_that() {
-        let (strand, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
-        let from = |reply, strand| SuggestionQuery { member: UserId(10), reply, strand };
+        let (thread, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
+        let from = |reply, thread| SuggestionQuery { member: UserId(10), reply, thread };
         let all = [earlier(1, 10, &[11], true)];
-        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &strand)), SuggestionOrigin::Nothing);
+        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &thread)), SuggestionOrigin::Nothing);
         assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), SuggestionOrigin::Nothing);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &strand)), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
     }
 }
