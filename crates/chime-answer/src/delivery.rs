@@ -50,7 +50,7 @@ pub struct PartState {
     pub moves: u32,
     /// `true` if it has neither formatting nor buttons that Telegram could refuse.
     pub is_plain: bool,
-    /// Whether it goes to a topic of a private chat: outside of the topic the same person reads it, and nobody else.
+    /// `true` for a topic of a private chat: the same person reads the chat outside of the topic, and nobody else.
     pub is_in_private_topic: bool,
 }
 

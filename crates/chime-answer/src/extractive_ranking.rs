@@ -46,7 +46,7 @@ pub struct Query<'a> {
     /// Without the bot's name.
     pub ask: &'a str,
     pub bot: &'a BotIdentity,
-    /// Finds what is said in other words or in another language, where there is a model.
+    /// Embedding model, for matches in other words or another language. `None` if there is none.
     pub embedder: Option<&'a Embedder>,
 }
 
@@ -136,7 +136,7 @@ impl QueryWords {
         Self { matched: said.iter().map(share).collect(), is_empty: asked.is_empty(), counts }
     }
 
-    /// What an entry is worth for saying something at all.
+    /// Returns the score of an entry for its number of content words.
     fn telling(&self, place: usize) -> f64 {
         let count = self.counts.get(place).copied().unwrap_or_default().min(ENOUGH_WORDS);
         SAYS_SOMETHING * count as f64 / ENOUGH_WORDS as f64
@@ -192,8 +192,8 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entr
     (0..cosines.len()).map(score).collect()
 }
 
-/// How much of the ask the entry at `place` takes over from what it goes on from: the message it replies to, else what
-/// somebody else asked just before.
+/// Returns the share of a match that the entry at `place` inherits from the message it continues: the one it replies
+/// to, else a question that another member asked just before.
 fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
     let Some(entry) = window.entries.get(place) else { return 0.0 };
     let message = &entry.message.message;

@@ -59,7 +59,7 @@ pub struct PromptInput<'a> {
     pub window: &'a ContextWindow,
     /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: &'a Recalled,
-    /// What was worked out of the ask; none where it is taken as it stands.
+    /// Result of resolving the question as a follow-up; `None` if it is taken literally.
     pub follow_up: Option<&'a FollowUp>,
     /// The concepts in scope, one per line, latest first.
     pub concepts: &'a [String],

@@ -34,7 +34,7 @@ pub struct UsedMessage {
     pub link: Option<String>,
 }
 
-/// What else is told of an answer.
+/// Further data about an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WhyExtras {
     pub follow_up: Option<Box<FollowUp>>,
@@ -42,7 +42,7 @@ pub struct WhyExtras {
     pub concepts: Vec<String>,
 }
 
-/// Who is told.
+/// The member who sent `/why`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WhyReader {
     pub member: UserId,
@@ -57,9 +57,9 @@ impl WhyReader {
     }
 }
 
-/// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
-/// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
-/// message of the record that is not among `used` is no longer kept.
+/// Renders the sources of the answer in `record`: each message of the focus and each cited one with a quote, the reason
+/// and a link, then the surroundings in one line, the hidden messages, and tokens and time. `to` is the member who sent
+/// `/why`. A message of the record that is not in `used` is no longer stored.
 pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &WhyExtras, to: WhyReader) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =

@@ -86,7 +86,7 @@ pub struct AnsweringParts {
     pub idle: SessionIdle,
     /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
     pub long_threads: Option<LongThreads>,
-    /// Whether a model is asked for the concepts of each answer.
+    /// `true` if a model extracts the concepts of each answer.
     pub captures_concepts: bool,
     /// Transcribes what is spoken.
     pub voice: Arc<Voice>,

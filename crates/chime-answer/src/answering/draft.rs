@@ -50,7 +50,7 @@ impl Draft {
         if self.is_help { format_own(text) } else { format_parts(text, urls, names) }
     }
 
-    /// Whether a model wrote it.
+    /// Returns `true` if a model wrote it.
     pub fn is_of_a_model(&self) -> bool {
         self.status == AnswerStatus::Answered && self.bill.is_some()
     }
@@ -110,8 +110,8 @@ pub fn answered(
     }
 }
 
-/// The answer without a model: the messages that it would rest on, with what was worked out of the question; or what the bot
-/// is, for somebody who greets it or asks that.
+/// Returns the answer without a model: the messages that it would use, with the resolved follow-up; or a help text for
+/// somebody who greets the bot or asks about it.
 pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.chat.speaks();
     // In a reply the words are about the message that is replied to.
@@ -128,13 +128,13 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// What the bot is and does, without a model.
+/// Returns a help text about the bot, without a model.
 fn introduced(username: &str, is_private: bool, language: Language) -> Draft {
     let markdown = wording::help(username, is_private, texts(language.code()));
     Draft { model: "offline".to_owned(), is_help: true, ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// A question back, which needs no model.
+/// Returns a clarifying question, which needs no model.
 pub fn clarifying(question: String) -> Draft {
     Draft::own(AnswerStatus::Answered, question)
 }

@@ -113,8 +113,8 @@ fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrig
     parsed
 }
 
-/// A trigger of `chat` as it is read for an answer, and whether its ask only points at the conversation. `zone` is that of chats
-/// that have none of their own.
+/// Returns the question of a trigger of `chat`, and `true` if it only points at the conversation. `zone` is the time
+/// zone of chats that have none of their own.
 pub fn asked(
     conn: &Reader,
     trigger: StoredMessage,

@@ -86,7 +86,7 @@ pub struct QuestionContext {
     pub recalled: Recalled,
     /// Token budget of the window, by our estimate.
     pub room: usize,
-    /// The suggestion that the ask goes on with.
+    /// The suggestion that the question may follow up on.
     pub going_on: FollowUpContext,
     pub scope: ConceptScope,
     /// Usage records of the calls before the final answer, to be stored with it.
@@ -269,7 +269,7 @@ impl QuestionContext {
         self.trigger().message.sender.id
     }
 
-    /// What the answer may cite: the messages of the window, what was recalled, and what was looked up.
+    /// Returns the sources that the answer may cite: the messages of the window, and the recalled and looked-up ones.
     pub fn citable(&self) -> Vec<Citable> {
         let cite = |stored: &StoredMessage| Citable {
             id: SourceId::message(stored.seq.0),
