@@ -1,8 +1,8 @@
 //! Checks the citations of an answer and adds its sources.
 //!
 //! A valid citation becomes a numbered link to its message; an invalid one is removed, with a note. One line at the
-//! end lists the sources. `citation_forms` parses the forms in which models write citations, `sources` adds missing ones and
-//! corrects wrong ones.
+//! end lists the sources. `citation_forms` parses the forms in which models write citations, `sources` adds
+//! missing ones and corrects wrong ones.
 
 use std::sync::LazyLock;
 

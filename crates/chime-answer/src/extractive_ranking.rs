@@ -165,8 +165,8 @@ fn stems(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns how much each entry means the same as the ask, 0 to 1; 0 for all where none is close. A question for a number is
-/// also answered by what states one.
+/// Returns the similarity of meaning of each entry to the question, 0 to 1; 0 for all if none is close. An entry with a
+/// number also matches a question for a number.
 fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entry) -> bool) -> Vec<f64> {
     let asked = query.embedder.map(|embedder| embedder.embed(query.ask)).unwrap_or_default();
     let cosine = |entry: &Entry| match query.embedder {

@@ -201,8 +201,8 @@ impl Answering {
     /// Returns the part of `completion` that can be shown.
     ///
     /// # Errors
-    /// [`ModelFailure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
-    /// citations.
+    /// [`ModelFailure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds
+    /// only citations.
     fn usable(
         &self,
         question: &mut QuestionContext,

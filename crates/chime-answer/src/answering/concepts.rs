@@ -57,7 +57,7 @@ pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> chi
     Ok(concepts::is_unscanned(tx, record.id)? && jobs::add(tx, &job, record.created_at)?)
 }
 
-/// Notes the concepts that an answer referenced and brings them into the scope of its conversation. Logs what goes wrong.
+/// Stores the concepts that an answer referenced and adds them to the scope of its conversation. Errors are logged.
 pub fn refer(tx: &Writer<'_>, key: ContextKey, answer: AnswerId, referenced: &[ConceptId], now: Timestamp) {
     if referenced.is_empty() {
         return;

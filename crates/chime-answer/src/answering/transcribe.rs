@@ -16,8 +16,8 @@ const JUST_BEFORE: usize = 8;
 const MOST: usize = 3;
 
 impl Answering {
-    /// Has the trigger `at`, what it replies to and what was said just before it transcribed, where they are spoken and the
-    /// trigger is to be answered. It only enriches, and takes no longer than fetching a file and a call of the model.
+    /// Transcribes the voice messages among the trigger `at`, the message it replies to and those just before it, if the
+    /// trigger is to be answered. Errors are logged and do not stop the answer.
     pub(super) async fn transcribe_nearby(&self, at: MessageAt, parsed: &ParsedTrigger) {
         if !self.parts.voice.transcribes() {
             return;
