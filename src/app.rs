@@ -243,7 +243,7 @@ impl Parts {
             lanes: lanes.clone(),
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
-            strands: memory::strands(&self.config.memory),
+            long_threads: memory::long_threads(&self.config.memory),
             captures_concepts,
             voice: Arc::clone(&voice),
         });

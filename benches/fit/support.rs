@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chime_answer::support::{Features, SUPPORTS, Support, WEIGHTS, probability};
+use chime_answer::support::{SUPPORTS, Support, SupportFeatures, WEIGHTS, probability};
 use chime_core::embed::Embedder;
 use chime_core::{Citable, SourceId, Timestamp};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ struct Labelled {
 
 /// Sentence paired with one message.
 struct Pair {
-    features: Features,
+    features: SupportFeatures,
     is_right: bool,
     fold: usize,
 }
@@ -32,7 +32,7 @@ struct Pair {
 /// Prints the fitted weights and their results on unseen sentences.
 pub fn run(file: &Path, folds: usize) -> Outcome<()> {
     let pairs = pairs(file, folds)?;
-    let mut examples = Examples::new(Features::default().len() - 1);
+    let mut examples = Examples::new(SupportFeatures::default().len() - 1);
     for pair in &pairs {
         let target = if pair.is_right { 1.0 } else { 0.0 };
         examples.row(pair.features[1..].iter().map(|value| *value as f32), target, 0.0);
@@ -41,7 +41,8 @@ pub fn run(file: &Path, folds: usize) -> Outcome<()> {
     println!("{} pairs, {} of them right", pairs.len(), pairs.iter().filter(|pair| pair.is_right).count());
     let all = weights(&fit(&examples, None, RESTRAINT));
     println!("weights {all:.2?}\nshipped {WEIGHTS:.2?}");
-    let by_fold: Vec<Features> = (0..folds).map(|fold| weights(&fit(&examples, Some(fold), RESTRAINT))).collect();
+    let by_fold: Vec<SupportFeatures> =
+        (0..folds).map(|fold| weights(&fit(&examples, Some(fold), RESTRAINT))).collect();
     println!("threshold   left out: precision recall   shipped: precision recall");
     for threshold in SHOWN {
         let least = f64::from(threshold) / 100.0;
@@ -53,7 +54,7 @@ pub fn run(file: &Path, folds: usize) -> Outcome<()> {
     Ok(())
 }
 
-fn weights(score: &Score) -> Features {
+fn weights(score: &Score) -> SupportFeatures {
     let mut weights = [score.bias; 7];
     for (weight, term) in weights[1..].iter_mut().zip(&score.terms) {
         *weight = term.weight;

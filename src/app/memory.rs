@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::app::{AppError, Parts, vectors as servers};
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{Enricher, LongStrands};
+use chime_answer::answering::{Enricher, LongThreads};
 use chime_bot::recap::worker::Recaps;
 use chime_core::config::{Config, EmbeddingConfig, MemoryConfig};
 use chime_core::embed::Embedder;
@@ -59,9 +59,9 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
 }
 
 /// Returns the limits above which the oldest part of a thread is replaced by a summary; `None` without memory.
-pub fn strands(config: &MemoryConfig) -> Option<LongStrands> {
+pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
     let limits = StrandLimits { messages: config.max_history, tokens: MAX_STRAND_TOKENS };
-    config.is_on.then(|| LongStrands::new(limits, strand_summary))
+    config.is_on.then(|| LongThreads::new(limits, strand_summary))
 }
 
 /// Returns the source of summary vectors.

@@ -104,7 +104,7 @@ fn decide(
     };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
     let Some(row) = chats::by_key(conn, trigger.chat)? else { return Ok(None) };
-    let (asked, _) = asked(conn, trigger.clone(), (&row, zone), &parsed(conn, &trigger)?)?;
+    let (asked, _) = asked(conn, trigger.clone(), &row, zone, &parsed(conn, &trigger)?)?;
     let answer = answers::to_trigger(conn, trigger.chat, trigger.seq)?;
     let calibration = match &answer {
         Some(answer) => usage::calibration(conn, &answer.model)?,

@@ -1,22 +1,22 @@
 //! Checks the citations of an answer and adds its sources.
 //!
 //! A valid citation becomes a numbered link to its message; an invalid one is removed, with a note. One line at the
-//! end lists the sources. `tags` parses the forms in which models write citations, `sources` adds missing ones and
-//! corrects wrong ones.
+//! end lists the sources. `citation_forms` parses the forms in which models write citations, `sources` adds
+//! missing ones and corrects wrong ones.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::bare;
+use crate::citation_forms::{MarkdownPiece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
 use crate::fences::closed;
 use crate::grounding::mark_unsourced;
-use crate::material::{Material, TAG, is_written};
-use crate::own_list;
+use crate::material::{CitationMaterial, TAG};
 use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
-use crate::tags::{Piece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
+use crate::unbracketed_citations;
 use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
 
 /// Characters of a source stored with the answer.
@@ -41,11 +41,10 @@ pub struct Checked {
 static TAGS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
-/// Matches an id in a tag, after the word `source:`.
-static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
+
 /// Returns `answer` with its valid citations as numbered links and without the others: the text of [`check`] without
 /// the lines below it.
-pub fn linked(answer: &str, material: Material<'_>) -> String {
+pub fn linked(answer: &str, material: CitationMaterial<'_>) -> String {
     link(answer, material, None).0
 }
 
@@ -61,9 +60,10 @@ pub struct CitationWords<'a> {
 /// link. Times show their day if it is not the day of `now`.
 pub fn check(
     answer: &str,
-    material: Material<'_>,
+    material: CitationMaterial<'_>,
     support: Option<&Support<'_>>,
-    (now, zone): (Timestamp, Zone),
+    now: Timestamp,
+    zone: Zone,
     words: CitationWords<'_>,
 ) -> Checked {
     let (linked, ledger) = link(answer, material, support);
@@ -88,24 +88,24 @@ pub fn check(
 }
 
 /// Returns `answer` with its citations as links, and the ledger of the citations.
-fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
-    let (body, own_list) = own_list::split(answer);
+fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
+    let (body, own_list) = source_lists::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let body = closed(unfenced(&unticked(&body)));
     let tagged: String = pieces(&body)
         .map(|piece| match piece {
-            Piece::Prose(prose) => tagged_prose(prose, material),
-            Piece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
+            MarkdownPiece::Prose(prose) => tagged_prose(prose, material),
+            MarkdownPiece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
         })
         .collect();
     let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, material, support));
     let linked: String = pieces(&tagged)
         .map(|piece| match piece {
-            Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
-                tags if stays_as_written(material, tags) => found[0].to_owned(),
+            MarkdownPiece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
+                tags if material.stays_as_written(tags) => found[0].to_owned(),
                 tags => ledger.render(&found["blanks"], tags),
             }),
-            Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
+            MarkdownPiece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
         })
         .collect();
     // Ids that the model cites only in its own list of sources are citations too.
@@ -115,15 +115,15 @@ fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>)
 }
 
 /// Returns `prose` with every citation in the canonical form.
-fn tagged_prose(prose: &str, material: Material<'_>) -> String {
-    let numbered = numbers_in_tags(prose, |token| stays_as_written(material, token));
-    let tagged = canonical(&numbered, |token| stays_as_written(material, token));
-    bare::in_tags(&tagged, material)
+fn tagged_prose(prose: &str, material: CitationMaterial<'_>) -> String {
+    let numbered = numbers_in_tags(prose, |token| material.stays_as_written(token));
+    let tagged = canonical(&numbered, |token| material.stays_as_written(token));
+    unbracketed_citations::in_tags(&tagged, material)
 }
 
 /// Returns the citation that `code` (a block or a span) stands for, if it holds only ids.
-fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
-    let is_written = |token: &str| stays_as_written(material, token);
+fn span_of_ids(code: &str, material: CitationMaterial<'_>) -> Option<String> {
+    let is_written = |token: &str| material.stays_as_written(token);
     let token = code.trim_matches('`').trim();
     let is_source = SourceId::parse(token).is_some_and(|id| material.given.iter().any(|source| source.id == id));
     if is_source && !is_written(token) {
@@ -137,19 +137,9 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
     source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
 }
 
-/// Returns `true` if a member wrote `token` in the chat, where it means something else. A tag in square brackets with
-/// a valid id is always a citation, so that a member cannot disable citations by writing one.
-fn stays_as_written(material: Material<'_>, token: &str) -> bool {
-    let is_tag = token.starts_with(['[', '【']);
-    let was_given =
-        |id: &str| material.source_id(id).is_some_and(|id| material.given.iter().any(|source| source.id == id));
-    let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
-    !is_ours && is_written(material.given, token)
-}
-
 /// The citations found so far.
 struct Ledger<'a> {
-    material: Material<'a>,
+    material: CitationMaterial<'a>,
     generated: Vec<String>,
     /// Valid sources; the number of a source is its position, counted from 1.
     valid: Vec<&'a Citable>,
@@ -159,7 +149,7 @@ struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// Returns adjacent `tags` as numbered links after `blanks`; empty if none is valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
-        let numbers = self.enter(ids(tags, self.material).into_iter());
+        let numbers = self.enter(self.material.cited_ids(tags).into_iter());
         if numbers.is_empty() {
             return String::new();
         }
@@ -169,7 +159,7 @@ impl<'a> Ledger<'a> {
 
     /// Records `tags` in code, where no link can be.
     fn note(&mut self, tags: &str) -> String {
-        self.enter(ids(tags, self.material).into_iter());
+        self.enter(self.material.cited_ids(tags).into_iter());
         String::new()
     }
 
@@ -200,18 +190,6 @@ impl<'a> Ledger<'a> {
         self.valid.push(source);
         Some(self.valid.len())
     }
-}
-
-/// Returns the ids in `tags`. In a tag with a valid id, other words may be the author's name and are skipped.
-pub(super) fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
-    let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
-    let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
-    let is_name = |id: &str| {
-        has_ours
-            && SourceId::parse(id).is_none()
-            && material.labels.names().any(|name| name.split_whitespace().any(|word| word == id))
-    };
-    cited.into_iter().filter(|id| !is_name(id)).collect()
 }
 
 fn numbered(number: usize, source: &Citable) -> String {
@@ -308,7 +286,7 @@ mod tests {
     }
 
     fn checked(answer: &str, given: &[Citable]) -> Checked {
-        check(answer, Material { given, labels: &labels(), ask: None }, None, (moment("15:00"), here()), ENGLISH)
+        check(answer, CitationMaterial { given, labels: &labels(), ask: None }, None, moment("15:00"), here(), ENGLISH)
     }
 
     #[test]
@@ -378,7 +356,7 @@ mod tests {
     #[test]
     fn no_number_of_the_prompt_is_left() {
         let (given, labels) = (given(), labels());
-        let material = Material { given: &given, labels: &labels, ask: SourceId::parse("m7") };
+        let material = CitationMaterial { given: &given, labels: &labels, ask: SourceId::parse("m7") };
         for (answer, text) in [
             ("Thai [3].", r"Thai \[1\]."),
             ("Thai [source: 3; 9].", r"Thai \[1\]."),
@@ -392,7 +370,7 @@ mod tests {
             ("You ask for Thai [source: m7].", "You ask for Thai."),
             ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
         ] {
-            let found = check(answer, material, None, (moment("15:00"), here()), ENGLISH).text;
+            let found = check(answer, material, None, moment("15:00"), here(), ENGLISH).text;
             assert!(found.starts_with(text), "{answer}: {found}");
         }
     }
@@ -428,13 +406,13 @@ mod tests {
     #[test]
     fn code_stays_what_it_is() {
         let (given, labels) = (given(), labels());
-        let material = Material { given: &given, labels: &labels, ask: None };
+        let material = CitationMaterial { given: &given, labels: &labels, ask: None };
         for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
             let text = format!("Write {code} there.");
-            assert_eq!(check(&text, material, None, (moment("15:00"), here()), ENGLISH).text, text);
+            assert_eq!(check(&text, material, None, moment("15:00"), here(), ENGLISH).text, text);
         }
         for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]")] {
-            let text = check(&format!("So {code} says."), material, None, (moment("15:00"), here()), ENGLISH).text;
+            let text = check(&format!("So {code} says."), material, None, moment("15:00"), here(), ENGLISH).text;
             assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
         }
     }

@@ -40,7 +40,7 @@ pub enum SendResult {
 
 /// State of a part before the result of an attempt is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct PartState {
     pub created_at: Timestamp,
     /// Earlier sends whose outcome is unknown.
     pub unknown_sends: u32,
@@ -50,12 +50,12 @@ pub struct Standing {
     pub moves: u32,
     /// `true` if it has neither formatting nor buttons that Telegram could refuse.
     pub is_plain: bool,
-    /// Whether it goes to a topic of a private chat: outside of the topic the same person reads it, and nobody else.
+    /// `true` for a topic of a private chat: the same person reads the chat outside of the topic, and nobody else.
     pub is_in_private_topic: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum SendStep {
     Record(MessageId),
     /// Keep it pending and retry at that time.
     RetryAt {
@@ -85,52 +85,52 @@ pub enum Step {
 
 /// Next step for the reaction that marks a reply as given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mark {
+pub enum ReactionStep {
     /// It was set, or cannot be.
     Done,
     Wait(Duration),
     Retry(Duration, String),
 }
 
-pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Step {
+pub fn after_send(result: SendResult, standing: PartState, now: Timestamp) -> SendStep {
     let age = now.since(standing.created_at);
     let pause = pause(standing.attempts);
     match result {
-        SendResult::Sent(message) => Step::Record(message),
-        SendResult::ReplyGone => Step::SendWithoutReply,
-        SendResult::ThreadGone(_) if standing.is_in_private_topic => Step::SendWithoutThread,
-        SendResult::ThreadGone(why) => Step::GiveUpVisibly(why),
-        SendResult::Migrated(to) if standing.moves == 0 => Step::Follow(to),
+        SendResult::Sent(message) => SendStep::Record(message),
+        SendResult::ReplyGone => SendStep::SendWithoutReply,
+        SendResult::ThreadGone(_) if standing.is_in_private_topic => SendStep::SendWithoutThread,
+        SendResult::ThreadGone(why) => SendStep::GiveUpVisibly(why),
+        SendResult::Migrated(to) if standing.moves == 0 => SendStep::Follow(to),
         // A chat migrates once; more ids in one attempt mean a cycle.
         SendResult::Migrated(to) => {
             let moved = SendResult::NotDelivered(format!("the chat is said to have moved on to {to}"));
             after_send(moved, standing, now)
         }
-        SendResult::Refused(_) if !standing.is_plain => Step::SendPlain,
-        SendResult::Refused(why) => Step::GiveUpVisibly(why),
-        SendResult::Impossible(why) => Step::GiveUp(why),
-        SendResult::Throttled(wait) if age + wait <= STALE_AFTER => Step::HoldChatUntil(now.plus(wait)),
+        SendResult::Refused(_) if !standing.is_plain => SendStep::SendPlain,
+        SendResult::Refused(why) => SendStep::GiveUpVisibly(why),
+        SendResult::Impossible(why) => SendStep::GiveUp(why),
+        SendResult::Throttled(wait) if age + wait <= STALE_AFTER => SendStep::HoldChatUntil(now.plus(wait)),
         SendResult::Throttled(wait) => {
-            Step::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
+            SendStep::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
         }
-        SendResult::NotDelivered(why) if age + pause <= STALE_AFTER => Step::RetryAt { at: now.plus(pause), why },
-        SendResult::NotDelivered(why) => Step::GiveUpVisibly(why),
+        SendResult::NotDelivered(why) if age + pause <= STALE_AFTER => SendStep::RetryAt { at: now.plus(pause), why },
+        SendResult::NotDelivered(why) => SendStep::GiveUpVisibly(why),
         SendResult::Unknown(why) if may_repeat(standing.unknown_sends, age) => {
-            Step::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why }
+            SendStep::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why }
         }
-        SendResult::Unknown(why) => Step::GiveUpUnknown(why),
+        SendResult::Unknown(why) => SendStep::GiveUpUnknown(why),
     }
 }
 
 /// Returns the next step for the reaction. `failure` is `None` if it was set; `age` is the age of the reply. Reactions
 /// are idempotent, so an unknown outcome is retried like any failure.
-pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> Mark {
+pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> ReactionStep {
     match failure {
-        Some(SendResult::Throttled(wait)) if age + wait <= MARK_STALE_AFTER => Mark::Wait(wait),
+        Some(SendResult::Throttled(wait)) if age + wait <= MARK_STALE_AFTER => ReactionStep::Wait(wait),
         Some(SendResult::NotDelivered(why) | SendResult::Unknown(why)) if age <= MARK_STALE_AFTER => {
-            Mark::Retry(pause(attempts), why)
+            ReactionStep::Retry(pause(attempts), why)
         }
-        _ => Mark::Done,
+        _ => ReactionStep::Done,
     }
 }
 
@@ -156,10 +156,10 @@ pub fn may_resume(unknown_sends: u32, age: Duration) -> bool {
 mod tests {
     use super::*;
 
-    fn standing(age_s: u64, unknown_sends: u32) -> (Standing, Timestamp) {
+    fn standing(age_s: u64, unknown_sends: u32) -> (PartState, Timestamp) {
         let created_at = Timestamp::from_secs(1_000_000);
         (
-            Standing { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false, is_in_private_topic: false },
+            PartState { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false, is_in_private_topic: false },
             created_at.plus(Duration::from_secs(age_s)),
         )
     }
@@ -168,16 +168,16 @@ mod tests {
     fn check(result: SendResult, age_s: u64, unknown_sends: u32, expected: &str) {
         let (standing, now) = standing(age_s, unknown_sends);
         let step = match after_send(result, standing, now) {
-            Step::Record(message) => format!("record {message}"),
-            Step::RetryAt { at, .. } => format!("retry after {:?}", at.since(now)),
-            Step::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
-            Step::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
-            Step::SendWithoutReply => "send without reply".to_owned(),
-            Step::SendWithoutThread => "send without thread".to_owned(),
-            Step::SendPlain => "send plain".to_owned(),
-            Step::Follow(chat) => format!("follow to {chat}"),
-            Step::GiveUp(why) => format!("give up: {why}"),
-            Step::GiveUpVisibly(why) | Step::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
+            SendStep::Record(message) => format!("record {message}"),
+            SendStep::RetryAt { at, .. } => format!("retry after {:?}", at.since(now)),
+            SendStep::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
+            SendStep::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
+            SendStep::SendWithoutReply => "send without reply".to_owned(),
+            SendStep::SendWithoutThread => "send without thread".to_owned(),
+            SendStep::SendPlain => "send plain".to_owned(),
+            SendStep::Follow(chat) => format!("follow to {chat}"),
+            SendStep::GiveUp(why) => format!("give up: {why}"),
+            SendStep::GiveUpVisibly(why) | SendStep::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
         };
         assert_eq!(step, expected);
     }
@@ -213,27 +213,30 @@ mod tests {
     fn what_is_refused_is_sent_plain_once_and_then_given_up_where_it_is_seen() {
         let (standing, now) = standing(0, 0);
         let refused = || SendResult::Refused("BUTTON_DATA_INVALID".to_owned());
-        assert_eq!(after_send(refused(), standing, now), Step::SendPlain);
-        let plain = Standing { is_plain: true, ..standing };
-        assert_eq!(after_send(refused(), plain, now), Step::GiveUpVisibly("BUTTON_DATA_INVALID".to_owned()));
+        assert_eq!(after_send(refused(), standing, now), SendStep::SendPlain);
+        let plain = PartState { is_plain: true, ..standing };
+        assert_eq!(after_send(refused(), plain, now), SendStep::GiveUpVisibly("BUTTON_DATA_INVALID".to_owned()));
     }
 
     #[test]
     fn a_chat_that_moves_in_circles_is_followed_once_and_then_tried_later() {
         let (standing, now) = standing(0, 0);
-        let moved = Standing { moves: 1, ..standing };
+        let moved = PartState { moves: 1, ..standing };
         let step = after_send(SendResult::Migrated(ChatId(-7)), moved, now);
-        assert!(matches!(step, Step::RetryAt { .. }), "{step:?}");
+        assert!(matches!(step, SendStep::RetryAt { .. }), "{step:?}");
     }
 
     #[test]
     fn the_reaction_is_tried_while_it_may_succeed() {
         let lost = || Some(SendResult::Unknown("cut".to_owned()));
-        let retry = Mark::Retry(Duration::from_millis(500), "cut".to_owned());
-        assert_eq!(after_mark(None, Duration::ZERO, 0), Mark::Done);
+        let retry = ReactionStep::Retry(Duration::from_millis(500), "cut".to_owned());
+        assert_eq!(after_mark(None, Duration::ZERO, 0), ReactionStep::Done);
         assert_eq!(after_mark(lost(), STALE_AFTER, 0), retry);
-        assert_eq!(after_mark(lost(), STALE_AFTER * 3, 0), Mark::Done);
-        assert_eq!(after_mark(Some(SendResult::Impossible("kicked".to_owned())), Duration::ZERO, 0), Mark::Done);
+        assert_eq!(after_mark(lost(), STALE_AFTER * 3, 0), ReactionStep::Done);
+        assert_eq!(
+            after_mark(Some(SendResult::Impossible("kicked".to_owned())), Duration::ZERO, 0),
+            ReactionStep::Done
+        );
     }
 
     #[test]

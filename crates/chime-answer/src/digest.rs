@@ -1,6 +1,6 @@
 //! The answer without a model: a list of the messages that best fit the question.
 
-use crate::telling::{Query, bullets, most_telling};
+use crate::extractive_ranking::{Query, bullets, most_telling};
 use chime_core::texts::{DigestTexts, Texts, filled};
 use chime_core::{Timestamp, Zone};
 use chime_relevance::context::ContextWindow;

@@ -18,10 +18,10 @@ mod signals;
 mod tables;
 mod words;
 
-pub use classify::{Ask, Reading, classify};
+pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
 pub use item_question::names_items;
 pub use items::{items, lists_things, repeats_title};
-pub use origin::{Earlier, Origin, ReplyTo, Standpoint, origin};
-pub use resolve::{Outcome, Stored, Turn, Undecided, answered, choose, resolve};
-pub use signals::Signals;
-pub use tables::Tables;
+pub use origin::{EarlierSuggestion, ReplyTo, SuggestionOrigin, SuggestionQuery, origin};
+pub use resolve::{FollowUpOutcome, FollowUpTurn, StoredSuggestion, Undecided, answered, choose, resolve};
+pub use signals::RefinementSignals;
+pub use tables::FollowUpTables;

@@ -31,9 +31,9 @@ pub enum Measure {
 
 /// Evidence that the chat holds an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Evidence {
+pub struct GroundingEvidence {
     /// `true` if the question replies to a message or belongs to a thread.
-    pub has_anchor_or_strand: bool,
+    pub has_anchor_or_thread: bool,
     /// Similarity of the question to the nearest text; `None` if there is no text.
     pub similarity: Option<f64>,
     pub measure: Measure,
@@ -65,9 +65,9 @@ pub fn min_similarity(measure: Measure) -> f64 {
 }
 
 /// Returns the reason why a question is not answered in a strict chat, or `None` if it is.
-pub fn guard(evidence: Evidence) -> Option<Guard> {
+pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
     match evidence.similarity {
-        _ if evidence.has_anchor_or_strand => None,
+        _ if evidence.has_anchor_or_thread => None,
         None => Some(Guard::NothingKnown),
         Some(similarity) if similarity < min_similarity(evidence.measure) => Some(Guard::LowSimilarity),
         Some(_) => None,
@@ -75,7 +75,7 @@ pub fn guard(evidence: Evidence) -> Option<Guard> {
 }
 
 /// Returns `true` if `window` holds the message that the question replies to, or a thread that it belongs to.
-pub fn has_anchor_or_strand(window: &ContextWindow) -> bool {
+pub fn has_anchor_or_thread(window: &ContextWindow) -> bool {
     let belongs = |entry: &Entry| match entry.reason {
         Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
         Reason::Chain | Reason::Strand | Reason::Bridge => entry.score >= SURE_STRAND,
@@ -154,15 +154,16 @@ mod tests {
 
     use super::*;
 
-    const NOTHING: Evidence = Evidence { has_anchor_or_strand: false, similarity: None, measure: Measure::Shipped };
+    const NOTHING: GroundingEvidence =
+        GroundingEvidence { has_anchor_or_thread: false, similarity: None, measure: Measure::Shipped };
 
     #[test]
     fn an_ask_that_nothing_known_is_about_is_not_answered() {
         assert_eq!(guard(NOTHING), Some(Guard::NothingKnown));
-        let similar = |similarity| guard(Evidence { similarity: Some(similarity), ..NOTHING });
+        let similar = |similarity| guard(GroundingEvidence { similarity: Some(similarity), ..NOTHING });
         assert_eq!(similar(MIN_SIMILARITY_SHIPPED - 0.01), Some(Guard::LowSimilarity));
         assert_eq!(similar(MIN_SIMILARITY_SHIPPED), None);
-        assert_eq!(guard(Evidence { has_anchor_or_strand: true, ..NOTHING }), None);
+        assert_eq!(guard(GroundingEvidence { has_anchor_or_thread: true, ..NOTHING }), None);
     }
 
     #[track_caller]

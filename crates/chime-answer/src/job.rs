@@ -10,8 +10,8 @@ const MAX_MODEL_ATTEMPTS: u32 = 3;
 /// Next step of an answer. `C` is a completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<C> {
-    /// Ask the model, and pass the outcome to [`Asking::ended`].
-    Ask(Asking),
+    /// Ask the model, and pass the outcome to [`ModelAttempt::ended`].
+    Ask(ModelAttempt),
     Reply(C),
     /// Reply with the messages of the window: no model is configured.
     Digest,
@@ -27,13 +27,13 @@ pub enum Step<C> {
 
 /// A call of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asking {
+pub struct ModelAttempt {
     pub window: WindowSize,
-    pub choice: Choice,
+    pub choice: ModelChoice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum ModelChoice {
     Best,
     Cheaper,
 }
@@ -63,7 +63,7 @@ pub enum Backend {
 
 /// Failure of a call of the model, after its own retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum ModelFailure {
     PromptTooLong,
     /// The answer cannot be shown: it repeats the prompt, or holds only reasoning or citations.
     Unusable,
@@ -95,25 +95,25 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
         Backend::NotNeeded(question) => Step::AskBack(question),
         Backend::Guarded(guard) => Step::Guard(guard),
         Backend::Spent(because) => Step::Refuse(because),
-        Backend::Model => Step::Ask(Asking { window: WindowSize::Full, choice: Choice::Best }),
-        Backend::Thrifty => Step::Ask(Asking { window: WindowSize::Halved, choice: Choice::Cheaper }),
+        Backend::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelChoice::Best }),
+        Backend::Thrifty => Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelChoice::Cheaper }),
     }
 }
 
-impl Asking {
+impl ModelAttempt {
     /// Returns the step after a call of the model.
-    pub fn ended<C>(self, outcome: Result<C, Failure>) -> Step<C> {
+    pub fn ended<C>(self, outcome: Result<C, ModelFailure>) -> Step<C> {
         match (outcome, self.window) {
             (Ok(completion), _) => Step::Reply(completion),
-            (Err(Failure::PromptTooLong), WindowSize::Full) => {
+            (Err(ModelFailure::PromptTooLong), WindowSize::Full) => {
                 Step::Ask(Self { window: WindowSize::Halved, choice: self.choice })
             }
-            (Err(Failure::PromptTooLong), _) => Step::Apologise(Blame::Passing),
-            (Err(Failure::Unusable), WindowSize::Full | WindowSize::Halved) => {
+            (Err(ModelFailure::PromptTooLong), _) => Step::Apologise(Blame::Passing),
+            (Err(ModelFailure::Unusable), WindowSize::Full | WindowSize::Halved) => {
                 Step::Ask(Self { window: WindowSize::Plainest, choice: self.choice })
             }
-            (Err(Failure::Unusable), WindowSize::Plainest) => Step::Apologise(Blame::NoAnswer),
-            (Err(Failure::Final(blame)), _) => Step::Apologise(blame),
+            (Err(ModelFailure::Unusable), WindowSize::Plainest) => Step::Apologise(Blame::NoAnswer),
+            (Err(ModelFailure::Final(blame)), _) => Step::Apologise(blame),
         }
     }
 }
@@ -122,8 +122,8 @@ impl Asking {
 mod tests {
     use super::*;
 
-    const FULL: Asking = Asking { window: WindowSize::Full, choice: Choice::Best };
-    const TOO_LONG: Result<&str, Failure> = Err(Failure::PromptTooLong);
+    const FULL: ModelAttempt = ModelAttempt { window: WindowSize::Full, choice: ModelChoice::Best };
+    const TOO_LONG: Result<&str, ModelFailure> = Err(ModelFailure::PromptTooLong);
 
     fn first(backend: Backend) -> Step<&'static str> {
         begin(0, backend)
@@ -133,7 +133,7 @@ mod tests {
     fn a_trigger_is_answered_by_the_model() {
         assert_eq!(first(Backend::Model), Step::Ask(FULL));
         assert_eq!(FULL.ended(Ok("Friday.")), Step::Reply("Friday."));
-        assert_eq!(FULL.ended::<&str>(Err(Failure::Final(Blame::Key))), Step::Apologise(Blame::Key));
+        assert_eq!(FULL.ended::<&str>(Err(ModelFailure::Final(Blame::Key))), Step::Apologise(Blame::Key));
     }
 
     #[test]
@@ -154,14 +154,14 @@ mod tests {
 
     #[test]
     fn a_prompt_that_is_too_long_is_halved_once() {
-        let halved = Asking { window: WindowSize::Halved, ..FULL };
+        let halved = ModelAttempt { window: WindowSize::Halved, ..FULL };
         assert_eq!(FULL.ended(TOO_LONG), Step::Ask(halved));
         assert_eq!(halved.ended(TOO_LONG), Step::Apologise(Blame::Passing));
     }
 
     #[test]
     fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
-        let thrifty = Asking { window: WindowSize::Halved, choice: Choice::Cheaper };
+        let thrifty = ModelAttempt { window: WindowSize::Halved, choice: ModelChoice::Cheaper };
         assert_eq!(first(Backend::Thrifty), Step::Ask(thrifty));
         assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::Passing));
     }

@@ -7,12 +7,13 @@
 #![recursion_limit = "256"]
 
 pub mod answering;
-mod bare;
+mod citation_forms;
 pub mod citations;
 pub mod concepts;
 pub mod delivery;
 pub mod digest;
 pub mod echo;
+mod extractive_ranking;
 mod fences;
 pub mod followup;
 pub mod grounding;
@@ -21,21 +22,20 @@ mod lines;
 pub mod material;
 pub mod notes;
 pub mod notices;
-mod own_list;
 pub mod plain;
 pub mod prompt;
 pub mod reader;
 pub mod recall;
+mod source_lists;
 mod sources;
 pub mod stream;
 pub mod support;
-mod tags;
-mod telling;
 pub mod tools;
+mod unbracketed_citations;
 pub mod uncertainty;
 mod used;
 pub mod voice;
 pub mod why;
 pub mod wording;
 
-pub use telling::shared_words;
+pub use extractive_ranking::shared_words;

@@ -1,11 +1,10 @@
 //! Formats messages for the prompt: `[4] Ana (14:02): text`, one message per line, numbered from 1 in each prompt.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::plain::{clean_name, clean_text, without_fence};
-use crate::prompt::Style;
 use chime_core::{
     ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
     without_citations,
@@ -22,6 +21,15 @@ const OWN_CHARS: usize = 160;
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
+
+/// Complexity of a prompt, by the size of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Messages have numbers, and the answer has to cite them.
+    Numbered,
+    /// Messages have no numbers: small models answer worse when asked for anything but the answer.
+    Plain,
+}
 
 /// Numbers and names that one prompt gives to messages and members.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +88,7 @@ impl Labels {
 }
 
 /// Writer of the message lines of one prompt.
-pub struct Transcript<'a> {
+pub struct PromptTranscript<'a> {
     bot_name: String,
     fence: &'a str,
     zone: Zone,
@@ -89,7 +97,7 @@ pub struct Transcript<'a> {
     shown_at: Option<Timestamp>,
 }
 
-impl<'a> Transcript<'a> {
+impl<'a> PromptTranscript<'a> {
     pub fn new(bot_name: &str, fence: &'a str, zone: Zone, style: Style) -> Self {
         Self { bot_name: clean_name(bot_name), fence, zone, style, labels: Labels::default(), shown_at: None }
     }
@@ -129,8 +137,7 @@ impl<'a> Transcript<'a> {
         let mut previous: Option<&StoredMessage> = None;
         for entry in window.entries.iter().filter(is_shown) {
             if self.style == Style::Numbered {
-                let left_out = (&window.left_out, window.known_from);
-                lines.extend(notes_between(previous, &entry.message, left_out, self.zone));
+                lines.extend(notes_between(previous, &entry.message, window, self.zone));
             }
             let message = &entry.message.message;
             let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
@@ -218,7 +225,7 @@ impl<'a> Transcript<'a> {
 fn notes_between(
     previous: Option<&StoredMessage>,
     next: &StoredMessage,
-    (left_out, known_from): (&BTreeSet<Seq>, Option<Seq>),
+    window: &ContextWindow,
     zone: Zone,
 ) -> Vec<String> {
     let now = next.message.sent_at;
@@ -227,8 +234,8 @@ fn notes_between(
     };
     let before = previous.message.sent_at;
     // Imported messages get high sequence numbers, which then do not count the messages between.
-    let hidden = if previous.seq < next.seq { left_out.range(previous.seq..next.seq).count() } else { 0 };
-    let more = if known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
+    let hidden = if previous.seq < next.seq { window.left_out.range(previous.seq..next.seq).count() } else { 0 };
+    let more = if window.known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
     let not_shown = match hidden {
         0 => None,
         1 => Some(format!("({more}1 message not shown)")),

@@ -7,7 +7,7 @@ use chime_core::Because;
 use chime_core::rows::{read, rows};
 
 rows! {
-    struct File {
+    struct NoticeCatalogue {
         language: Vec<Notices>,
     }
 }
@@ -65,8 +65,9 @@ pub fn notices(code: &str) -> &'static Notices {
 
 fn all() -> &'static [Notices] {
     // A file that does not parse would be empty; a test rules that out.
-    static ALL: LazyLock<Vec<Notices>> =
-        LazyLock::new(|| read::<File>(include_str!("notices.toml")).map(|file| file.language).unwrap_or_default());
+    static ALL: LazyLock<Vec<Notices>> = LazyLock::new(|| {
+        read::<NoticeCatalogue>(include_str!("notices.toml")).map(|file| file.language).unwrap_or_default()
+    });
     &ALL
 }
 

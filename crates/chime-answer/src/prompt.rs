@@ -8,8 +8,9 @@
 use std::collections::BTreeSet;
 
 use crate::followup::show;
-use crate::lines::{Labels, Transcript};
-use crate::material::Material;
+pub use crate::lines::Style;
+use crate::lines::{Labels, PromptTranscript};
+use crate::material::CitationMaterial;
 use crate::plain::{clean_name, one_line, without_fence};
 use crate::recall;
 use chime_core::prompts::{
@@ -32,15 +33,6 @@ const PLAIN_ANCHOR_CHARS: usize = 300;
 /// Most members that the prompt names as present. More would not be worth their tokens.
 const MOST_PEOPLE: usize = 12;
 
-/// Complexity of a prompt, by the size of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Messages have numbers, and the answer has to cite them.
-    Numbered,
-    /// Messages have no numbers: small models answer worse when asked for anything but the answer.
-    Plain,
-}
-
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
     pub bot_name: &'a str,
@@ -52,7 +44,7 @@ pub struct PromptInput<'a> {
     /// Messages whose photos are attached to the prompt.
     pub photos: &'a [Seq],
     /// Members who wrote lately. The prompt names those whom the question names.
-    pub people: &'a [Person],
+    pub people: &'a [PresentMember],
     pub style: Style,
     /// English name of the language to answer in; `None` if the question names one.
     pub language: Option<&'a str>,
@@ -67,7 +59,7 @@ pub struct PromptInput<'a> {
     pub window: &'a ContextWindow,
     /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: &'a Recalled,
-    /// What was worked out of the ask; none where it is taken as it stands.
+    /// Result of resolving the question as a follow-up; `None` if it is taken literally.
     pub follow_up: Option<&'a FollowUp>,
     /// The concepts in scope, one per line, latest first.
     pub concepts: &'a [String],
@@ -84,13 +76,13 @@ pub struct PromptInput<'a> {
 
 /// A member who wrote lately, for mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Person {
+pub struct PresentMember {
     pub name: String,
     /// Without `@`.
     pub username: Option<String>,
 }
 
-impl Person {
+impl PresentMember {
     /// Returns the members who wrote in `talk` since `since`, latest first.
     pub fn of_talk(talk: &[StoredMessage], since: Timestamp) -> Vec<Self> {
         let mut met = BTreeSet::new();
@@ -123,8 +115,8 @@ impl BuiltPrompt {
     }
 
     /// Returns the data that an answer to `ask` is checked against; `given` may be cited.
-    pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> Material<'a> {
-        Material { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
+    pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> CitationMaterial<'a> {
+        CitationMaterial { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
     }
 }
 
@@ -157,7 +149,7 @@ impl Filled {
 /// # Errors
 /// An operator's template fails for these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
-    let mut transcript = Transcript::new(input.bot_name, input.fence, input.zone, input.style);
+    let mut transcript = PromptTranscript::new(input.bot_name, input.fence, input.zone, input.style);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
     // Small models get notes, but no other memory.
     let is_wanted = |piece: &&Piece| match input.style {
@@ -183,7 +175,7 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
     let lines: Vec<String> = piece
         .lines
         .iter()
-        .map(|line| Transcript::new(input.bot_name, input.fence, input.zone, input.style).aside(&line.text))
+        .map(|line| PromptTranscript::new(input.bot_name, input.fence, input.zone, input.style).aside(&line.text))
         .collect();
     let topic = piece.topic.as_deref().map(clean_name);
     let told = |lines: &[String]| {
@@ -290,7 +282,11 @@ fn fitted(
     Ok(String::new())
 }
 
-fn recall(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
+fn recall(
+    prompts: &Prompts,
+    input: &PromptInput<'_>,
+    transcript: &mut PromptTranscript<'_>,
+) -> Result<Filled, PromptError> {
     let text = match recall::lines(input.recalled, transcript) {
         lines if lines.is_empty() || input.style == Style::Plain => lines,
         lines => prompts.recall(&RecallValues { fence: input.fence, lines: &lines })?,
@@ -300,7 +296,11 @@ fn recall(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcrip
 }
 
 /// Renders the window, after the summary of earlier messages of its thread.
-fn context(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
+fn context(
+    prompts: &Prompts,
+    input: &PromptInput<'_>,
+    transcript: &mut PromptTranscript<'_>,
+) -> Result<Filled, PromptError> {
     let summaries = input.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Context);
     let summaries = summaries.flat_map(|piece| piece.lines.iter().map(|line| transcript.aside(&line.text)));
     let mut lines: Vec<String> = summaries.collect();
@@ -322,11 +322,11 @@ fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let is_about_people = Languages::shipped().ours_in(input.ask) > 0;
-    let is_named = |person: &&Person| {
+    let is_named = |person: &&PresentMember| {
         let names = person.name.split_whitespace().chain(person.username.as_deref());
         is_about_people || names.map(str::to_lowercase).any(|name| words.contains(name.as_str()))
     };
-    let called = |person: &Person| match &person.username {
+    let called = |person: &PresentMember| match &person.username {
         Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),
         None => clean_name(&person.name),
     };
@@ -334,7 +334,11 @@ fn people(input: &PromptInput<'_>) -> Option<String> {
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
+fn ask(
+    prompts: &Prompts,
+    input: &PromptInput<'_>,
+    transcript: &mut PromptTranscript<'_>,
+) -> Result<Filled, PromptError> {
     if input.style == Style::Plain {
         return Ok(plain_ask(input, transcript));
     }
@@ -377,7 +381,7 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'
 
 /// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` With the
 /// asker's name there, a small model continues in their role.
-fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled {
+fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
     let about = (input.window.quoted.as_deref())
@@ -462,7 +466,7 @@ mod tests {
             grounding: Grounding::Open,
             topic: Some("Lake trip"),
             photos: &[],
-            people: &Person::of_talk(&history.recent, moment("-7d 00:00")),
+            people: &PresentMember::of_talk(&history.recent, moment("-7d 00:00")),
             style: Style::Numbered,
             language: Some("English"),
             now: trigger.message.sent_at,
@@ -735,7 +739,7 @@ mod tests {
         let mut window = get_smart_context(&history, &Params::new(estimate));
         window.entries.retain(|entry| entry.message.seq != Seq(2));
         (window.left_out, window.known_from) = (BTreeSet::from([Seq(2)]), Some(Seq(2)));
-        let lines = Transcript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered).window(&window, false);
+        let lines = PromptTranscript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered).window(&window, false);
         assert!(lines.contains("\n(more than 1 message not shown)\n"), "{lines}");
     }
 
@@ -747,7 +751,7 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger.clone(), recent, Vec::new());
         let window = get_smart_context(&history, &Params::new(estimate));
-        let lines = Transcript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered).window(&window, false);
+        let lines = PromptTranscript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered).window(&window, false);
         expect![[r#"
             (Monday 5 January 2026)
             [1] Eve m9 u0 Chime (10:00): fine

@@ -1,6 +1,6 @@
 //! Chooses the complexity of the prompt by the size of the model.
 
-use crate::prompt::Style;
+use crate::lines::Style;
 
 /// Parameters below which a model answers worse when asked for citations, and uses tools badly.
 const SMALL: u64 = 5_000_000_000;

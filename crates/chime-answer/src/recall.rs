@@ -1,6 +1,6 @@
 //! Renders the recall slot: old messages and summaries relevant to the question, in addition to the window.
 
-use crate::lines::Transcript;
+use crate::lines::PromptTranscript;
 use crate::plain::clean_name;
 use chime_core::{
     Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Zone, clip,
@@ -48,7 +48,7 @@ fn told(one: &RecalledSession) -> String {
 
 /// Returns the lines of the slot: the summaries, then the messages under their days. Lines of another forum topic name
 /// it.
-pub(super) fn lines(recalled: &Recalled, transcript: &mut Transcript<'_>) -> String {
+pub(super) fn lines(recalled: &Recalled, transcript: &mut PromptTranscript<'_>) -> String {
     let mut lines = Vec::new();
     for one in &recalled.sessions {
         let place = place(transcript.day(one.started_at), one.topic.as_deref());
@@ -64,7 +64,7 @@ pub(super) fn lines(recalled: &Recalled, transcript: &mut Transcript<'_>) -> Str
 /// gives its message, topic and most characters to show.
 pub(super) fn dated<'m>(
     messages: impl Iterator<Item = (&'m StoredMessage, Option<&'m str>, usize)>,
-    transcript: &mut Transcript<'_>,
+    transcript: &mut PromptTranscript<'_>,
 ) -> String {
     let mut lines = Vec::new();
     let mut heading = None;
@@ -135,7 +135,7 @@ pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::Style;
+    use crate::lines::Style;
     use chime_core::testkit::{CHAT_KEY, DAY_ONE, transcript};
     use chime_core::{Bullet, ChatKey, Seq, SessionId, estimate_tokens};
     use chime_relevance::retrieval::Features;
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_fits_stands_in_order_of_time_under_its_day() {
-        let mut transcript = Transcript::new("Chime", "CODE", Zone::UTC, Style::Numbered);
+        let mut transcript = PromptTranscript::new("Chime", "CODE", Zone::UTC, Style::Numbered);
         let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut transcript);
         let heads: Vec<&str> = shown.lines().map(|line| line.split(' ').next().unwrap_or(line)).collect();
         assert_eq!(heads, ["(Monday", "[1]", "[2]", "(Tuesday", "[3]"], "{shown}");
@@ -189,7 +189,7 @@ mod tests {
     fn a_summary_stands_before_the_messages_and_each_source_keeps_its_legs() {
         let found = Recalled { sessions: vec![session(CHAT_KEY)], ..recalled() };
         let kept = fitting(found, 1_000, estimate_tokens);
-        let shown = lines(&kept, &mut Transcript::new("Chime", "CODE", Zone::UTC, Style::Numbered));
+        let shown = lines(&kept, &mut PromptTranscript::new("Chime", "CODE", Zone::UTC, Style::Numbered));
         assert!(shown.starts_with("[s1] Summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
         let mut slots =
             [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];

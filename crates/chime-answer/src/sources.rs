@@ -4,9 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::citations::ids;
 use crate::grounding::sentences;
-use crate::material::{Material, TAG};
+use crate::material::{CitationMaterial, TAG};
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
 use chime_core::{Fences, SourceId};
 
@@ -18,7 +17,7 @@ static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)
 ///
 /// A sentence without a tag gets one if a source supports it. A tag whose source does not support its sentence is
 /// replaced by one that does. If there is none and the cited source is unrelated, the tag is removed.
-pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>) -> String {
+pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let (mut fences, mut has_code) = (Fences::default(), false);
     let mut last_added: Vec<SourceId> = Vec::new();
     let lines: Vec<String> = tagged
@@ -28,7 +27,7 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
             has_code |= is_code;
             match is_code || line.trim_start().starts_with(['#', '|']) {
                 true => line.to_owned(),
-                false => sourced_line(line, (material, support), &mut last_added),
+                false => sourced_line(line, material, support, &mut last_added),
             }
         })
         .collect();
@@ -45,7 +44,8 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
 /// Adds and corrects the tags of a line of prose.
 fn sourced_line(
     line: &str,
-    (material, support): (Material<'_>, &Support<'_>),
+    material: CitationMaterial<'_>,
+    support: &Support<'_>,
     last_added: &mut Vec<SourceId>,
 ) -> String {
     let mut tags: Vec<String> = Vec::new();
@@ -56,9 +56,9 @@ fn sourced_line(
     let sourced = |sentence: &String| match STAND_IN.is_match(sentence) {
         true => {
             last_added.clear();
-            with_checked_tags(sentence, &tags, (material, support))
+            with_checked_tags(sentence, &tags, material, support)
         }
-        false => with_found_tag(sentence, (material, support), last_added),
+        false => with_found_tag(sentence, material, support, last_added),
     };
     sentences(&line).iter().map(sourced).collect()
 }
@@ -66,7 +66,8 @@ fn sourced_line(
 /// Adds a tag to a sentence without one if a source supports it. Adjacent sentences with the same sources share a tag.
 fn with_found_tag(
     sentence: &str,
-    (material, support): (Material<'_>, &Support<'_>),
+    material: CitationMaterial<'_>,
+    support: &Support<'_>,
     last_added: &mut Vec<SourceId>,
 ) -> String {
     let ids: Vec<SourceId> = support.sources_of(sentence).into_iter().map(|place| material.given[place].id).collect();
@@ -77,7 +78,7 @@ fn with_found_tag(
 }
 
 /// Checks each tag of a sentence against the clause before it.
-fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Material<'_>, &Support<'_>)) -> String {
+fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
     for stand_in in STAND_IN.captures_iter(sentence) {
@@ -87,7 +88,7 @@ fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Mate
         out += clause;
         let tag = stand_in["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
         let claim = if support.is_checkable(clause) { clause } else { &words };
-        let kept = checked(tag, claim, (material, support));
+        let kept = checked(tag, claim, material, support);
         if !kept.is_empty() {
             out += &stand_in["blanks"];
             out += &kept;
@@ -97,12 +98,12 @@ fn with_checked_tags(sentence: &str, tags: &[String], (material, support): (Mate
 }
 
 /// Returns the tag to put behind `claim`: `tag` itself, one with another source, or an empty string.
-fn checked(tag: &str, claim: &str, (material, support): (Material<'_>, &Support<'_>)) -> String {
+fn checked(tag: &str, claim: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let place = |id: &str| {
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)
     };
-    let cited: Option<Vec<usize>> = ids(tag, material).into_iter().map(place).collect();
+    let cited: Option<Vec<usize>> = material.cited_ids(tag).into_iter().map(place).collect();
     // Invalid ids are removed later, with a note.
     let Some(cited) = cited.filter(|_| support.is_checkable(claim)) else { return tag.to_owned() };
     let scores = support.scores(claim);
@@ -149,7 +150,7 @@ mod tests {
         for source in &given {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
-        let material = Material { given: &given, labels: &labels, ask: None };
+        let material = CitationMaterial { given: &given, labels: &labels, ask: None };
         let support = Support::new(&given, "when does the ferry leave?", "Chime", &|_| Vec::new());
         assert_eq!(with_sources(tagged, material, &support), expected);
     }

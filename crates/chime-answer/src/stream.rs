@@ -81,7 +81,7 @@ fn open_bracket(answer: &str) -> Option<usize> {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn own_list() -> Regex {
-    let label = crate::own_list::LABEL;
+    let label = crate::source_lists::LABEL;
     Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))
         .expect("a valid pattern")
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::citations::linked;
     use crate::lines::Labels;
-    use crate::material::Material;
+    use crate::material::CitationMaterial;
 
     #[track_caller]
     fn shows(answer: &str, shown: &str) {
@@ -155,7 +155,7 @@ mod tests {
         fn what_is_shown_is_a_beginning_and_holds_no_open_tag(answer in r"([a-z .]{0,9}(\[source: m[0-9]\]|\[m1|【m1】|\(m2\)|\[|\]\()?){0,6}") {
             let shown = settled(&answer);
             prop_assert!(answer.starts_with(shown));
-            let checked = linked(shown, Material { given: &[], labels: &Labels::default(), ask: None });
+            let checked = linked(shown, CitationMaterial { given: &[], labels: &Labels::default(), ask: None });
             prop_assert!(!checked.contains("[source"), "{checked}");
         }
     }

@@ -29,9 +29,9 @@ pub const DOUBTFUL: f64 = 0.2;
 pub const UNRELATED: f64 = 0.05;
 /// Features of a source for a sentence: a constant; the shares of words found in the source and in its author's name;
 /// the cosine; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
-pub type Features = [f64; 7];
+pub type SupportFeatures = [f64; 7];
 /// Fitted by `cargo bench --bench fit -- --support` and rounded.
-pub const WEIGHTS: Features = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
+pub const WEIGHTS: SupportFeatures = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
 /// Factor of a word found only in the author's name, relative to one in the text.
 const NAMES_COUNT: f64 = 0.5;
 /// Share of a sentence that a second source must cover beyond the first.
@@ -96,7 +96,7 @@ pub type Embed<'a> = &'a (dyn Fn(&str) -> Vec<f32> + Sync);
 
 /// Sources prepared for comparison with sentences.
 pub struct Support<'a> {
-    sources: Vec<Prepared>,
+    sources: Vec<PreparedSource>,
     question: String,
     asked: BTreeSet<String>,
     /// Weight of each word: higher if fewer sources contain it.
@@ -104,7 +104,7 @@ pub struct Support<'a> {
     embed: Embed<'a>,
 }
 
-struct Prepared {
+struct PreparedSource {
     words: BTreeSet<String>,
     /// Words of the author's name: "Ana brings the cake" is supported by Ana's "I bring the cake".
     name: BTreeSet<String>,
@@ -116,9 +116,9 @@ struct Prepared {
 
 impl<'a> Support<'a> {
     pub fn new(sources: &[Citable], question: &str, bot_name: &str, embed: Embed<'a>) -> Self {
-        let prepared: Vec<Prepared> = sources
+        let prepared: Vec<PreparedSource> = sources
             .iter()
-            .map(|source| Prepared {
+            .map(|source| PreparedSource {
                 words: telling_words(&source.text),
                 name: telling_words(&source.name),
                 is_question: source.text.trim_end().ends_with(['?', '？', '؟']),
@@ -139,7 +139,7 @@ impl<'a> Support<'a> {
     /// sentence without content words, and for the bot's own messages.
     pub fn scores(&self, sentence: &str) -> Vec<f64> {
         let features = self.features(sentence);
-        let score = |(source, features): (&Prepared, &Features)| match source.is_own {
+        let score = |(source, features): (&PreparedSource, &SupportFeatures)| match source.is_own {
             true => 0.0,
             false => probability(features, &WEIGHTS),
         };
@@ -172,7 +172,7 @@ impl<'a> Support<'a> {
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
         let covered = &self.sources.get(first)?.words;
         let rest: Vec<&String> = words.iter().filter(|word| !covered.contains(*word)).collect();
-        let adds = |source: &Prepared| -> f64 {
+        let adds = |source: &PreparedSource| -> f64 {
             rest.iter().filter(|word| source.words.contains(**word)).map(|word| self.weight(word)).sum()
         };
         (self.sources.iter().enumerate())
@@ -190,7 +190,7 @@ impl<'a> Support<'a> {
 
     /// Returns the features of each source for `sentence`, in the order of [`WEIGHTS`]; empty for a sentence without
     /// content words.
-    pub fn features(&self, sentence: &str) -> Vec<Features> {
+    pub fn features(&self, sentence: &str) -> Vec<SupportFeatures> {
         let words = telling_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
         if total <= 0.0 {
@@ -201,7 +201,7 @@ impl<'a> Support<'a> {
         let share = |is_counted: &dyn Fn(&String) -> bool| -> f64 {
             words.iter().filter(|word| is_counted(word)).map(|word| self.weight(word)).sum::<f64>() / total
         };
-        let of_source = |source: &Prepared| {
+        let of_source = |source: &PreparedSource| {
             let covered = share(&|word| source.words.contains(word));
             let named = share(&|word| source.name.contains(word) && !source.words.contains(word));
             let agreeing = numbers.iter().filter(|number| source.words.contains(**number)).count();
@@ -230,7 +230,7 @@ pub fn best(scores: &[f64]) -> Option<usize> {
     (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))
 }
 
-pub fn probability(features: &Features, weights: &Features) -> f64 {
+pub fn probability(features: &SupportFeatures, weights: &SupportFeatures) -> f64 {
     let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
     1.0 / (1.0 + (-sum).exp())
 }

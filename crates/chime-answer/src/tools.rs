@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{Months, NaiveDate, NaiveDateTime, TimeDelta};
 use serde_json::{Value, json};
 
-use crate::lines::{Labels, Transcript};
+use crate::lines::{Labels, PromptTranscript};
 use crate::recall::dated;
 use chime_core::{Chosen, Citable, Reason, Seq, SlotUse, SourceId, StoredMessage, Timestamp, clip};
 
@@ -29,7 +29,7 @@ const LONGEST_GAP_MINUTES: u64 = 7 * 24 * 60;
 const QUERY_CHARS: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
+pub enum LookupTool {
     Messages,
     ReplyChain,
     SmartContext,
@@ -39,23 +39,23 @@ pub enum Tool {
 
 /// A parsed tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lookup {
+pub enum LookupCall {
     Messages(Vec<Seq>),
     ReplyChain(Seq),
     SmartContext { anchor: Option<Seq>, before: Option<Seq>, max_gap: Duration },
-    Search { query: Option<String>, from: Option<String>, span: Span },
-    Summaries { about: Option<String>, tag: Option<String>, span: Span },
+    Search { query: Option<String>, from: Option<String>, span: ClockSpan },
+    Summaries { about: Option<String>, tag: Option<String>, span: ClockSpan },
 }
 
 /// A stretch of time by the clocks of the chat, open where an end is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct ClockSpan {
     pub since: Option<NaiveDateTime>,
     /// The first moment behind it.
     pub until: Option<NaiveDateTime>,
 }
 
-impl Span {
+impl ClockSpan {
     /// Reads `2026-01-05`, `2026-01` or `2026-01-05..2026-01-20`.
     fn parse(period: &str) -> Option<Self> {
         let (first, last) = period.split_once("..").unwrap_or((period, period));
@@ -92,7 +92,7 @@ pub enum BadCall {
     TooMany,
 }
 
-impl Tool {
+impl LookupTool {
     pub const ALL: [Self; 5] = [Self::Search, Self::SmartContext, Self::ReplyChain, Self::Messages, Self::Summaries];
 
     pub fn name(self) -> &'static str {
@@ -150,7 +150,7 @@ impl Tool {
     }
 }
 
-impl Lookup {
+impl LookupCall {
     /// Returns the words searched for.
     pub fn words(&self) -> Option<&str> {
         match self {
@@ -165,7 +165,7 @@ impl Lookup {
     /// # Errors
     /// The tool is unknown, or required arguments are missing.
     pub fn parse(name: &str, arguments: &str, labels: &Labels) -> Result<Self, BadCall> {
-        let tool = Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or(BadCall::UnknownTool)?;
+        let tool = LookupTool::ALL.into_iter().find(|tool| tool.name() == name).ok_or(BadCall::UnknownTool)?;
         let given: Value = if arguments.trim().is_empty() {
             json!({})
         } else {
@@ -176,7 +176,7 @@ impl Lookup {
         let id = |key: &str| given.get(key).and_then(seq);
         let words = |text: &str| clip(text, QUERY_CHARS).into_owned();
         Ok(match tool {
-            Tool::Messages => {
+            LookupTool::Messages => {
                 let ids: Vec<Seq> = match given.get("ids").or_else(|| given.get("id")) {
                     Some(Value::Array(ids)) => ids.iter().filter_map(seq).take(MOST_MESSAGES).collect(),
                     Some(one) => seq(one).into_iter().collect(),
@@ -187,24 +187,25 @@ impl Lookup {
                 }
                 Self::Messages(ids)
             }
-            Tool::ReplyChain => Self::ReplyChain(id("id").ok_or(BadCall::BadArguments)?),
-            Tool::SmartContext => {
+            LookupTool::ReplyChain => Self::ReplyChain(id("id").ok_or(BadCall::BadArguments)?),
+            LookupTool::SmartContext => {
                 let minutes = given.get("max_gap_minutes").and_then(Value::as_u64).filter(|minutes| *minutes > 0);
                 let gap = |minutes: u64| Duration::from_secs(minutes.min(LONGEST_GAP_MINUTES) * 60);
                 let max_gap = minutes.map_or(MAX_GAP, gap);
                 Self::SmartContext { anchor: id("anchor_id"), before: id("before"), max_gap }
             }
-            Tool::Search => {
+            LookupTool::Search => {
                 let moments = |key: &str| text(key).map(|it| moments(it).ok_or(BadCall::BadArguments)).transpose();
-                let span = Span { since: moments("since")?.map(|it| it.0), until: moments("until")?.map(|it| it.1) };
+                let span =
+                    ClockSpan { since: moments("since")?.map(|it| it.0), until: moments("until")?.map(|it| it.1) };
                 let (query, from) = (text("query").map(words), text("from").map(words));
                 if query.is_none() && from.is_none() && span.is_open() {
                     return Err(BadCall::BadArguments);
                 }
                 Self::Search { query, from, span }
             }
-            Tool::Summaries => {
-                let span = text("period").map(|it| Span::parse(it).ok_or(BadCall::BadArguments)).transpose()?;
+            LookupTool::Summaries => {
+                let span = text("period").map(|it| ClockSpan::parse(it).ok_or(BadCall::BadArguments)).transpose()?;
                 let (about, tag) = (text("about").map(words), text("tag").map(words));
                 Self::Summaries { about, tag, span: span.unwrap_or_default() }
             }
@@ -236,7 +237,7 @@ pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) 
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct LookedUpMessage {
     pub message: StoredMessage,
     /// Name of its forum topic, if that is not the trigger's.
     pub topic: Option<String>,
@@ -244,8 +245,8 @@ pub struct Found {
 
 /// Result of one lookup, best first.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Finding {
-    Messages(Vec<Found>),
+pub enum LookupResult {
+    Messages(Vec<LookedUpMessage>),
     /// One line each.
     Summaries(Vec<Citable>),
 }
@@ -266,14 +267,14 @@ impl LookedUp {
     pub fn take_in(
         &mut self,
         tool: &str,
-        finding: Finding,
-        transcript: &mut Transcript<'_>,
+        finding: LookupResult,
+        transcript: &mut PromptTranscript<'_>,
         estimate: fn(&str) -> usize,
     ) -> String {
         let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
         let (lines, sources) = match finding {
-            Finding::Messages(found) => self.messages_within(room, found, transcript, estimate),
-            Finding::Summaries(found) => self.summaries_within(room, found, transcript, estimate),
+            LookupResult::Messages(found) => self.messages_within(room, found, transcript, estimate),
+            LookupResult::Summaries(found) => self.summaries_within(room, found, transcript, estimate),
         };
         if lines.is_empty() {
             return if room == 0 { "No more can be looked up: answer now." } else { "Nothing was found." }.to_owned();
@@ -287,12 +288,12 @@ impl LookedUp {
     fn messages_within(
         &mut self,
         room: usize,
-        found: Vec<Found>,
-        transcript: &mut Transcript<'_>,
+        found: Vec<LookedUpMessage>,
+        transcript: &mut PromptTranscript<'_>,
         estimate: fn(&str) -> usize,
     ) -> (String, Vec<String>) {
         let mut left = room;
-        let mut kept: Vec<Found> = Vec::new();
+        let mut kept: Vec<LookedUpMessage> = Vec::new();
         for one in found.into_iter().take(MOST_MESSAGES) {
             let text = clip(&one.message.message.rendered(), SHOWN_CHARS).into_owned();
             let tokens = LINE_TOKENS + estimate(&text);
@@ -313,7 +314,7 @@ impl LookedUp {
         &mut self,
         room: usize,
         found: Vec<Citable>,
-        transcript: &Transcript<'_>,
+        transcript: &PromptTranscript<'_>,
         estimate: fn(&str) -> usize,
     ) -> (String, Vec<String>) {
         let mut left = room;
@@ -348,7 +349,7 @@ impl LookedUp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::Style;
+    use crate::lines::Style;
     use chime_core::estimate_tokens;
     use chime_core::testkit::transcript;
 
@@ -359,34 +360,34 @@ mod tests {
         for seq in 30..50 {
             labels.assign(Seq(seq), "Ana".to_owned());
         }
-        let read = |name: &str, arguments: &str| Lookup::parse(name, arguments, &labels);
+        let read = |name: &str, arguments: &str| LookupCall::parse(name, arguments, &labels);
         let ids = vec![Seq(17), Seq(32), Seq(33)];
-        assert_eq!(read("get_messages", r#"{"ids": ["m17", 3, "4", "x"]}"#), Ok(Lookup::Messages(ids)));
-        assert_eq!(read("get_messages", r#"{"ids": "m17"}"#), Ok(Lookup::Messages(vec![Seq(17)])));
+        assert_eq!(read("get_messages", r#"{"ids": ["m17", 3, "4", "x"]}"#), Ok(LookupCall::Messages(ids)));
+        assert_eq!(read("get_messages", r#"{"ids": "m17"}"#), Ok(LookupCall::Messages(vec![Seq(17)])));
         assert_eq!(read("get_messages", r#"{"ids": []}"#), Err(BadCall::BadArguments));
-        assert_eq!(read("get_reply_chain", r#"{"id": "m2"}"#), Ok(Lookup::ReplyChain(Seq(2))));
-        let whole = Lookup::SmartContext { anchor: None, before: None, max_gap: MAX_GAP };
+        assert_eq!(read("get_reply_chain", r#"{"id": "m2"}"#), Ok(LookupCall::ReplyChain(Seq(2))));
+        let whole = LookupCall::SmartContext { anchor: None, before: None, max_gap: MAX_GAP };
         assert_eq!(read("get_smart_context", ""), Ok(whole));
         let given = r#"{"anchor_id": "m5", "max_gap_minutes": 99999999, "before": null}"#;
         let week = Duration::from_secs(LONGEST_GAP_MINUTES * 60);
-        let around = Lookup::SmartContext { anchor: Some(Seq(5)), before: None, max_gap: week };
+        let around = LookupCall::SmartContext { anchor: Some(Seq(5)), before: None, max_gap: week };
         assert_eq!(read("get_smart_context", given), Ok(around));
-        let tent = Lookup::Search { query: Some("tent".to_owned()), from: None, span: Span::default() };
+        let tent = LookupCall::Search { query: Some("tent".to_owned()), from: None, span: ClockSpan::default() };
         assert_eq!(read("search_messages", r#"{"query": " tent "}"#), Ok(tent));
         let day = |day: u32| NaiveDate::from_ymd_opt(2026, 1, day).map(NaiveDateTime::from);
-        let span = Span { since: day(5), until: day(8) };
-        let of_ana = Lookup::Search { query: None, from: Some("Ana".to_owned()), span };
+        let span = ClockSpan { since: day(5), until: day(8) };
+        let of_ana = LookupCall::Search { query: None, from: Some("Ana".to_owned()), span };
         let given = r#"{"from": "Ana", "since": "2026-01-05", "until": "2026-01-07"}"#;
         assert_eq!(read("search_messages", given), Ok(of_ana));
         assert_eq!(read("search_messages", r#"{"query": "x", "since": "long ago"}"#), Err(BadCall::BadArguments));
-        let month = Span { since: day(1), until: NaiveDate::from_ymd_opt(2026, 2, 1).map(NaiveDateTime::from) };
-        let tagged = Lookup::Summaries { about: None, tag: Some("rent".to_owned()), span: month };
+        let month = ClockSpan { since: day(1), until: NaiveDate::from_ymd_opt(2026, 2, 1).map(NaiveDateTime::from) };
+        let tagged = LookupCall::Summaries { about: None, tag: Some("rent".to_owned()), span: month };
         assert_eq!(read("get_session_summaries", r#"{"tag": "rent", "period": "2026-01"}"#), Ok(tagged));
-        assert_eq!(Span::parse("2026-01-05..2026-01-07"), Some(span));
+        assert_eq!(ClockSpan::parse("2026-01-05..2026-01-07"), Some(span));
         assert_eq!(read("search_messages", "{}"), Err(BadCall::BadArguments));
         assert_eq!(
             read("get_session_summaries", "{}"),
-            Ok(Lookup::Summaries { about: None, tag: None, span: Span::default() })
+            Ok(LookupCall::Summaries { about: None, tag: None, span: ClockSpan::default() })
         );
         assert_eq!(read("rm", "{}"), Err(BadCall::UnknownTool));
         assert_eq!(read("search_messages", "{\"query\": "), Err(BadCall::BadArguments));
@@ -394,7 +395,7 @@ mod tests {
 
     #[test]
     fn every_tool_has_a_schema_that_names_what_is_read() {
-        for tool in Tool::ALL {
+        for tool in LookupTool::ALL {
             let schema = tool.parameters();
             assert_eq!(schema["type"], "object", "{}", tool.name());
             for required in schema["required"].as_array().expect("a list") {
@@ -418,13 +419,14 @@ mod tests {
         let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
         let long = "a very long message that goes on and on ".repeat(15);
         let mut looked_up = LookedUp::default();
-        let mut transcript = Transcript::new("Chime", "CODE", chime_core::Zone::UTC, Style::Numbered);
+        let mut transcript = PromptTranscript::new("Chime", "CODE", chime_core::Zone::UTC, Style::Numbered);
         for round in 0..200 {
             let mut stored = said[round % 2].clone();
             stored.seq = Seq(u32::try_from(round).unwrap_or(0));
             stored.message.text = long.clone();
-            let found = vec![Found { message: stored, topic: None }];
-            let told = looked_up.take_in("search_messages", Finding::Messages(found), &mut transcript, estimate_tokens);
+            let found = vec![LookedUpMessage { message: stored, topic: None }];
+            let told =
+                looked_up.take_in("search_messages", LookupResult::Messages(found), &mut transcript, estimate_tokens);
             assert!(estimate_tokens(&told) <= RESULT_TOKENS + 40, "{told}");
         }
         let tokens: usize = looked_up.uses.iter().map(|slot| slot.tokens).sum();

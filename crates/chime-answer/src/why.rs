@@ -34,37 +34,37 @@ pub struct UsedMessage {
     pub link: Option<String>,
 }
 
-/// What else is told of an answer.
+/// Further data about an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Extras {
+pub struct WhyExtras {
     pub follow_up: Option<Box<FollowUp>>,
     /// Labels of the concepts that the answer referenced.
     pub concepts: Vec<String>,
 }
 
-/// Who is told.
+/// The member who sent `/why`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reader {
+pub struct WhyReader {
     pub member: UserId,
     pub zone: Zone,
     /// In the language of the chat.
     pub texts: &'static Texts,
 }
 
-impl Reader {
+impl WhyReader {
     fn time(self, at: Timestamp, now: Timestamp) -> String {
         short_time(at, now, self.zone, self.texts)
     }
 }
 
-/// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
-/// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
-/// message of the record that is not among `used` is no longer kept.
-pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &Extras, to: Reader) -> String {
+/// Renders the sources of the answer in `record`: each message of the focus and each cited one with a quote, the reason
+/// and a link, then the surroundings in one line, the hidden messages, and tokens and time. `to` is the member who sent
+/// `/why`. A message of the record that is not in `used` is no longer stored.
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &WhyExtras, to: WhyReader) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
         record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
-    let explained = Explained { record, used, to };
+    let explained = ExplainedRecord { record, used, to };
     let texts = &to.texts.why;
     let mut parts = Vec::new();
     let messages = listed.iter().map(|chosen| explained.line(chosen, known.get(&chosen.seq).copied()));
@@ -103,13 +103,13 @@ fn is_cited(record: &AnswerRecord, chosen: &Chosen) -> bool {
     record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq))
 }
 
-struct Explained<'a> {
+struct ExplainedRecord<'a> {
     record: &'a AnswerRecord,
     used: &'a [UsedMessage],
-    to: Reader,
+    to: WhyReader,
 }
 
-impl Explained<'_> {
+impl ExplainedRecord<'_> {
     fn texts(&self) -> &'static WhyTexts {
         &self.to.texts.why
     }
@@ -199,7 +199,7 @@ fn span(span: Duration, texts: &WhyTexts) -> String {
     filled(form, &[("n", &n.to_string())])
 }
 
-impl Explained<'_> {
+impl ExplainedRecord<'_> {
     /// Lists the recalled summaries:
     /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
     fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
@@ -250,7 +250,7 @@ impl Explained<'_> {
 }
 
 /// Describes the surroundings: `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
-fn around(surroundings: &[&UsedMessage], now: Timestamp, to: Reader) -> Option<String> {
+fn around(surroundings: &[&UsedMessage], now: Timestamp, to: WhyReader) -> Option<String> {
     let (first, last) = (surroundings.first()?, surroundings.last()?);
     let (from, until) = (to.time(first.sent_at, now), to.time(last.sent_at, now));
     let texts = &to.texts.why;
@@ -396,8 +396,8 @@ mod tests {
         }
     }
 
-    fn told(member: i64) -> Reader {
-        Reader { member: UserId(member), zone: here(), texts: texts("eng") }
+    fn told(member: i64) -> WhyReader {
+        WhyReader { member: UserId(member), zone: here(), texts: texts("eng") }
     }
 
     #[test]
@@ -421,7 +421,7 @@ mod tests {
             Left out: 1 message (no room), 2 messages (before a silence of 26 h).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record(), &used, &Extras::default(), told(1)));
+        .assert_eq(&why(&record(), &used, &WhyExtras::default(), told(1)));
     }
 
     #[test]
@@ -441,15 +441,19 @@ mod tests {
             sources: vec![SourceRef { id: "s4".to_owned(), text: "The red tent".to_owned() }],
             ..record()
         };
-        let told = why(&record, &[], &Extras::default(), told(1));
+        let told = why(&record, &[], &WhyExtras::default(), told(1));
         let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
         assert!(told.contains(line), "{told}");
         let kept = [
             used(9, None, "14:40", "x"),
             UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
         ];
-        let told =
-            why(&record, &kept, &Extras::default(), Reader { member: UserId(1), zone: here(), texts: texts("eng") });
+        let told = why(
+            &record,
+            &kept,
+            &WhyExtras::default(),
+            WhyReader { member: UserId(1), zone: here(), texts: texts("eng") },
+        );
         let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
         assert!(told.contains(line), "{told}");
@@ -458,7 +462,7 @@ mod tests {
     #[test]
     fn why_is_told_in_the_language_of_the_chat() {
         let used = [used(1, None, "-3d 14:02", "Welches *Restaurant*?"), used(4, None, "14:55", "Das Thai?")];
-        let told = why(&record(), &used, &Extras::default(), Reader { texts: texts("deu"), ..told(1) });
+        let told = why(&record(), &used, &WhyExtras::default(), WhyReader { texts: texts("deu"), ..told(1) });
         expect![[r#"
             Diese Nachrichten habe ich benutzt:
 
@@ -478,7 +482,7 @@ mod tests {
         let record = record();
         let all = [used(1, None, "-3d 14:02", ""), used(4, None, "-2d 10:00", "x")];
         let reason = |reason, message: &UsedMessage| {
-            Explained { record: &record, used: &all, to: told(9) }.reason(reason, message)
+            ExplainedRecord { record: &record, used: &all, to: told(9) }.reason(reason, message)
         };
         assert_eq!(reason(Reason::Anchor, &all[0]), "the question was a reply to it");
         assert_eq!(reason(Reason::Strand, &all[1]), "same subject, 2 days earlier");
@@ -504,7 +508,7 @@ mod tests {
             }],
             ..record()
         };
-        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], &Extras::default(), told(1));
+        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], &WhyExtras::default(), told(1));
         assert!(told.contains("it is about what was asked, found by its words and its meaning, cited"), "{told}");
         assert!(
             told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
@@ -526,12 +530,12 @@ mod tests {
             I used no earlier message for this answer.
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record, &[], &Extras::default(), told(1)));
+        .assert_eq(&why(&record, &[], &WhyExtras::default(), told(1)));
     }
 
     #[test]
     fn why_of_an_apology_names_no_model() {
         let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
-        assert!(why(&record, &[], &Extras::default(), told(1)).contains("No model gave a usable answer, 2.1 s."));
+        assert!(why(&record, &[], &WhyExtras::default(), told(1)).contains("No model gave a usable answer, 2.1 s."));
     }
 }

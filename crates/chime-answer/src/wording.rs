@@ -1,8 +1,8 @@
 //! Texts of apologies and of `/help`, as Markdown.
 
+use crate::extractive_ranking::{Query, bullets, most_telling};
 use crate::notices::Notices;
 use crate::plain::escape_markdown;
-use crate::telling::{Query, bullets, most_telling};
 use chime_core::texts::{Texts, filled};
 use chime_relevance::context::ContextWindow;
 

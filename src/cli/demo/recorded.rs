@@ -6,7 +6,7 @@ use std::path::Path;
 use ulid::Ulid;
 
 use crate::cli::demo::chat::{ChatFile, Line};
-use chime_answer::followup::{Ask, Turn, classify, items, resolve};
+use chime_answer::followup::{ClassifierInput, FollowUpTurn, classify, items, resolve};
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Message, MessageId, ReplyTarget, Role, Sender,
     StoredMessage, Timestamp, TokenUse, UserId,
@@ -107,8 +107,8 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
         outbox::mark_sent(tx, part.id, answer.id)?;
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
-    let reading = classify(&Ask { text: ask, generic: false, in_play: false, language: None });
-    let resolved = resolve(&Turn { ask, reading: &reading, stored: None }).follow_up;
+    let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
+    let resolved = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).follow_up;
     let items = items(&record.text, resolved.frame.kind.as_deref());
     let new = NewFollowUp {
         answer: id,

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -9,24 +10,24 @@ use tracing::Instrument;
 
 use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
 use crate::answering::enrich::Enricher;
-use crate::answering::gone::{Written, rests_on_what_is_gone};
 use crate::answering::introduction::{self, Introduction};
-use crate::answering::long_strand::LongStrands;
-use crate::answering::open::Found;
-use crate::answering::question::Question;
+use crate::answering::load_trigger::TriggerState;
+use crate::answering::long_thread::LongThreads;
+use crate::answering::question::QuestionContext;
+use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
-use crate::answering::stream::Drafts;
 use crate::answering::traffic::Lanes;
 use crate::answering::typing::keep_typing;
 use crate::answering::{concepts, follow_up, log};
+use crate::citation_forms::without_heads;
 use crate::echo::{has_words, restates, without_echo, without_numbers};
-use crate::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
+use crate::extractive_ranking::Query;
+use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
+use crate::lines::Style;
 use crate::notices::notices;
-use crate::prompt::{self, BuiltPrompt, PromptInput, Style};
+use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::support::Support;
-use crate::tags::without_heads;
-use crate::telling::Query;
 use crate::used::used;
 use crate::voice::worker::Voice;
 use crate::{citations, uncertainty};
@@ -84,8 +85,8 @@ pub struct AnsweringParts {
     pub redaction: Redaction,
     pub idle: SessionIdle,
     /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
-    pub strands: Option<LongStrands>,
-    /// Whether a model is asked for the concepts of each answer.
+    pub long_threads: Option<LongThreads>,
+    /// `true` if a model extracts the concepts of each answer.
     pub captures_concepts: bool,
     /// Transcribes what is spoken.
     pub voice: Arc<Voice>,
@@ -95,7 +96,8 @@ pub struct Answering {
     pub(super) parts: AnsweringParts,
     /// Limits the questions that are analysed at once.
     pub(super) places: Semaphore,
-    pub(super) drafts: Drafts,
+    /// Set once the Bot API server refused a draft: older servers do not support them.
+    pub(super) drafts_refused: AtomicBool,
     /// Random keys of this process, from which the delimiters around untrusted text are made.
     fences: RandomState,
 }
@@ -105,7 +107,7 @@ impl Answering {
         Self {
             parts,
             places: Semaphore::new(WORKED_OUT_AT_ONCE),
-            drafts: Drafts::default(),
+            drafts_refused: AtomicBool::new(false),
             fences: RandomState::new(),
         }
     }
@@ -126,13 +128,13 @@ impl Answering {
         self.parts.gateway.wait_for_facts().await;
         self.transcribe_nearby(at, parsed).await;
         let mut question = match self.find(at, parsed).await? {
-            Found::Ready(question) => question,
-            Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
-            Found::Gone => {
+            TriggerState::Ready(question) => question,
+            TriggerState::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
+            TriggerState::Gone => {
                 self.take_back(job).await?;
                 return Ok(self.close(job).await?);
             }
-            Found::Answered => return Ok(self.close(job).await?),
+            TriggerState::Answered => return Ok(self.close(job).await?),
         };
         if !self.may_ask(&question.chat, question.asker()).await? {
             self.take_back(job).await?;
@@ -172,9 +174,9 @@ impl Answering {
                         }
                     }
                     // Boxed: the compiler limits how deeply futures may be nested.
-                    let answered = Box::pin(self.converse(job, (&mut question, &mut built), asking)).await;
+                    let answered = Box::pin(self.converse(job, &mut question, &mut built, asking)).await;
                     asking.ended(answered.and_then(|(completion, bill)| {
-                        self.usable(&mut question, &built, (completion, bill), asking.window)
+                        self.usable(&mut question, &built, completion, bill, asking.window)
                     }))
                 }
                 Step::Reply(draft) => break draft,
@@ -199,15 +201,16 @@ impl Answering {
     /// Returns the part of `completion` that can be shown.
     ///
     /// # Errors
-    /// [`Failure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
-    /// citations.
+    /// [`ModelFailure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds
+    /// only citations.
     fn usable(
         &self,
-        question: &mut Question,
+        question: &mut QuestionContext,
         built: &BuiltPrompt,
-        (completion, bill): (Completion, Bill),
+        completion: Completion,
+        bill: Bill,
         window: WindowSize,
-    ) -> Result<Draft, Failure> {
+    ) -> Result<Draft, ModelFailure> {
         let (text, uncertainty) = uncertainty::split(&completion.text);
         let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
@@ -216,17 +219,17 @@ impl Answering {
             self.says_something(question, built, text) && !is_worth_another
         });
         match text {
-            Some(text) => Ok(answered(completion, text, uncertainty, (bill, question.chat.speaks()))),
+            Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
             None => {
                 log::unusable();
                 question.bills.push(bill);
-                Err(Failure::Unusable)
+                Err(ModelFailure::Unusable)
             }
         }
     }
 
     /// Returns `true` if `text` has words of its own once its citations are checked.
-    fn says_something(&self, question: &Question, built: &BuiltPrompt, text: &str) -> bool {
+    fn says_something(&self, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
         /// Bytes. A longer text always says more than it cites.
         const SHORT: usize = 80;
         if text.len() > SHORT || !has_words(text) {
@@ -239,7 +242,7 @@ impl Answering {
 
     /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
     /// unknown.
-    fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+    fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
         // Members cannot guess it. It is the same for all questions of a chat, so that model servers can reuse cached
         // prefixes.
         let fence = letters(self.fences.hash_one(question.chat.key));
@@ -274,12 +277,12 @@ impl Answering {
         )?)
     }
 
-    fn query<'a>(&'a self, question: &'a Question) -> Query<'a> {
+    fn query<'a>(&'a self, question: &'a QuestionContext) -> Query<'a> {
         let embedder = self.parts.features.embedder();
         Query { ask: &question.history.ask, bot: &self.parts.bot, embedder }
     }
 
-    fn apology(&self, question: &Question, blame: Blame) -> Draft {
+    fn apology(&self, question: &QuestionContext, blame: Blame) -> Draft {
         let query = self.query(question);
         let speaks = question.chat.own_language.or_else(|| question.language()).unwrap_or(question.chat.language);
         apology(&question.window, query, speaks, blame)
@@ -288,24 +291,26 @@ impl Answering {
     /// Asks the model, and shows in the chat that the bot is typing.
     pub(super) async fn ask(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        job: &Job,
+        question: &QuestionContext,
+        built: &BuiltPrompt,
         prompt: &Prompt,
-        choice: Choice,
-    ) -> Result<(Completion, Bill), Failure> {
+        choice: ModelChoice,
+    ) -> Result<(Completion, Bill), ModelFailure> {
         let watch = self.parts.clock.stopwatch();
         let ask = Ask {
             purpose: Purpose::Answer,
             conversation: question.trigger().conversation(),
             on_behalf_of: Some(question.asker()),
             economy: match choice {
-                Choice::Best => Economy::Best,
-                Choice::Cheaper => Economy::Cheaper,
+                ModelChoice::Best => Economy::Best,
+                ModelChoice::Cheaper => Economy::Cheaper,
             },
             prompt,
         };
         let message = &question.trigger().message;
         let answered = tokio::select! {
-            answered = self.ask_showing((job, question, built), ask) => answered,
+            answered = self.ask_showing(job, question, built, ask) => answered,
             never = keep_typing(&self.parts.telegram, &self.parts.clock, message.chat, message.thread) => match never {},
         };
         log::asked(&answered, watch.elapsed());
@@ -319,7 +324,7 @@ impl Answering {
     async fn settle(
         &self,
         job: &Job,
-        mut question: Question,
+        mut question: QuestionContext,
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
@@ -335,7 +340,7 @@ impl Answering {
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
-        let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), words);
+        let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
         // Only an answer of the model can use recalled messages.
         let was_asked = draft.status == AnswerStatus::Answered;
@@ -373,32 +378,32 @@ impl Answering {
                 bill.write(tx)?;
             }
             if !jobs::is_due(tx, &job)? {
-                return Ok(Written::Ended);
+                return Ok(SaveOutcome::Ended);
             }
-            if rests_on_what_is_gone(tx, &record, &shown)? {
-                return Ok(Written::Gone);
+            if rests_on_forgotten(tx, &record, &shown)? {
+                return Ok(SaveOutcome::Gone);
             }
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
-            concepts::refer(tx, (scope, record.id), &referenced, now);
+            concepts::refer(tx, scope, record.id, &referenced, now);
             let captures = captures && concepts::capture_soon(tx, &record, chat.id)?;
             let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
-                introduced.note(tx, (&reply.key, record.chat), announced, now)?;
+                introduced.note(tx, &reply.key, record.chat, announced, now)?;
             }
             let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
             let is_more_to_do = sums_up || finds_topic || captures;
-            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do })
+            Ok(SaveOutcome::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do })
         })
         .await?;
         self.hand_over(written, &made_for).await
     }
 
-    async fn hand_over(&self, written: Written, job: &Job) -> anyhow::Result<()> {
+    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> anyhow::Result<()> {
         match written {
-            Written::Down { send, is_more_to_do } => {
+            SaveOutcome::Down { send, is_more_to_do } => {
                 self.parts.wake.offer(send);
                 if is_more_to_do {
                     self.parts.wake.wake();
@@ -406,18 +411,18 @@ impl Answering {
                 // Lets the sending start first: dropping the question takes a while.
                 tokio::task::yield_now().await;
             }
-            Written::Ended => {
+            SaveOutcome::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
                 self.take_back(job).await?;
             }
-            Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
+            SaveOutcome::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
         Ok(())
     }
 }
 
 /// The mark for statements without a source, where the chat is strict and the model claims something.
-fn unsourced_mark(question: &Question, draft: &Draft) -> Option<&'static str> {
+fn unsourced_mark(question: &QuestionContext, draft: &Draft) -> Option<&'static str> {
     let speaks = question.chat.speaks().code();
     // Saying that nothing is known claims nothing.
     let says_no = ["en", speaks].map(|code| notices(code).guard.trim());

@@ -180,6 +180,6 @@ fn keep(
         known.push(Concept { id, label, alt_labels, definition, kind });
     }
     let key = ContextKey { bot, chat: record.chat, thread: record.thread };
-    refer(tx, (key, record.id), &referenced, now);
+    refer(tx, key, record.id, &referenced, now);
     Ok(())
 }

@@ -11,13 +11,13 @@ use chime_store::{Reader, Writer, jobs};
 
 /// The context of a conversation, and the concepts its chat knows.
 #[derive(Debug)]
-pub struct Scope {
+pub struct ConceptScope {
     pub key: ContextKey,
     pub context: ConversationContext,
     pub known: Vec<Concept>,
 }
 
-impl Scope {
+impl ConceptScope {
     /// Loads the scope; an error leaves it empty.
     pub fn load(conn: &Reader, key: ContextKey) -> Self {
         let load = || -> chime_store::Result<_> {
@@ -57,8 +57,8 @@ pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> chi
     Ok(concepts::is_unscanned(tx, record.id)? && jobs::add(tx, &job, record.created_at)?)
 }
 
-/// Notes the concepts that an answer referenced and brings them into the scope of its conversation. Logs what goes wrong.
-pub fn refer(tx: &Writer<'_>, (key, answer): (ContextKey, AnswerId), referenced: &[ConceptId], now: Timestamp) {
+/// Stores the concepts that an answer referenced and adds them to the scope of its conversation. Errors are logged.
+pub fn refer(tx: &Writer<'_>, key: ContextKey, answer: AnswerId, referenced: &[ConceptId], now: Timestamp) {
     if referenced.is_empty() {
         return;
     }

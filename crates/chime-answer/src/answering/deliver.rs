@@ -6,7 +6,9 @@ use crate::answering::log;
 use crate::answering::own_message::{keep, own_message};
 use crate::answering::stream::take_back;
 use crate::answering::traffic::Lanes;
-use crate::delivery::{FRESH_FOR, Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
+use crate::delivery::{
+    FRESH_FOR, PartState, ReactionStep, SendResult, SendStep, after_mark, after_send, may_resume, pause,
+};
 use chime_core::{
     BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
 };
@@ -114,24 +116,24 @@ impl Delivery {
             }
             let standing = standing(&part, job, moves);
             return match after_send(result, standing, self.clock.now()) {
-                Step::Record(message) => self.mark_sent(job, part, message, is_last).await,
-                Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
+                SendStep::Record(message) => self.mark_sent(job, part, message, is_last).await,
+                SendStep::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                Step::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
-                Step::SendWithoutThread => {
+                SendStep::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
+                SendStep::SendWithoutThread => {
                     // A reply would lead back into the topic.
                     part.outgoing.to.thread = None;
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                Step::SendPlain => {
+                SendStep::SendPlain => {
                     part.outgoing.content.entities.clear();
                     part.outgoing.buttons.clear();
                     continue;
                 }
-                Step::Follow(to) => {
+                SendStep::Follow(to) => {
                     self.follow(&part, to).await?;
                     moves += 1;
                     part.outgoing.to.chat = to;
@@ -139,24 +141,24 @@ impl Delivery {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                Step::RetryAt { at, why } => {
+                SendStep::RetryAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
                     self.record(move |tx| outbox::mark_pending(tx, id, &error)).await?;
                     Ok(Next::Retry(at, why))
                 }
-                Step::RetryUnknownAt { at, why } => {
+                SendStep::RetryUnknownAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
                     self.record(move |tx| outbox::count_unknown(tx, id, &error)).await?;
                     Ok(Next::Retry(at, why))
                 }
-                Step::HoldChatUntil(until) => {
+                SendStep::HoldChatUntil(until) => {
                     self.lanes.hold(part.outgoing.to.chat, self.clock.now(), until);
                     self.mark_waiting(&part).await?;
                     Ok(Next::Wait(until))
                 }
-                Step::GiveUp(why) => self.give_up(job, &why).await,
-                Step::GiveUpVisibly(why) => self.give_up_visibly(job, &part, &why, None).await,
-                Step::GiveUpUnknown(why) => self.give_up_visibly(job, &part, &why, Some(part.id)).await,
+                SendStep::GiveUp(why) => self.give_up(job, &why).await,
+                SendStep::GiveUpVisibly(why) => self.give_up_visibly(job, &part, &why, None).await,
+                SendStep::GiveUpUnknown(why) => self.give_up_visibly(job, &part, &why, Some(part.id)).await,
             };
         }
     }
@@ -266,9 +268,9 @@ impl Delivery {
             let now = self.clock.now();
             let marked = self.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
             match after_mark(marked.err().map(weigh), now.since(created_at), job.attempts) {
-                Mark::Done => {}
-                Mark::Wait(span) => return Ok(Next::Wait(now.plus(span))),
-                Mark::Retry(span, why) => return Ok(Next::Retry(now.plus(span), why)),
+                ReactionStep::Done => {}
+                ReactionStep::Wait(span) => return Ok(Next::Wait(now.plus(span))),
+                ReactionStep::Retry(span, why) => return Ok(Next::Retry(now.plus(span), why)),
             }
         }
         self.finish(job).await?;
@@ -347,9 +349,9 @@ fn is_surely_unsent(part: &Part, job: &Job) -> bool {
     is_waiting && part.unknown_sends == 0
 }
 
-fn standing(part: &Part, job: &Job, moves: u32) -> Standing {
+fn standing(part: &Part, job: &Job, moves: u32) -> PartState {
     let Outgoing { to, content, buttons } = &part.outgoing;
-    Standing {
+    PartState {
         created_at: part.created_at,
         unknown_sends: part.unknown_sends,
         attempts: job.attempts,

@@ -1,12 +1,12 @@
 //! Text of an answer before its citations are checked, written by a model or by the program.
 
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
+use crate::extractive_ranking::Query;
 use crate::fences::closed;
 use crate::followup::show;
-use crate::job::{Blame, Failure};
+use crate::job::{Blame, ModelFailure};
 use crate::notices::notices;
-use crate::telling::Query;
 use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::Bill;
@@ -50,23 +50,23 @@ impl Draft {
         if self.is_help { format_own(text) } else { format_parts(text, urls, names) }
     }
 
-    /// Whether a model wrote it.
+    /// Returns `true` if a model wrote it.
     pub fn is_of_a_model(&self) -> bool {
         self.status == AnswerStatus::Answered && self.bill.is_some()
     }
 }
 
-pub fn failure_of(error: &AskError) -> Failure {
+pub fn failure_of(error: &AskError) -> ModelFailure {
     match error {
-        AskError::TooLong => Failure::PromptTooLong,
-        AskError::Final(LlmError::Empty) => Failure::Unusable,
+        AskError::TooLong => ModelFailure::PromptTooLong,
+        AskError::Final(LlmError::Empty) => ModelFailure::Unusable,
         AskError::Offline
         | AskError::OverBudget(_)
         | AskError::BreakerOpen { .. }
         | AskError::GaveWay { .. }
         | AskError::RetryLater(_)
-        | AskError::Store(_) => Failure::Final(Blame::Passing),
-        AskError::Final(error) => Failure::Final(blame_of(error)),
+        | AskError::Store(_) => ModelFailure::Final(Blame::Passing),
+        AskError::Final(error) => ModelFailure::Final(blame_of(error)),
     }
 }
 
@@ -96,7 +96,8 @@ pub fn answered(
     completion: Completion,
     text: String,
     uncertainty: Option<Uncertainty>,
-    (bill, language): (Bill, Language),
+    bill: Bill,
+    language: Language,
 ) -> Draft {
     let cut = &texts(language.code()).digest.cut;
     let markdown = if completion.truncated { format!("{}\n\n{cut}", closed(&format!("{text} …"))) } else { text };
@@ -109,9 +110,9 @@ pub fn answered(
     }
 }
 
-/// The answer without a model: the messages that it would rest on, with what was worked out of the question; or what the bot
-/// is, for somebody who greets it or asks that.
-pub fn without_model(question: &Question, query: Query<'_>) -> Draft {
+/// Returns the answer without a model: the messages that it would use, with the resolved follow-up; or a help text for
+/// somebody who greets the bot or asks about it.
+pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.chat.speaks();
     // In a reply the words are about the message that is replied to.
     let is_reply = question.trigger().message.reply_to.is_some();
@@ -127,13 +128,13 @@ pub fn without_model(question: &Question, query: Query<'_>) -> Draft {
     Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// What the bot is and does, without a model.
+/// Returns a help text about the bot, without a model.
 fn introduced(username: &str, is_private: bool, language: Language) -> Draft {
     let markdown = wording::help(username, is_private, texts(language.code()));
     Draft { model: "offline".to_owned(), is_help: true, ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// A question back, which needs no model.
+/// Returns a clarifying question, which needs no model.
 pub fn clarifying(question: String) -> Draft {
     Draft::own(AnswerStatus::Answered, question)
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::followup::show::{question, sentence, suggestion_name, three_letters};
 use crate::followup::{
-    Ask, Earlier, Origin, Outcome, Reading, ReplyTo, Standpoint, Stored, Turn, answered, choose, classify, items,
-    lists_things, names_items, origin, repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpOutcome, FollowUpTurn, ReplyTo, StoredSuggestion,
+    SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
+    repeats_title, resolve,
 };
 use crate::notices::notices;
 use chime_core::trigger::calls_bot;
@@ -33,7 +34,7 @@ const FAR: u32 = 500;
 const CANDIDATES: usize = 4;
 
 /// A question, before its suggestion is found.
-pub struct Asked<'a> {
+pub struct FollowUpQuestion<'a> {
     pub trigger: &'a StoredMessage,
     pub ask: &'a str,
     pub generic: bool,
@@ -48,9 +49,9 @@ pub struct Asked<'a> {
 
 /// A question with the suggestion that it follows up on.
 #[derive(Debug, Default)]
-pub struct GoingOn {
-    pub reading: Reading,
-    pub stored: Option<Stored>,
+pub struct FollowUpContext {
+    pub reading: ClassifiedQuestion,
+    pub stored: Option<StoredSuggestion>,
     /// Result, if the member replied to a clarifying question.
     settled: Option<FollowUp>,
     /// Clarifying question about suggestions made to other members.
@@ -61,7 +62,7 @@ pub struct GoingOn {
     pub rests_on: Vec<Seq>,
 }
 
-pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
+pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
         && let Some(found) = choice(conn, asked, *answer, pending)?
@@ -75,7 +76,7 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
     for suggestion in &suggestions {
         in_session = in_session && is_in_session(conn, asked, suggestion, idle)?;
         let messages = messages_of(conn, asked, suggestion)?;
-        earlier.push(Earlier {
+        earlier.push(EarlierSuggestion {
             answer: suggestion.answer,
             chain: suggestion.chain,
             asked_by: suggestion.asked_by,
@@ -83,20 +84,22 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
             in_session,
         });
     }
-    let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
-    let standpoint = Standpoint { member: asked.member, reply: reply.to, strand: &strand };
+    let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
+    let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
     let origin = match origin(&earlier, &standpoint) {
-        Origin::Open(candidates) => taken_part(conn, asked, candidates)?,
+        SuggestionOrigin::Open(candidates) => taken_part(conn, asked, candidates)?,
         known => known,
     };
     match origin {
-        Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() }),
-        Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, (answer, found_by)),
-        Origin::Open(candidates) => {
+        SuggestionOrigin::Nothing => {
+            Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() })
+        }
+        SuggestionOrigin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
+        SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Anybody may mean the nearest suggestion.
-                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, (*newest, FoundBy::Strand)),
+                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, *newest, FoundBy::Strand),
                 _ => open(conn, asked, &suggestions, &candidates),
             }
         }
@@ -107,27 +110,34 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<GoingOn> {
 /// Otherwise the list is only mentioned in the prompt, and the model decides.
 fn going_on(
     conn: &Reader,
-    asked: &Asked<'_>,
-    earlier: &[Earlier],
-    (answer, found_by): (AnswerId, FoundBy),
-) -> chime_store::Result<GoingOn> {
+    asked: &FollowUpQuestion<'_>,
+    earlier: &[EarlierSuggestion],
+    answer: AnswerId,
+    found_by: FoundBy,
+) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, true);
     let Some(stored) = load(conn, asked, answer, found_by)? else {
-        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+        return Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() });
     };
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply || goes_on(&reading, names_items(asked.ask, &stored.shown), since);
     let rests_on = rests_on(earlier, answer);
     let suggested = if is_bound || since <= TOLD_WITHIN { stored.listed.clone() } else { Vec::new() };
     if is_bound {
-        return Ok(GoingOn { reading, stored: Some(stored), suggested, rests_on, ..GoingOn::default() });
+        return Ok(FollowUpContext {
+            reading,
+            stored: Some(stored),
+            suggested,
+            rests_on,
+            ..FollowUpContext::default()
+        });
     }
     let rests_on = if suggested.is_empty() { Vec::new() } else { rests_on };
-    Ok(GoingOn { reading: read(asked, asked.ask, false), suggested, rests_on, ..GoingOn::default() })
+    Ok(FollowUpContext { reading: read(asked, asked.ask, false), suggested, rests_on, ..FollowUpContext::default() })
 }
 
 /// Returns `true` if the question is only a follow-up on a list. `since` is the number of messages since that list.
-fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
+fn goes_on(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
     let points = mentions.item.is_some() || mentions.person.is_some();
     // A pronoun refers to the last message.
@@ -145,7 +155,12 @@ fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
 }
 
 /// Returns the number of members' messages since a suggestion, without questions to the bot.
-fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: AnswerId) -> chime_store::Result<usize> {
+fn talk_since(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    earlier: &[EarlierSuggestion],
+    answer: AnswerId,
+) -> chime_store::Result<usize> {
     let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
     let trigger = asked.trigger.seq;
     let Some(last) = last.filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else { return Ok(usize::MAX) };
@@ -156,24 +171,28 @@ fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: Ans
 
 /// Returns the newest of other members' suggestions that this member followed up on before: then no clarifying
 /// question is needed.
-fn taken_part(conn: &Reader, asked: &Asked<'_>, candidates: Vec<AnswerId>) -> chime_store::Result<Origin> {
+fn taken_part(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    candidates: Vec<AnswerId>,
+) -> chime_store::Result<SuggestionOrigin> {
     for candidate in &candidates {
         if follow_ups::took_part(conn, *candidate, asked.member)? {
-            return Ok(Origin::Found(*candidate, FoundBy::Member));
+            return Ok(SuggestionOrigin::Found(*candidate, FoundBy::Member));
         }
     }
-    Ok(Origin::Open(candidates))
+    Ok(SuggestionOrigin::Open(candidates))
 }
 
 /// The message that a question replies to, as far as suggestions are concerned.
-struct Replied {
+struct RepliedSuggestion {
     to: ReplyTo,
     /// The clarifying question that it replies to.
     pending: Option<(AnswerId, FollowUp)>,
 }
 
-fn replied_to(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<Replied> {
-    let plain = |to| Ok(Replied { to, pending: None });
+fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<RepliedSuggestion> {
+    let plain = |to| Ok(RepliedSuggestion { to, pending: None });
     let message = &asked.trigger.message;
     let Some(parent) = message.reply_to else { return plain(ReplyTo::Nothing) };
     let Some(answer) = outbox::by_message(conn, message.chat, parent)?.and_then(|part| part.answer) else {
@@ -186,40 +205,45 @@ fn replied_to(conn: &Reader, asked: &Asked<'_>) -> chime_store::Result<Replied> 
     let Some(follow_up) = follow_ups::find(conn, answer)? else { return plain(ReplyTo::OtherAnswer) };
     let to = follow_up.follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
     let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
-    Ok(Replied { to, pending })
+    Ok(RepliedSuggestion { to, pending })
 }
 
 /// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
 /// nothing.
 fn choice(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
     pending: &FollowUp,
-) -> chime_store::Result<Option<GoingOn>> {
+) -> chime_store::Result<Option<FollowUpContext>> {
     let Some(question) = &pending.frame.clarification else { return Ok(None) };
     let reading = read(asked, asked.ask, true);
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let rests_on = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
         let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
-        return Ok(Some(GoingOn { reading: read(asked, &question.ask, true), stored, rests_on, ..GoingOn::default() }));
+        return Ok(Some(FollowUpContext {
+            reading: read(asked, &question.ask, true),
+            stored,
+            rests_on,
+            ..FollowUpContext::default()
+        }));
     }
     let settled = Some(answered(pending.clone(), candidate));
-    Ok(Some(GoingOn { reading, settled, rests_on, ..GoingOn::default() }))
+    Ok(Some(FollowUpContext { reading, settled, rests_on, ..FollowUpContext::default() }))
 }
 
 /// Handles a question that may mean suggestions made to other members. Only a plain "more" or "cheaper" is worth a
 /// clarifying question.
 fn open(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     suggestions: &[Suggestion],
     candidates: &[AnswerId],
-) -> chime_store::Result<GoingOn> {
+) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, true);
     if !matches!(reading.intent, Intent::More | Intent::Cheaper) || !reading.is_decided() {
-        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+        return Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() });
     }
     let mut question =
         Clarification { about: Unclear::Suggestion, candidates: vec![], answers: vec![], ask: asked.ask.to_owned() };
@@ -231,15 +255,20 @@ fn open(
         question.answers.push(suggestion.answer);
         rests_on.push(suggestion.trigger);
     }
-    Ok(GoingOn { reading, open: Some(question), rests_on, ..GoingOn::default() })
+    Ok(FollowUpContext { reading, open: Some(question), rests_on, ..FollowUpContext::default() })
 }
 
-fn read(asked: &Asked<'_>, ask: &str, in_play: bool) -> Reading {
+fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> ClassifiedQuestion {
     let language = two_letters(asked.language);
-    classify(&Ask { text: ask, generic: asked.generic, in_play, language })
+    classify(&ClassifierInput { text: ask, generic: asked.generic, in_play, language })
 }
 
-fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<Stored>> {
+fn load(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    answer: AnswerId,
+    found_by: FoundBy,
+) -> chime_store::Result<Option<StoredSuggestion>> {
     let found = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
     let of_answer = found.into_iter().find(|suggestion| suggestion.answer == answer);
     let suggestion = match of_answer {
@@ -252,12 +281,12 @@ fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
     let text = answers::find(conn, answer)?.map(|record| record.text).unwrap_or_default();
-    Ok(Some(Stored { answer, found_by, frame, used, listed, shown, last_item, text }))
+    Ok(Some(StoredSuggestion { answer, found_by, frame, used, listed, shown, last_item, text }))
 }
 
 fn is_in_session(
     conn: &Reader,
-    asked: &Asked<'_>,
+    asked: &FollowUpQuestion<'_>,
     suggestion: &Suggestion,
     idle: Duration,
 ) -> chime_store::Result<bool> {
@@ -266,7 +295,11 @@ fn is_in_session(
     Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
 }
 
-fn messages_of(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion) -> chime_store::Result<BTreeSet<Seq>> {
+fn messages_of(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    suggestion: &Suggestion,
+) -> chime_store::Result<BTreeSet<Seq>> {
     let mut seqs = BTreeSet::from([suggestion.trigger]);
     for carrier in &suggestion.carriers {
         seqs.extend(messages::find(conn, asked.trigger.message.chat, *carrier)?.map(|stored| stored.seq));
@@ -274,7 +307,7 @@ fn messages_of(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion) -> chi
     Ok(seqs)
 }
 
-fn rests_on(earlier: &[Earlier], answer: AnswerId) -> Vec<Seq> {
+fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
     earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
 }
 
@@ -284,14 +317,14 @@ fn two_letters(language: Language) -> Option<&'static str> {
     known.into_iter().find(|two| three_letters(two) == Some(language.code()))
 }
 
-impl GoingOn {
+impl FollowUpContext {
     /// Returns the follow-up as far as patterns can tell. The rest is left to the model or to the member.
     pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
             return settled.clone();
         }
-        let turn = Turn { ask, reading: &self.reading, stored: self.stored.as_ref() };
-        let Outcome { mut follow_up, .. } = resolve(&turn).asked_back();
+        let turn = FollowUpTurn { ask, reading: &self.reading, stored: self.stored.as_ref() };
+        let FollowUpOutcome { mut follow_up, .. } = resolve(&turn).asked_back();
         if let Some(open) = &self.open {
             follow_up.frame.clarification = Some(open.clone());
         }
@@ -367,7 +400,7 @@ pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
-fn log(going_on: &GoingOn, follow_up: &FollowUp) {
+fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if going_on.stored.is_some() || frame.intent.suggests() {
         count("read_by_patterns");

@@ -1,15 +1,15 @@
 //! Decides in strict chats if any source is about the question.
 
 use crate::answering::ask::Answering;
-use crate::answering::question::Question;
-use crate::grounding::{Evidence, Guard, Measure, guard, has_anchor_or_strand};
-use crate::telling::shared_words;
+use crate::answering::question::QuestionContext;
+use crate::extractive_ranking::shared_words;
+use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread};
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
 impl Answering {
     /// Returns the reason why a strict chat gets no answer to `question`, or `None` if it gets one.
-    pub(super) fn guard(&self, question: &Question) -> Option<Guard> {
+    pub(super) fn guard(&self, question: &QuestionContext) -> Option<Guard> {
         if question.grounding == Grounding::Open {
             return None;
         }
@@ -19,8 +19,8 @@ impl Answering {
         let texts: Vec<String> = texts.chain(added).collect();
         let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
         let similarity = similarities.into_iter().reduce(f64::max);
-        let has_anchor_or_strand = has_anchor_or_strand(&question.window);
-        guard(Evidence { has_anchor_or_strand, similarity, measure })
+        let has_anchor_or_thread = has_anchor_or_thread(&question.window);
+        guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
     }
 }
 

@@ -40,18 +40,19 @@ impl Introduction {
 
 /// Position of the notice in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Introduced {
+pub struct NoticePosition {
     pub part: usize,
     /// Length in bytes of the answer text in that part, before the notice.
     pub talk_end: usize,
 }
 
-impl Introduced {
+impl NoticePosition {
     /// Stores that the reply `key` carries the notice to `chat`, and its contents.
     pub fn note(
         self,
         tx: &Writer<'_>,
-        (key, chat): (&str, ChatKey),
+        key: &str,
+        chat: ChatKey,
         announced: Announced,
         now: Timestamp,
     ) -> chime_store::Result<()> {
@@ -61,7 +62,7 @@ impl Introduced {
 }
 
 /// Appends `words` to the last part of an answer, or as a new part if that one is full.
-pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> Introduced {
+pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> NoticePosition {
     const BETWEEN: &str = "\n\n";
     let units = utf16_len(BETWEEN) + utf16_len(&words.text);
     let has_room = |last: &&mut FormattedText| {
@@ -71,11 +72,11 @@ pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> Introduce
         Some(last) => {
             let talk_end = last.text.len();
             last.push(BETWEEN, words);
-            Introduced { part: parts.len() - 1, talk_end }
+            NoticePosition { part: parts.len() - 1, talk_end }
         }
         None => {
             parts.push(words);
-            Introduced { part: parts.len() - 1, talk_end: 0 }
+            NoticePosition { part: parts.len() - 1, talk_end: 0 }
         }
     }
 }

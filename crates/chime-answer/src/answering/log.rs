@@ -7,7 +7,7 @@ use tracing::field::{Empty, display};
 
 use crate::citations::Checked;
 use crate::grounding::Guard;
-use crate::tools::Tool;
+use crate::tools::LookupTool;
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::Bill;
 use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
@@ -76,7 +76,7 @@ pub fn first_shown(took: Duration) {
 /// Logs a tool call. `messages` counts the messages looked up for the answer so far.
 pub fn looked_up(tool: &str, messages: usize) {
     // The model may call a tool that does not exist, by any name.
-    let tool = Tool::ALL.into_iter().map(Tool::name).find(|name| *name == tool).unwrap_or("?");
+    let tool = LookupTool::ALL.into_iter().map(LookupTool::name).find(|name| *name == tool).unwrap_or("?");
     tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
 

@@ -36,13 +36,14 @@ impl PieceVectors {
 
 pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
     let vectors = PieceVectors::default();
-    Enricher::new("notes", move |conn, subject| gather(conn, subject, (embedder.as_deref(), &vectors), zone))
+    Enricher::new("notes", move |conn, subject| gather(conn, subject, embedder.as_deref(), &vectors, zone))
 }
 
 fn gather(
     conn: &Reader,
     subject: &Subject,
-    (embedder, vectors): (Option<&Embedder>, &PieceVectors),
+    embedder: Option<&Embedder>,
+    vectors: &PieceVectors,
     zone: Zone,
 ) -> chime_store::Result<Vec<Piece>> {
     let pieces = notes::pieces(conn, subject.chat)?;

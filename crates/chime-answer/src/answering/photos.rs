@@ -1,12 +1,11 @@
 //! Loads the photos that a question is about, for models with vision.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
 
 use crate::answering::Answering;
-use crate::answering::question::Question;
+use crate::answering::question::{QuestionContext, ShownPhoto};
 use chime_core::config::Redaction;
 use chime_core::{Kind, MessageAt, Seq, StoredMessage};
 use chime_runtime::resilience::within;
@@ -21,16 +20,10 @@ const MOST_BYTES: usize = 5 * 1024 * 1024;
 /// Longest wait for a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-#[derive(Debug, Clone)]
-pub struct ShownPhoto {
-    pub seq: Seq,
-    pub bytes: Arc<[u8]>,
-}
-
 impl Answering {
     /// Returns the photos of the trigger, of the message it replies to, and the newest of the focus. Errors are
     /// logged. A photo cannot be redacted, so under [`Redaction::All`] none is sent.
-    pub(super) async fn look_at(&self, question: &Question) -> Vec<ShownPhoto> {
+    pub(super) async fn look_at(&self, question: &QuestionContext) -> Vec<ShownPhoto> {
         let candidates = candidates(question);
         if candidates.is_empty() || self.parts.redaction == Redaction::All {
             return Vec::new();
@@ -57,7 +50,7 @@ impl Answering {
 }
 
 /// Returns the messages that may have a photo, most important first. Other photos of an album are added later.
-fn candidates(question: &Question) -> Vec<StoredMessage> {
+fn candidates(question: &QuestionContext) -> Vec<StoredMessage> {
     let trigger = question.trigger();
     let anchor = question.window.anchor_entry().map(|entry| &entry.message);
     let focus: Vec<&StoredMessage> = question.window.focus().map(|entry| &entry.message).collect();

@@ -4,25 +4,22 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answering::concepts::Scope;
-use crate::answering::enrich::{Enricher, Subject, enrich};
-use crate::answering::follow_up::{self, GoingOn};
-use crate::answering::introduction::Introduction;
-use crate::answering::long_strand::{LongStrands, OldestPart};
-use crate::answering::open::Opened;
-use crate::answering::photos::ShownPhoto;
-use crate::prompt::Person;
-use crate::prompt::Style;
+use crate::answering::concepts::ConceptScope;
+use crate::answering::enrich::{Subject, enrich};
+use crate::answering::follow_up::{self, FollowUpContext};
+use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader};
+use crate::answering::long_thread::OldestPart;
+use crate::lines::Style;
+use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::Bill;
-use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
-use chime_memory::context::{Asked, FeatureCache, gather, window_around};
-use chime_memory::recall::{Looked, RecallRequest, Recaller};
+use chime_memory::context::{Asked, gather, window_around};
+use chime_memory::recall::{Looked, RecallRequest};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::chat_settings::ChatSettings;
@@ -41,11 +38,11 @@ pub struct Gathered {
 }
 
 /// Data that a trigger needs whatever it is about. It is read while the window is picked.
-pub struct Beside {
+pub struct TriggerFacts {
     /// `None` if the question only points at the conversation, or nothing could be read.
     looked: Option<Looked>,
     enrichment: Enrichment,
-    scope: Scope,
+    scope: ConceptScope,
     earliest: Option<Timestamp>,
     settings: ChatSettings,
     introduction: Option<FormattedText>,
@@ -53,12 +50,19 @@ pub struct Beside {
     spent: Spent,
 }
 
-pub struct Windowed {
+pub struct PickedWindow {
     window: ContextWindow,
     oldest_part: OldestPart,
 }
 
-pub struct Question {
+/// A photo that the model sees with the question.
+#[derive(Debug, Clone)]
+pub struct ShownPhoto {
+    pub seq: Seq,
+    pub bytes: Arc<[u8]>,
+}
+
+pub struct QuestionContext {
     /// The trigger, its parsed question, and the messages that the window was picked from. Shared and kept to the end,
     /// since dropping two hundred messages takes a while.
     pub history: Arc<History>,
@@ -70,7 +74,7 @@ pub struct Question {
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
     /// Members who wrote in the conversation lately.
-    pub people: Vec<Person>,
+    pub people: Vec<PresentMember>,
     pub generic: bool,
     pub style: Style,
     pub window: ContextWindow,
@@ -80,9 +84,9 @@ pub struct Question {
     pub recalled: Recalled,
     /// Token budget of the window, by our estimate.
     pub room: usize,
-    /// The suggestion that the ask goes on with.
-    pub going_on: GoingOn,
-    pub scope: Scope,
+    /// The suggestion that the question may follow up on.
+    pub going_on: FollowUpContext,
+    pub scope: ConceptScope,
     /// Usage records of the calls before the final answer, to be stored with it.
     pub bills: Vec<Bill>,
     /// Result of resolving `going_on`.
@@ -96,41 +100,17 @@ pub struct Question {
     pub spent: Spent,
 }
 
-/// Services and settings for reading a trigger and its context.
-pub struct Reading {
-    pub params: Params,
-    /// Time zone of chats that have set none.
-    pub zone: Zone,
-    /// `None`: long threads are never summarised.
-    pub strands: Option<LongStrands>,
-    /// Name of the model, for which a token calibration may be stored.
-    pub model: String,
-    pub style: Style,
-    pub bot: UserId,
-    pub idle: SessionIdle,
-    pub features: Arc<FeatureCache>,
-    pub recaller: Arc<Recaller>,
-    pub enrichers: Vec<Enricher>,
-    pub introduction: Introduction,
-    pub access: AccessConfig,
-    /// Age beyond which a trigger is not answered but counted in a notice.
-    pub max_age: Duration,
-    pub now: Timestamp,
-    /// `now` by Telegram's clock, which dates the messages.
-    pub there: Timestamp,
-}
-
-impl Reading {
+impl QuestionLoader {
     /// Reads the messages that the trigger may be about.
-    pub fn gather(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Gathered> {
+    pub fn gather(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = gather(conn, opened.asked.clone(), &params, &self.features)?;
         Ok(Gathered { history: Arc::new(history), params })
     }
 
-    pub fn beside(&self, conn: &Reader, opened: &Opened) -> chime_store::Result<Beside> {
-        let Opened { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
+    pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<TriggerFacts> {
+        let LoadedTrigger { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
         let subject = Subject {
             chat: trigger.chat,
@@ -139,10 +119,13 @@ impl Reading {
             ask: ask.clone(),
             now: self.now,
         };
-        Ok(Beside {
+        Ok(TriggerFacts {
             looked: if *generic { None } else { self.look(conn, opened, row.zone(self.zone)) },
             enrichment: enrich(conn, &self.enrichers, &subject),
-            scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
+            scope: ConceptScope::load(
+                conn,
+                ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread },
+            ),
             earliest: messages::earliest(conn, trigger.chat)?,
             settings: chat_settings::load(conn, trigger.chat)?,
             introduction: match self.wants_no_introduction(conn, row, asker)? {
@@ -160,34 +143,35 @@ impl Reading {
     }
 
     /// Builds the window around the focus. A summary replaces the oldest part of a long thread if there is one.
-    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
+    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> PickedWindow {
         let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
-        let window = window_around(conn, (history, focused), params, &self.recaller, |strand| {
-            let strands = self.strands.as_ref()?;
-            oldest_part = strands.find(conn, history.trigger.chat, strand);
+        let window = window_around(conn, (history, focused), params, &self.recaller, |thread| {
+            let long_threads = self.long_threads.as_ref()?;
+            oldest_part = long_threads.find(conn, history.trigger.chat, thread);
             oldest_part.summarized(params.estimate)
         });
-        Windowed { window, oldest_part }
+        PickedWindow { window, oldest_part }
     }
 
     pub fn complete(
         &self,
         conn: &Reader,
-        (opened, gathered): (&Opened, Gathered),
-        windowed: Windowed,
-        beside: Beside,
-    ) -> chime_store::Result<Question> {
-        let Opened { chat: row, generic, .. } = opened;
+        opened: &LoadedTrigger,
+        gathered: Gathered,
+        windowed: PickedWindow,
+        beside: TriggerFacts,
+    ) -> chime_store::Result<QuestionContext> {
+        let LoadedTrigger { chat: row, generic, .. } = opened;
         let generic = *generic;
         let Gathered { history, params } = gathered;
-        let Windowed { window, oldest_part } = windowed;
-        let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
+        let PickedWindow { window, oldest_part } = windowed;
+        let TriggerFacts { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
         let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
-        let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
-        Ok(Question {
+        let people = PresentMember::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
+        Ok(QuestionContext {
             history,
             zone: row.zone(self.zone),
             chat: row.clone(),
@@ -215,9 +199,9 @@ impl Reading {
     }
 }
 
-impl Reading {
+impl QuestionLoader {
     /// Searches older messages for the question. Errors are logged and give `None`.
-    fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
+    fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<Looked> {
         let Asked { trigger, ask, .. } = &opened.asked;
         let request = RecallRequest {
             conversation: trigger.conversation(),
@@ -242,7 +226,7 @@ fn not_recalled(error: &StoreError) {
     tracing::warn!(%error, "nothing older is recalled");
 }
 
-impl Reading {
+impl QuestionLoader {
     /// Returns the suggestion that the question follows up on. An error is logged and gives none.
     fn going_on(
         &self,
@@ -251,8 +235,8 @@ impl Reading {
         generic: bool,
         row: &ChatRow,
         window: &ContextWindow,
-    ) -> GoingOn {
-        let asked = follow_up::Asked {
+    ) -> FollowUpContext {
+        let asked = follow_up::FollowUpQuestion {
             trigger: &history.trigger,
             ask: &history.ask,
             generic,
@@ -264,12 +248,12 @@ impl Reading {
         };
         follow_up::find(conn, &asked).unwrap_or_else(|error| {
             tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");
-            GoingOn::default()
+            FollowUpContext::default()
         })
     }
 }
 
-impl Question {
+impl QuestionContext {
     pub fn trigger(&self) -> &StoredMessage {
         &self.history.trigger
     }
@@ -279,7 +263,7 @@ impl Question {
         self.trigger().message.sender.id
     }
 
-    /// What the answer may cite: the messages of the window, what was recalled, and what was looked up.
+    /// Returns the sources that the answer may cite: the messages of the window, and the recalled and looked-up ones.
     pub fn citable(&self) -> Vec<Citable> {
         let cite = |stored: &StoredMessage| Citable {
             id: SourceId::message(stored.seq.0),

@@ -3,7 +3,7 @@
 use ulid::Ulid;
 
 use crate::answering::draft::Draft;
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::citations::Checked;
 use crate::prompt::BuiltPrompt;
 use crate::recall;
@@ -11,7 +11,7 @@ use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Timestamp};
 use chime_runtime::clock::Stopwatch;
 
 pub fn record(
-    question: &Question,
+    question: &QuestionContext,
     built: BuiltPrompt,
     draft: Draft,
     checked: Checked,

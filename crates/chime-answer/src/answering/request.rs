@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ulid::Ulid;
 
-use crate::answering::photos::ShownPhoto;
+use crate::answering::question::ShownPhoto;
 use crate::prompt::BuiltPrompt;
 use chime_access::gateway::Purpose;
 use chime_llm::{Picture, Prompt, PromptMessage, PromptRole};

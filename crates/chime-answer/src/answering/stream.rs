@@ -3,20 +3,20 @@
 //! A row in `reply_stream` is written before the message is sent, so that after a crash the whole answer replaces that
 //! message. Drafts disappear by themselves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::answering::ask::Answering;
 use crate::answering::log;
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
+use crate::citation_forms::without_heads;
 use crate::citations;
 use crate::echo::without_echo;
 use crate::prompt::BuiltPrompt;
 use crate::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, may_show, settled};
-use crate::tags::without_heads;
 use crate::uncertainty;
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{Ask, Bill};
@@ -32,59 +32,47 @@ use chime_telegram::{Telegram, TelegramError};
 const MORE_COMES: &str = " …";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PreviewPlace {
     Draft,
     Message(MessageId),
     NewMessage,
 }
 
-enum Shown {
-    Yes(Place),
+enum PreviewOutcome {
+    Yes(PreviewPlace),
     /// Not this time; the next attempt may succeed.
     Skipped,
     /// Nothing more can be shown until the answer is complete.
     Never,
 }
 
-/// Remembers if the Bot API server supports drafts: older servers refuse them.
-#[derive(Debug, Default)]
-pub struct Drafts {
-    are_unknown: AtomicBool,
-}
-
-impl Drafts {
-    fn are_known(&self) -> bool {
-        !self.are_unknown.load(Ordering::Relaxed)
-    }
-
-    fn forget(&self) {
-        self.are_unknown.store(true, Ordering::Relaxed);
-    }
-}
-
 impl Answering {
     /// Asks the model, and shows the answer while it is written if the chat wants that.
     pub(super) async fn ask_showing(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        job: &Job,
+        question: &QuestionContext,
+        built: &BuiltPrompt,
         ask: Ask<'_>,
     ) -> Result<(Completion, Bill), AskError> {
         let mut masks = Masks::default();
         let masked = (self.parts.redaction == Redaction::All).then(|| masked(ask.prompt, &mut masks));
         let ask = Ask { prompt: masked.as_ref().unwrap_or(ask.prompt), ..ask };
-        let answered = self.ask_in_the_open((job, question, built), ask, &masks).await;
+        let answered = self.ask_in_the_open(job, question, built, ask, &masks).await;
         answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
     }
 
     /// As [`ask_showing`](Self::ask_showing), for a prompt that needs no more masking.
     async fn ask_in_the_open(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
+        job: &Job,
+        question: &QuestionContext,
+        built: &BuiltPrompt,
         ask: Ask<'_>,
         masks: &Masks,
     ) -> Result<(Completion, Bill), AskError> {
         if !self.streams(question) {
-            return self.ask_behind_placeholder((job, question), ask).await;
+            return self.ask_behind_placeholder(job, question, ask).await;
         }
         let (progress, stop) = (AnswerProgress::default(), CancellationToken::new());
         let asking = async {
@@ -94,7 +82,7 @@ impl Answering {
         };
         // Never dropped half-way: the id of a message that is being sent must be stored before the whole answer
         // arrives.
-        let (answered, shown) = tokio::join!(asking, self.show((job, question, built), (&progress, masks), &stop));
+        let (answered, shown) = tokio::join!(asking, self.show(job, question, built, &progress, masks, &stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "an answer was not shown while it was written");
         }
@@ -104,7 +92,8 @@ impl Answering {
     /// Asks, and sends a placeholder in a group if the answer takes a while. The answer replaces it.
     async fn ask_behind_placeholder(
         &self,
-        (job, question): (&Job, &Question),
+        job: &Job,
+        question: &QuestionContext,
         ask: Ask<'_>,
     ) -> Result<(Completion, Bill), AskError> {
         let stop = CancellationToken::new();
@@ -125,13 +114,18 @@ impl Answering {
     }
 
     /// Sends a placeholder once an answer takes a while, unless a message shows it already or `stop` comes first.
-    async fn hold_place(&self, job: &Job, question: &Question, stop: &CancellationToken) -> chime_store::Result<()> {
+    async fn hold_place(
+        &self,
+        job: &Job,
+        question: &QuestionContext,
+        stop: &CancellationToken,
+    ) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
             () = self.parts.clock.sleep(PLACEHOLDER_AFTER) => {}
         }
         let (key, now) = (job.payload.reply_key(), self.parts.clock.now());
-        let Some(Place::NewMessage) = self.place(question, &key).await? else { return Ok(()) };
+        let Some(PreviewPlace::NewMessage) = self.place(question, &key).await? else { return Ok(()) };
         if !may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
             return Ok(());
         }
@@ -143,7 +137,7 @@ impl Answering {
     }
 
     /// Returns `true` if the answer to `question` is shown while it is written.
-    fn streams(&self, question: &Question) -> bool {
+    fn streams(&self, question: &QuestionContext) -> bool {
         // In strict chats, statements without a source are marked only in the complete answer.
         let is_open = question.grounding == Grounding::Open;
         is_open && question.streams.unwrap_or_else(|| self.parts.streaming.in_chats_of(question.chat.chat.kind))
@@ -152,8 +146,11 @@ impl Answering {
     /// Shows the text of `progress` until `stop`.
     async fn show(
         &self,
-        (job, question, built): (&Job, &Question, &BuiltPrompt),
-        (progress, masks): (&AnswerProgress, &Masks),
+        job: &Job,
+        question: &QuestionContext,
+        built: &BuiltPrompt,
+        progress: &AnswerProgress,
+        masks: &Masks,
         stop: &CancellationToken,
     ) -> chime_store::Result<()> {
         let key = job.payload.reply_key();
@@ -163,7 +160,7 @@ impl Answering {
         // Text that arrived before this loop counts too.
         words.mark_changed();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
-        if matches!(place, Place::Message(_)) {
+        if matches!(place, PreviewPlace::Message(_)) {
             // It may have been edited a moment ago, before the model used a tool.
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
@@ -181,19 +178,19 @@ impl Answering {
             let now = self.parts.clock.now();
             let shown = if may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
                 progress.note_shown();
-                self.show_once((&key, question), place, content).await?
+                self.show_once(&key, question, place, content).await?
             } else {
-                Shown::Skipped
+                PreviewOutcome::Skipped
             };
             match shown {
-                Shown::Yes(next) => {
+                PreviewOutcome::Yes(next) => {
                     if std::mem::take(&mut is_first) {
                         log::first_shown(watch.elapsed());
                     }
                     place = next;
                 }
-                Shown::Skipped => {}
-                Shown::Never => return Ok(()),
+                PreviewOutcome::Skipped => {}
+                PreviewOutcome::Never => return Ok(()),
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
@@ -203,19 +200,23 @@ impl Answering {
     }
 
     /// Returns the place where the answer is shown; `None` if a message may have been sent whose id is unknown.
-    async fn place(&self, question: &Question, key: &str) -> chime_store::Result<Option<Place>> {
+    async fn place(&self, question: &QuestionContext, key: &str) -> chime_store::Result<Option<PreviewPlace>> {
         let reply = key.to_owned();
         Ok(match self.parts.store.read(move |conn| reply_streams::find(conn, &reply)).await? {
-            Some(stream) => stream.message.map(Place::Message),
-            None if question.chat.chat.kind == ChatKind::Private && self.drafts.are_known() => Some(Place::Draft),
-            None => Some(Place::NewMessage),
+            Some(stream) => stream.message.map(PreviewPlace::Message),
+            None if question.chat.chat.kind == ChatKind::Private && self.has_drafts() => Some(PreviewPlace::Draft),
+            None => Some(PreviewPlace::NewMessage),
         })
+    }
+
+    fn has_drafts(&self) -> bool {
+        !self.drafts_refused.load(Ordering::Relaxed)
     }
 
     /// Formats `text`, the settled beginning of an answer; `None` if it is too short or repeats the prompt.
     fn preview(
         &self,
-        question: &Question,
+        question: &QuestionContext,
         built: &BuiltPrompt,
         given: &[Citable],
         text: &str,
@@ -234,43 +235,49 @@ impl Answering {
 
     async fn show_once(
         &self,
-        (key, question): (&str, &Question),
-        place: Place,
+        key: &str,
+        question: &QuestionContext,
+        place: PreviewPlace,
         content: FormattedText,
-    ) -> chime_store::Result<Shown> {
+    ) -> chime_store::Result<PreviewOutcome> {
         let message = &question.trigger().message;
         let (chat, now) = (message.chat, self.parts.clock.now());
         let shown = match place {
-            Place::Draft => {
+            PreviewPlace::Draft => {
                 let drafted = self.parts.telegram.draft(chat, message.thread, message.id, &content).await;
                 if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
-                    self.drafts.forget();
-                    return Ok(Shown::Yes(Place::NewMessage));
+                    self.drafts_refused.store(true, Ordering::Relaxed);
+                    return Ok(PreviewOutcome::Yes(PreviewPlace::NewMessage));
                 }
                 drafted.map(|()| place)
             }
-            Place::Message(id) => {
+            PreviewPlace::Message(id) => {
                 self.parts.lanes.note_sent(chat, now);
                 self.parts.telegram.edit(chat, id, &content, &[]).await.map(|()| place)
             }
-            Place::NewMessage => return self.open(key, question, content).await,
+            PreviewPlace::NewMessage => return self.open(key, question, content).await,
         };
         Ok(match shown {
-            Ok(place) => Shown::Yes(place),
+            Ok(place) => PreviewOutcome::Yes(place),
             Err(TelegramError::Throttled { retry_after }) => {
                 self.parts.lanes.hold(chat, now, now.plus(retry_after));
-                Shown::Skipped
+                PreviewOutcome::Skipped
             }
             Err(error) if error.is_lasting() => {
                 tracing::info!(%error, "no more of the answer is shown before it is whole");
-                Shown::Never
+                PreviewOutcome::Never
             }
-            Err(_) => Shown::Skipped,
+            Err(_) => PreviewOutcome::Skipped,
         })
     }
 
     /// Sends the message in which the answer is shown.
-    async fn open(&self, key: &str, question: &Question, content: FormattedText) -> chime_store::Result<Shown> {
+    async fn open(
+        &self,
+        key: &str,
+        question: &QuestionContext,
+        content: FormattedText,
+    ) -> chime_store::Result<PreviewOutcome> {
         let message = &question.trigger().message;
         let (chat, reply, now) = (message.chat, key.to_owned(), self.parts.clock.now());
         let noted = move |tx: &Writer<'_>| reply_streams::open(tx, &reply, chat, now);
@@ -283,19 +290,19 @@ impl Answering {
             Ok(sent) => {
                 let noted = move |tx: &Writer<'_>| reply_streams::set_message(tx, &reply, sent.id);
                 self.parts.store.write(Priority::Answering, noted).await?;
-                Ok(Shown::Yes(Place::Message(sent.id)))
+                Ok(PreviewOutcome::Yes(PreviewPlace::Message(sent.id)))
             }
             // The message may be in the chat.
-            Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(Shown::Never),
+            Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(PreviewOutcome::Never),
             Err(error) => {
                 self.parts.store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await?;
                 match error {
                     TelegramError::Throttled { retry_after } => {
                         self.parts.lanes.hold(chat, now, now.plus(retry_after));
-                        Ok(Shown::Skipped)
+                        Ok(PreviewOutcome::Skipped)
                     }
-                    TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(Shown::Skipped),
-                    _ => Ok(Shown::Never),
+                    TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(PreviewOutcome::Skipped),
+                    _ => Ok(PreviewOutcome::Never),
                 }
             }
         }
@@ -334,9 +341,9 @@ fn masked(prompt: &Prompt, masks: &mut Masks) -> Prompt {
     prompt
 }
 
-fn every(place: Place) -> Duration {
+fn every(place: PreviewPlace) -> Duration {
     match place {
-        Place::Draft => DRAFT_EVERY,
-        Place::Message(_) | Place::NewMessage => EDIT_EVERY,
+        PreviewPlace::Draft => DRAFT_EVERY,
+        PreviewPlace::Message(_) | PreviewPlace::NewMessage => EDIT_EVERY,
     }
 }

@@ -12,10 +12,10 @@ const COUNTED: Duration = Duration::from_secs(60);
 
 /// Messages sent lately, by chat. Clones share the same data. Chats without any are removed.
 #[derive(Debug, Clone, Default)]
-pub struct Lanes(Arc<Mutex<HashMap<ChatId, Lane>>>);
+pub struct Lanes(Arc<Mutex<HashMap<ChatId, ChatLane>>>);
 
 #[derive(Debug, Default)]
-struct Lane {
+struct ChatLane {
     held: Option<Hold>,
     sent: VecDeque<Timestamp>,
 }
@@ -50,12 +50,12 @@ impl Lanes {
         Traffic { held_until: lane.held.map(|held| held.until), within_minute: lane.sent.len() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Lane>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, ChatLane>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lane {
+impl ChatLane {
     /// Removes expired entries. Returns `true` if any are left.
     fn is_of_use(&mut self, now: Timestamp) -> bool {
         while self.sent.front().is_some_and(|at| now.since(*at) > COUNTED) {

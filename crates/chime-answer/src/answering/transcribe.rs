@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::answering::Answering;
-use crate::answering::open::{Found, Opened};
+use crate::answering::load_trigger::{LoadedTrigger, TriggerState};
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
@@ -16,8 +16,8 @@ const JUST_BEFORE: usize = 8;
 const MOST: usize = 3;
 
 impl Answering {
-    /// Has the trigger `at`, what it replies to and what was said just before it transcribed, where they are spoken and the
-    /// trigger is to be answered. It only enriches, and takes no longer than fetching a file and a call of the model.
+    /// Transcribes the voice messages among the trigger `at`, the message it replies to and those just before it, if the
+    /// trigger is to be answered. Errors are logged and do not stop the answer.
     pub(super) async fn transcribe_nearby(&self, at: MessageAt, parsed: &ParsedTrigger) {
         if !self.parts.voice.transcribes() {
             return;
@@ -28,14 +28,14 @@ impl Answering {
     }
 
     async fn transcribe_around(&self, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-        let (reading, parsed) = (Arc::new(self.reading()), parsed.clone());
+        let (loader, parsed) = (Arc::new(self.question_loader()), parsed.clone());
         let found = self.parts.store.read(move |conn| {
-            let Found::Ready(opened) = reading.open(conn, at, &parsed)? else { return Ok(None) };
+            let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
             let spoken = untranscribed(conn, &opened.asked.trigger)?;
             Ok((!spoken.is_empty()).then_some((opened, spoken)))
         });
         let Some((opened, spoken)) = found.await? else { return Ok(()) };
-        let Opened { chat, asked, .. } = *opened;
+        let LoadedTrigger { chat, asked, .. } = *opened;
         let asker = asked.trigger.message.sender.id;
         if !self.may_ask(&chat, asker).await? {
             return Ok(());

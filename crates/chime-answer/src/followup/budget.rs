@@ -1,7 +1,7 @@
 //! Parses the budget in a question: "under 30 a head", "kuni 50 euro", "20-30 €".
 
-use crate::followup::tables::{Names, Row, Span, Table, Tables};
-use crate::followup::words::Token;
+use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow, TokenSpan};
+use crate::followup::words::FoldedToken;
 use chime_core::{Amount, Budget};
 
 /// Tolerance of "about 30", in percent.
@@ -12,7 +12,7 @@ const ABOUT_PERCENT: u64 = 20;
 struct Sum {
     amount: Amount,
     currency: Option<String>,
-    span: Span,
+    span: TokenSpan,
 }
 
 enum Bound {
@@ -22,7 +22,7 @@ enum Bound {
 }
 
 /// Returns the budget in the question, and the words that state it.
-pub fn budget(text: &str, tokens: &[Token], table: &Table) -> Option<(Budget, Vec<Span>)> {
+pub fn budget(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> Option<(Budget, Vec<TokenSpan>)> {
     let sums = sums(tokens, table);
     let mut budget = Budget::default();
     let mut spans = Vec::new();
@@ -50,18 +50,19 @@ pub fn budget(text: &str, tokens: &[Token], table: &Table) -> Option<(Budget, Ve
         budget.currency = budget.currency.or_else(|| sum.currency.clone());
         spans.push(span);
     }
-    let whole = Span { from: spans.iter().map(|span| span.from).min()?, to: spans.iter().map(|span| span.to).max()? };
+    let whole =
+        TokenSpan { from: spans.iter().map(|span| span.from).min()?, to: spans.iter().map(|span| span.to).max()? };
     budget.hint = Some(whole.written(text, tokens));
     Some((budget, spans))
 }
 
 /// Returns the ISO code of the currency that a word names, in this language or in English, and the number of words.
-pub fn currency(tokens: &[Token], at: usize, table: &Table) -> Option<(String, usize)> {
+pub fn currency(tokens: &[FoldedToken], at: usize, table: &FollowUpTable) -> Option<(String, usize)> {
     let rest = tokens.get(at..)?;
-    let everywhere = Tables::shipped().get("en");
+    let everywhere = FollowUpTables::shipped().get("en");
     let tables = std::iter::once(table).chain(everywhere);
-    let named = |table: &Table| {
-        let (span, code) = table.named(Names::Currencies, rest).into_iter().find(|(span, _)| span.from == 0)?;
+    let named = |table: &FollowUpTable| {
+        let (span, code) = table.named(NamedRow::Currencies, rest).into_iter().find(|(span, _)| span.from == 0)?;
         Some((code.to_owned(), span.to))
     };
     tables.into_iter().find_map(named)
@@ -90,14 +91,14 @@ pub fn number(word: &str) -> Option<(Amount, &str)> {
     }
 }
 
-fn sums(tokens: &[Token], table: &Table) -> Vec<Sum> {
+fn sums(tokens: &[FoldedToken], table: &FollowUpTable) -> Vec<Sum> {
     let mut found: Vec<Sum> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let Some((amount, letters)) = number(&token.word) else { continue };
-        let mut span = Span { from: at, to: at + 1 };
+        let mut span = TokenSpan { from: at, to: at + 1 };
         let mut named = None;
         if !letters.is_empty() {
-            let unit = Token { word: letters.to_owned(), ..token.clone() };
+            let unit = FoldedToken { word: letters.to_owned(), ..token.clone() };
             match currency(std::slice::from_ref(&unit), 0, table) {
                 Some((code, _)) => named = Some(code),
                 // Not money: "2nd", "10am".
@@ -114,7 +115,7 @@ fn sums(tokens: &[Token], table: &Table) -> Vec<Sum> {
             named = named.or(Some(code));
         }
         let rest = tokens.get(span.to..).unwrap_or_default();
-        let is_other_unit = table.find(Row::NotMoney, rest).first().is_some_and(|span| span.from == 0);
+        let is_other_unit = table.find(PhraseRow::NotMoney, rest).first().is_some_and(|span| span.from == 0);
         if named.is_some() || !is_other_unit || token.ends_clause {
             found.push(Sum { amount, currency: named, span });
         }
@@ -123,37 +124,41 @@ fn sums(tokens: &[Token], table: &Table) -> Vec<Sum> {
 }
 
 /// Returns the words of a range: "between 20 and 30", "20-30 €".
-fn range(text: &str, tokens: &[Token], table: &Table, first: &Sum, second: &Sum) -> Option<Span> {
+fn range(text: &str, tokens: &[FoldedToken], table: &FollowUpTable, first: &Sum, second: &Sum) -> Option<TokenSpan> {
     let between_words = second.span.from.checked_sub(first.span.to)?;
     let written = text.get(tokens.get(first.span.to - 1)?.end..tokens.get(second.span.from)?.start)?;
     if between_words == 0 && matches!(written.trim(), "-" | "–" | "—") {
         let is_money = first.currency.is_some() || second.currency.is_some();
-        return is_money.then_some(Span { from: first.span.from, to: second.span.to });
+        return is_money.then_some(TokenSpan { from: first.span.from, to: second.span.to });
     }
-    let marker = ending_at(table.find(Row::Between, tokens), first.span.from)?;
-    (between_words == 1).then_some(Span { from: marker.from, to: second.span.to })
+    let marker = ending_at(table.find(PhraseRow::Between, tokens), first.span.from)?;
+    (between_words == 1).then_some(TokenSpan { from: marker.from, to: second.span.to })
 }
 
 /// Returns the bound that the words around a sum state. Without such words, a sum with a currency is an upper limit.
-fn bound(tokens: &[Token], table: &Table, sum: &Sum) -> Option<(Bound, Span)> {
-    let before = [(Row::BudgetMax, Bound::Max), (Row::BudgetMin, Bound::Min), (Row::BudgetAbout, Bound::About)];
+fn bound(tokens: &[FoldedToken], table: &FollowUpTable, sum: &Sum) -> Option<(Bound, TokenSpan)> {
+    let before = [
+        (PhraseRow::BudgetMax, Bound::Max),
+        (PhraseRow::BudgetMin, Bound::Min),
+        (PhraseRow::BudgetAbout, Bound::About),
+    ];
     let marked = before
         .into_iter()
         .filter_map(|(row, bound)| Some((ending_at(table.find(row, tokens), sum.span.from)?, bound)))
         .max_by_key(|(span, bound)| (span.to - span.from, matches!(bound, Bound::Max)));
     if let Some((span, bound)) = marked {
-        return Some((bound, Span { from: span.from, to: sum.span.to }));
+        return Some((bound, TokenSpan { from: span.from, to: sum.span.to }));
     }
-    for (row, bound) in [(Row::BudgetMaxAfter, Bound::Max), (Row::BudgetMinAfter, Bound::Min)] {
+    for (row, bound) in [(PhraseRow::BudgetMaxAfter, Bound::Max), (PhraseRow::BudgetMinAfter, Bound::Min)] {
         let rest = tokens.get(sum.span.to..)?;
         if let Some(after) = table.find(row, rest).into_iter().find(|span| span.from == 0) {
-            return Some((bound, Span { from: sum.span.from, to: sum.span.to + after.to }));
+            return Some((bound, TokenSpan { from: sum.span.from, to: sum.span.to + after.to }));
         }
     }
     sum.currency.as_ref().map(|_| (Bound::Max, sum.span))
 }
 
-fn ending_at(spans: Vec<Span>, at: usize) -> Option<Span> {
+fn ending_at(spans: Vec<TokenSpan>, at: usize) -> Option<TokenSpan> {
     spans.into_iter().find(|span| span.to == at)
 }
 
@@ -166,7 +171,7 @@ mod tests {
 
     #[track_caller]
     fn check(code: &str, asks: &[&str], expected: Expect) {
-        let table = Tables::shipped().get(code).expect("a table");
+        let table = FollowUpTables::shipped().get(code).expect("a table");
         let told = asks.iter().map(|ask| {
             let Some((budget, _)) = budget(ask, &tokens(ask), table) else { return format!("{ask}: none") };
             let shown = |amount: Option<Amount>| amount.map_or("-".to_owned(), |amount| amount.to_string());

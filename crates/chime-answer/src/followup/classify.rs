@@ -2,9 +2,9 @@
 
 use crate::followup::entities::named_in;
 use crate::followup::item_question::has_question_mark;
-use crate::followup::signals::{Signals, signals};
-use crate::followup::tables::{Names, Row, RowSpans, Span, Table, Tables};
-use crate::followup::words::{Token, tokens};
+use crate::followup::signals::{RefinementSignals, signals};
+use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow, RowSpans, TokenSpan};
+use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{Frame, Intent, NamedEntity};
 
 /// Least confidence at which the patterns decide.
@@ -18,7 +18,7 @@ const MORE_WORDS: usize = 4;
 
 /// A question to classify.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct ClassifierInput<'a> {
     pub text: &'a str,
     /// `true` if it only points at the conversation: then only a clear follow-up counts.
     pub generic: bool,
@@ -30,7 +30,7 @@ pub struct Ask<'a> {
 
 /// A position in the list of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ItemPosition {
     /// Counted from 1.
     Nth(usize),
     Last,
@@ -39,7 +39,7 @@ pub enum Place {
 /// Words that refer to items or people shown before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mentions {
-    pub places: Vec<(String, Place)>,
+    pub places: Vec<(String, ItemPosition)>,
     /// "he", "the same author".
     pub person: Option<String>,
     /// "that one", "it".
@@ -52,12 +52,12 @@ pub struct Mentions {
 
 /// A question as read by patterns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reading {
+pub struct ClassifiedQuestion {
     pub intent: Intent,
     /// 0 to 1.
     pub confidence: f64,
     pub language: Option<String>,
-    pub signals: Signals,
+    pub signals: RefinementSignals,
     pub mentions: Mentions,
     /// The rest of the question: the member's words for the wanted thing.
     pub subject: Option<String>,
@@ -68,7 +68,7 @@ pub struct Reading {
     pub unknown: usize,
 }
 
-impl Reading {
+impl ClassifiedQuestion {
     pub fn is_decided(&self) -> bool {
         self.confidence >= SURE
     }
@@ -91,16 +91,20 @@ impl Reading {
 }
 
 /// Classifies a question with the table of the language that knows most of its words.
-pub fn classify(ask: &Ask<'_>) -> Reading {
+pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
     let mut found = tokens(ask.text);
     found.truncate(MAX_WORDS);
-    let plain = || Reading { confidence: 1.0, is_question: has_question_mark(ask.text), ..Reading::default() };
+    let plain = || ClassifiedQuestion {
+        confidence: 1.0,
+        is_question: has_question_mark(ask.text),
+        ..ClassifiedQuestion::default()
+    };
     if found.is_empty() || ask.generic && !ask.in_play {
         return plain();
     }
-    let mut best: Option<(Reading, (usize, bool))> = None;
-    for table in Tables::shipped().iter() {
-        let (reading, known) = Sight::new(ask, &found, table).read();
+    let mut best: Option<(ClassifiedQuestion, (usize, bool))> = None;
+    for table in FollowUpTables::shipped().iter() {
+        let (reading, known) = TableClassifier::new(ask, &found, table).read();
         let score = (known, ask.language == Some(table.code()));
         if best.as_ref().is_none_or(|(_, other)| score > *other) {
             best = Some((reading, score));
@@ -112,46 +116,48 @@ pub fn classify(ask: &Ask<'_>) -> Reading {
 }
 
 /// A question as one language's table reads it.
-struct Sight<'a> {
-    ask: &'a Ask<'a>,
-    tokens: &'a [Token],
-    table: &'a Table,
+struct TableClassifier<'a> {
+    ask: &'a ClassifierInput<'a>,
+    tokens: &'a [FoldedToken],
+    table: &'a FollowUpTable,
     rows: RowSpans,
-    signals: Signals,
-    of_signals: Vec<Span>,
+    signals: RefinementSignals,
+    of_signals: Vec<TokenSpan>,
     names: Vec<String>,
-    of_names: Vec<Span>,
-    more: Vec<Span>,
-    places: Vec<(Span, Place)>,
-    person: Option<Span>,
-    item: Option<Span>,
+    of_names: Vec<TokenSpan>,
+    more: Vec<TokenSpan>,
+    places: Vec<(TokenSpan, ItemPosition)>,
+    person: Option<TokenSpan>,
+    item: Option<TokenSpan>,
 }
 
-impl<'a> Sight<'a> {
-    fn new(ask: &'a Ask<'a>, tokens: &'a [Token], table: &'a Table) -> Self {
+impl<'a> TableClassifier<'a> {
+    fn new(ask: &'a ClassifierInput<'a>, tokens: &'a [FoldedToken], table: &'a FollowUpTable) -> Self {
         let (signals, of_signals) = signals(ask.text, tokens, table);
         let (names, of_names) = named_in(ask.text, tokens, table);
         let rows = table.find_all(tokens);
         // "Tell me more about it" does not ask for more items.
-        let longer: Vec<Span> =
-            [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
-        let more: Vec<Span> = rows.of(Row::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
+        let longer: Vec<TokenSpan> =
+            [PhraseRow::Explain, PhraseRow::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
+        let more: Vec<TokenSpan> =
+            rows.of(PhraseRow::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
         // "Mõni teine" means another one, not the second.
-        let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, Place::Nth(nth)));
-        let last = rows.of(Row::Last).iter().map(|span| (*span, Place::Last));
-        let mut places: Vec<(Span, Place)> = nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
+        let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, ItemPosition::Nth(nth)));
+        let last = rows.of(PhraseRow::Last).iter().map(|span| (*span, ItemPosition::Last));
+        let mut places: Vec<(TokenSpan, ItemPosition)> =
+            nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
         places.sort_by_key(|(span, _)| *span);
-        let person = rows.of(Row::PersonPronoun).first().copied();
-        let item = rows.of(Row::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
+        let person = rows.of(PhraseRow::PersonPronoun).first().copied();
+        let item = rows.of(PhraseRow::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
         Self { ask, tokens, table, rows, signals, of_signals, names, of_names, more, places, person, item }
     }
 
     /// Returns the reading, and a score for the words that the table knows: words of a pattern count twice.
-    fn read(self) -> (Reading, usize) {
+    fn read(self) -> (ClassifiedQuestion, usize) {
         let (intent, confidence) = self.intent();
         let known = self.covered().len() * 2 + self.fillers();
         let subject = self.subject(intent);
-        let said = |span: Span| span.written(self.ask.text, self.tokens);
+        let said = |span: TokenSpan| span.written(self.ask.text, self.tokens);
         let mentions = Mentions {
             places: self.places.iter().map(|(span, place)| (said(*span), *place)).collect(),
             person: self.person.map(said),
@@ -159,7 +165,7 @@ impl<'a> Sight<'a> {
             item_is_plain: self.item.is_some_and(|span| span.to - span.from > 1),
             names: self.names.clone(),
         };
-        let reading = Reading {
+        let reading = ClassifiedQuestion {
             intent,
             confidence,
             language: (known > 0).then(|| self.table.code().to_owned()),
@@ -173,53 +179,53 @@ impl<'a> Sight<'a> {
         (reading, known)
     }
 
-    fn has(&self, row: Row) -> bool {
+    fn has(&self, row: PhraseRow) -> bool {
         !self.rows.of(row).is_empty()
     }
 
     fn is_question(&self) -> bool {
-        has_question_mark(self.ask.text) || self.has(Row::Question)
+        has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
     }
 
     fn searches(&self) -> bool {
-        !self.more.is_empty() || self.signals.cheaper || self.has(Row::Search)
+        !self.more.is_empty() || self.signals.cheaper || self.has(PhraseRow::Search)
     }
 
     /// Returns the positions of the words that a pattern covers.
     fn covered(&self) -> Vec<usize> {
-        let rows = Row::ALL.into_iter().filter(|row| {
+        let rows = PhraseRow::ALL.into_iter().filter(|row| {
             !matches!(
                 row,
-                Row::Fillers
-                    | Row::NotName
-                    | Row::BySuffix
-                    | Row::NotMoney
-                    | Row::By
-                    | Row::Between
-                    | Row::BudgetMax
-                    | Row::BudgetMaxAfter
-                    | Row::BudgetMin
-                    | Row::BudgetMinAfter
-                    | Row::BudgetAbout
-                    | Row::Without
+                PhraseRow::Fillers
+                    | PhraseRow::NotName
+                    | PhraseRow::BySuffix
+                    | PhraseRow::NotMoney
+                    | PhraseRow::By
+                    | PhraseRow::Between
+                    | PhraseRow::BudgetMax
+                    | PhraseRow::BudgetMaxAfter
+                    | PhraseRow::BudgetMin
+                    | PhraseRow::BudgetMinAfter
+                    | PhraseRow::BudgetAbout
+                    | PhraseRow::Without
             )
         });
         let of_rows = rows.flat_map(|row| self.rows.of(row)).copied();
         let places = self.places.iter().map(|(span, _)| *span);
-        let spans: Vec<Span> =
+        let spans: Vec<TokenSpan> =
             of_rows.chain(places).chain(self.of_signals.iter().chain(&self.of_names).copied()).collect();
         let is_covered = |at: &usize| spans.iter().any(|span| span.from <= *at && *at < span.to);
         (0..self.tokens.len()).filter(is_covered).collect()
     }
 
     fn fillers(&self) -> usize {
-        self.rows.of(Row::Fillers).iter().map(|span| span.to - span.from).sum()
+        self.rows.of(PhraseRow::Fillers).iter().map(|span| span.to - span.from).sum()
     }
 
     /// Returns the positions of the words that are neither covered nor fillers.
     fn unknown(&self) -> Vec<usize> {
         let covered = self.covered();
-        let fillers = self.rows.of(Row::Fillers);
+        let fillers = self.rows.of(PhraseRow::Fillers);
         let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
         (0..self.tokens.len()).filter(|at| !covered.contains(at) && !is_filler(*at)).collect()
     }
@@ -237,17 +243,17 @@ impl<'a> Sight<'a> {
 
     /// Recognises questions about the conversation itself.
     fn about_the_talk(&self, unknown: usize) -> Option<(Intent, f64)> {
-        let smalltalk: usize = self.rows.of(Row::Smalltalk).iter().map(|span| span.to - span.from).sum();
+        let smalltalk: usize = self.rows.of(PhraseRow::Smalltalk).iter().map(|span| span.to - span.from).sum();
         if smalltalk > 0 && unknown == 0 && self.places.is_empty() && smalltalk + self.fillers() >= self.tokens.len() {
             return Some((Intent::Smalltalk, 0.95));
         }
         let refers = self.ask.in_play && !self.places.is_empty();
         let rows = [
-            (Row::Summarize, Intent::Summarize, 0.9),
-            (Row::Recap, Intent::Recap, 0.9),
-            (Row::Decide, Intent::Decide, 0.85),
-            (Row::Compare, Intent::Compare, 0.85),
-            (Row::Explain, Intent::Explain, 0.8),
+            (PhraseRow::Summarize, Intent::Summarize, 0.9),
+            (PhraseRow::Recap, Intent::Recap, 0.9),
+            (PhraseRow::Decide, Intent::Decide, 0.85),
+            (PhraseRow::Compare, Intent::Compare, 0.85),
+            (PhraseRow::Explain, Intent::Explain, 0.8),
         ];
         let found = rows.into_iter().find(|(row, intent, _)| self.has(*row) && !(refers && *intent == Intent::Explain));
         found.map(|(_, intent, confidence)| (intent, confidence))
@@ -261,9 +267,9 @@ impl<'a> Sight<'a> {
         if self.signals.cheaper {
             return Some((Intent::Cheaper, 0.9));
         }
-        let is_about = self.is_question() || self.has(Row::WhatAbout) || self.has(Row::Explain);
+        let is_about = self.is_question() || self.has(PhraseRow::WhatAbout) || self.has(PhraseRow::Explain);
         let refers = !self.places.is_empty() || self.item.is_some_and(|span| span.to - span.from > 1);
-        let searches = !self.more.is_empty() || self.has(Row::Search);
+        let searches = !self.more.is_empty() || self.has(PhraseRow::Search);
         if !(is_about && refers) || searches || self.person_search() {
             return None;
         }
@@ -274,18 +280,20 @@ impl<'a> Sight<'a> {
 
     /// Returns `true` if the question asks for more by a person whom a pronoun names.
     fn person_search(&self) -> bool {
-        let asks_for =
-            !self.more.is_empty() || self.has(Row::Something) || self.has(Row::Suggest) || self.has(Row::Show);
+        let asks_for = !self.more.is_empty()
+            || self.has(PhraseRow::Something)
+            || self.has(PhraseRow::Suggest)
+            || self.has(PhraseRow::Show);
         let plural_kind = !self.signals.kinds.is_empty() && self.person.is_some_and(|span| span.to - span.from > 1);
-        self.person.is_some() && (asks_for || plural_kind || self.has(Row::Search))
+        self.person.is_some() && (asks_for || plural_kind || self.has(PhraseRow::Search))
     }
 
     fn about_entity(&self, unknown: usize) -> Option<(Intent, f64)> {
         if self.person_search() && self.ask.in_play {
             return Some((Intent::EntitySearch, 0.9));
         }
-        let asks_for = self.has(Row::Suggest) || self.has(Row::Show) || !self.signals.kinds.is_empty();
-        let asks_for = asks_for || self.has(Row::Something) || self.ask.in_play && !self.more.is_empty();
+        let asks_for = self.has(PhraseRow::Suggest) || self.has(PhraseRow::Show) || !self.signals.kinds.is_empty();
+        let asks_for = asks_for || self.has(PhraseRow::Something) || self.ask.in_play && !self.more.is_empty();
         let is_alone = self.ask.in_play && unknown == 0 && !self.is_question();
         if self.names.is_empty() || !(asks_for || is_alone) || unknown > SUBJECT_WORDS {
             return None;
@@ -300,46 +308,47 @@ impl<'a> Sight<'a> {
         if !self.more.is_empty() && unknown <= MORE_WORDS && !is_question_of_own {
             return Some((Intent::More, if unknown > 2 { 0.7 } else { 0.95 }));
         }
-        let is_new = names_kind || self.has(Row::Suggest);
+        let is_new = names_kind || self.has(PhraseRow::Suggest);
         if self.signals.budget.is_some() && unknown == 0 && !is_new {
             return Some((Intent::Budget, 0.9));
         }
-        let is_refusal = self.begins_with(Row::Without) && !self.signals.constraints.is_empty();
+        let is_refusal = self.begins_with(PhraseRow::Without) && !self.signals.constraints.is_empty();
         (is_refusal && unknown == 0 && !is_new && !self.is_question()).then_some((Intent::More, 0.8))
     }
 
     /// Returns `true` if only fillers come before a phrase of this row.
-    fn begins_with(&self, row: Row) -> bool {
-        let fillers = self.rows.of(Row::Fillers);
+    fn begins_with(&self, row: PhraseRow) -> bool {
+        let fillers = self.rows.of(PhraseRow::Fillers);
         let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
         self.rows.of(row).first().is_some_and(|span| (0..span.from).all(is_filler))
     }
 
     fn suggestion(&self, unknown: usize) -> Option<(Intent, f64)> {
         let by_words = if unknown > SUBJECT_WORDS { 0.6 } else { 0.85 };
-        if self.has(Row::Suggest) {
+        if self.has(PhraseRow::Suggest) {
             return Some((Intent::Suggest, by_words));
         }
-        let Signals { kinds, budget, popular, constraints, recipient, occasion, item_language, .. } = &self.signals;
+        let RefinementSignals { kinds, budget, popular, constraints, recipient, occasion, item_language, .. } =
+            &self.signals;
         let is_detailed = budget.is_some()
             || *popular
             || !constraints.is_empty()
             || recipient.is_some()
             || occasion.is_some()
             || item_language.is_some()
-            || self.has(Row::Show);
-        let wants = !kinds.is_empty() || self.has(Row::Something) && self.ask.in_play;
-        if wants && is_detailed && (self.has(Row::Show) || !self.is_question_of_facts()) {
+            || self.has(PhraseRow::Show);
+        let wants = !kinds.is_empty() || self.has(PhraseRow::Something) && self.ask.in_play;
+        if wants && is_detailed && (self.has(PhraseRow::Show) || !self.is_question_of_facts()) {
             return Some((Intent::Suggest, by_words.min(0.8)));
         }
         let is_kind_alone =
-            !kinds.is_empty() && unknown == 0 && (!self.is_question_of_facts() || self.has(Row::WhatAbout));
+            !kinds.is_empty() && unknown == 0 && (!self.is_question_of_facts() || self.has(PhraseRow::WhatAbout));
         is_kind_alone.then_some((Intent::Suggest, 0.7))
     }
 
     /// Recognises a question about facts: "Which book did Ann bring?"
     fn is_question_of_facts(&self) -> bool {
-        self.has(Row::Question)
+        self.has(PhraseRow::Question)
     }
 
     /// Returns the confidence that no pattern applies: high if there is no suggestion, or if it is a question of its
@@ -359,22 +368,22 @@ impl<'a> Sight<'a> {
             return None;
         }
         let rows = [
-            Row::Suggest,
-            Row::Show,
-            Row::More,
-            Row::Cheaper,
-            Row::StartOver,
-            Row::NotThat,
-            Row::Search,
-            Row::PersonPronoun,
+            PhraseRow::Suggest,
+            PhraseRow::Show,
+            PhraseRow::More,
+            PhraseRow::Cheaper,
+            PhraseRow::StartOver,
+            PhraseRow::NotThat,
+            PhraseRow::Search,
+            PhraseRow::PersonPronoun,
         ];
-        let mut taken: Vec<Span> = rows.into_iter().flat_map(|row| self.rows.of(row)).copied().collect();
+        let mut taken: Vec<TokenSpan> = rows.into_iter().flat_map(|row| self.rows.of(row)).copied().collect();
         taken.extend(self.of_names.iter().chain(&self.of_details()).copied());
-        let fillers = self.rows.of(Row::Fillers);
-        let something = self.rows.of(Row::Something);
-        let by = self.rows.of(Row::By);
-        let kinds = self.table.named(Names::Kinds, self.tokens);
-        let within = |spans: &[Span], at: usize| spans.iter().any(|span| span.from <= at && at < span.to);
+        let fillers = self.rows.of(PhraseRow::Fillers);
+        let something = self.rows.of(PhraseRow::Something);
+        let by = self.rows.of(PhraseRow::By);
+        let kinds = self.table.named(NamedRow::Kinds, self.tokens);
+        let within = |spans: &[TokenSpan], at: usize| spans.iter().any(|span| span.from <= at && at < span.to);
         let is_empty = |at: usize| within(fillers, at) || within(something, at) || within(by, at);
         let mut kept: Vec<usize> = (0..self.tokens.len()).filter(|at| !within(&taken, *at)).collect();
         while kept.first().is_some_and(|at| is_empty(*at)) {
@@ -391,8 +400,8 @@ impl<'a> Sight<'a> {
     }
 
     /// Returns the words of signals that have a field of their own. Kinds stay part of the subject.
-    fn of_details(&self) -> Vec<Span> {
-        let kinds = self.table.named(Names::Kinds, self.tokens);
+    fn of_details(&self) -> Vec<TokenSpan> {
+        let kinds = self.table.named(NamedRow::Kinds, self.tokens);
         self.of_signals.iter().copied().filter(|span| !kinds.iter().any(|(kind, _)| kind == span)).collect()
     }
 }

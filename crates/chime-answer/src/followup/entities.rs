@@ -1,8 +1,8 @@
 //! Finds names of people in questions and in shown items.
 
 use crate::followup::signals::is_generic_kind;
-use crate::followup::tables::{Names, Row, Span, Table, Tables};
-use crate::followup::words::{Token, fold, tokens};
+use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow, TokenSpan};
+use crate::followup::words::{FoldedToken, fold, tokens};
 use chime_core::Item;
 
 /// Most words of a name: "Gabriel José García Márquez".
@@ -36,24 +36,24 @@ pub fn is_same_name(one: &str, other: &str) -> bool {
 
 fn is_pronoun(name: &str) -> bool {
     let found = tokens(name);
-    let whole = Span { from: 0, to: found.len() };
-    Tables::shipped().iter().any(|table| table.find(Row::PersonPronoun, &found).contains(&whole))
+    let whole = TokenSpan { from: 0, to: found.len() };
+    FollowUpTables::shipped().iter().any(|table| table.find(PhraseRow::PersonPronoun, &found).contains(&whole))
 }
 
 /// Returns the names in the question after a word such as "by", or with a suffix of that meaning, and their words.
-pub fn named_in(text: &str, tokens: &[Token], table: &Table) -> (Vec<String>, Vec<Span>) {
+pub fn named_in(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> (Vec<String>, Vec<TokenSpan>) {
     let (mut names, mut spans) = (Vec::new(), Vec::new());
-    let pronouns = table.find(Row::PersonPronoun, tokens);
-    for marker in table.find(Row::By, tokens) {
+    let pronouns = table.find(PhraseRow::PersonPronoun, tokens);
+    for marker in table.find(PhraseRow::By, tokens) {
         let is_pronoun = pronouns.iter().any(|span| span.overlaps(marker) || span.from == marker.to);
         if is_pronoun {
             continue;
         }
         let mut from = marker.to;
         while let Some(to) = name_at(text, tokens, table, from) {
-            let span = Span { from, to };
+            let span = TokenSpan { from, to };
             names.push(clean_name(&span.written(text, tokens)));
-            spans.push(Span { from: marker.from, to });
+            spans.push(TokenSpan { from: marker.from, to });
             if tokens.get(to).is_none_or(|token| !AND.contains(&token.word.as_str())) {
                 break;
             }
@@ -64,7 +64,7 @@ pub fn named_in(text: &str, tokens: &[Token], table: &Table) -> (Vec<String>, Ve
         let is_taken = spans.iter().any(|span| span.from <= at && at < span.to);
         if let Some(stem) = without_ending(text, token, table).filter(|_| !is_taken) {
             names.push(stem);
-            spans.push(Span { from: at, to: at + 1 });
+            spans.push(TokenSpan { from: at, to: at + 1 });
         }
     }
     names.retain(|name| is_valid_name(name));
@@ -72,15 +72,17 @@ pub fn named_in(text: &str, tokens: &[Token], table: &Table) -> (Vec<String>, Ve
 }
 
 /// Returns the end of a name that begins at `from`.
-fn name_at(text: &str, tokens: &[Token], table: &Table, from: usize) -> Option<usize> {
+fn name_at(text: &str, tokens: &[FoldedToken], table: &FollowUpTable, from: usize) -> Option<usize> {
     let typed_small = !text.chars().any(char::is_uppercase);
     let mut to = from;
     while let Some(token) = tokens.get(to).filter(|_| to - from < NAME_WORDS) {
         let word = token.word.as_str();
-        let is_known = table.has(Row::NotName, word) || is_kind(table, word);
+        let is_known = table.has(PhraseRow::NotName, word) || is_kind(table, word);
         let starts_big = token.written(text).starts_with(char::is_uppercase);
         let is_name = match typed_small {
-            true => !is_known && !table.has(Row::Fillers, word) && !word.starts_with(|c: char| c.is_ascii_digit()),
+            true => {
+                !is_known && !table.has(PhraseRow::Fillers, word) && !word.starts_with(|c: char| c.is_ascii_digit())
+            }
             false => starts_big && !(is_known && to == from) || to > from && PARTICLES.contains(&word),
         };
         if !is_name {
@@ -97,30 +99,31 @@ fn name_at(text: &str, tokens: &[Token], table: &Table, from: usize) -> Option<u
     (to > from).then_some(to)
 }
 
-fn is_initial(token: &Token, text: &str) -> bool {
+fn is_initial(token: &FoldedToken, text: &str) -> bool {
     token.written(text).chars().count() <= 2 && text.get(token.end..).is_some_and(|rest| rest.starts_with('.'))
 }
 
-fn is_kind(table: &Table, word: &str) -> bool {
-    table.named(Names::Kinds, &tokens(word)).iter().any(|(_, kind)| !is_generic_kind(kind))
+fn is_kind(table: &FollowUpTable, word: &str) -> bool {
+    table.named(NamedRow::Kinds, &tokens(word)).iter().any(|(_, kind)| !is_generic_kind(kind))
 }
 
 /// Removes the suffix that means "by": "Tolkienilt".
-fn without_ending(text: &str, token: &Token, table: &Table) -> Option<String> {
+fn without_ending(text: &str, token: &FoldedToken, table: &FollowUpTable) -> Option<String> {
     let written = token.written(text);
-    if !written.starts_with(char::is_uppercase) || table.has(Row::NotName, &token.word) {
+    if !written.starts_with(char::is_uppercase) || table.has(PhraseRow::NotName, &token.word) {
         return None;
     }
     let folded = token.word.as_str();
-    let ending = table.suffixes(Row::BySuffix).filter(|ending| folded.ends_with(ending)).max_by_key(|it| it.len())?;
+    let ending =
+        table.suffixes(PhraseRow::BySuffix).filter(|ending| folded.ends_with(ending)).max_by_key(|it| it.len())?;
     let kept = written.chars().count().checked_sub(ending.chars().count()).filter(|kept| *kept >= TELLING_CHARS)?;
     Some(written.chars().take(kept).collect())
 }
 
 /// Returns the people of shown items that the question names: in full, or by the last word of the name with or without
 /// an ending.
-pub fn shown_people(tokens: &[Token], items: &[Item]) -> Vec<(String, Span)> {
-    let mut found: Vec<(String, Span)> = Vec::new();
+pub fn shown_people(tokens: &[FoldedToken], items: &[Item]) -> Vec<(String, TokenSpan)> {
+    let mut found: Vec<(String, TokenSpan)> = Vec::new();
     for person in items.iter().flat_map(|item| &item.shown.people) {
         let is_known = found.iter().any(|(name, _)| is_same_name(name, person));
         if let Some(span) = mention_of(tokens, person).filter(|_| !is_known) {
@@ -130,27 +133,27 @@ pub fn shown_people(tokens: &[Token], items: &[Item]) -> Vec<(String, Span)> {
     found
 }
 
-fn mention_of(tokens: &[Token], person: &str) -> Option<Span> {
+fn mention_of(tokens: &[FoldedToken], person: &str) -> Option<TokenSpan> {
     let folded = fold(person);
     let name: Vec<&str> = folded.split(' ').collect();
     let whole =
         tokens.windows(name.len()).position(|run| run.iter().map(|it| it.word.as_str()).eq(name.iter().copied()));
     if let Some(from) = whole {
-        return Some(Span { from, to: from + name.len() });
+        return Some(TokenSpan { from, to: from + name.len() });
     }
     let last = name.last().filter(|word| word.chars().count() > TELLING_CHARS)?;
     // "Tolkieni", "Tolkien's": an ending of up to three letters.
-    let is_it = |token: &Token| {
+    let is_it = |token: &FoldedToken| {
         let rest = token.word.strip_prefix(last);
         rest.is_some_and(|rest| rest.chars().count() <= 3)
     };
-    tokens.iter().position(is_it).map(|from| Span { from, to: from + 1 })
+    tokens.iter().position(is_it).map(|from| TokenSpan { from, to: from + 1 })
 }
 
 /// Returns names after "by" in an answer's text. Used only if no item names a person.
 pub fn named_in_answer(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for table in Tables::shipped().iter() {
+    for table in FollowUpTables::shipped().iter() {
         for line in text.lines() {
             for name in named_in(line, &tokens(line), table).0 {
                 let is_big = name.starts_with(char::is_uppercase) && name.split(' ').count() > 1;
@@ -168,7 +171,7 @@ mod tests {
     use super::*;
 
     fn names(code: &str, ask: &str) -> Vec<String> {
-        named_in(ask, &tokens(ask), Tables::shipped().get(code).expect("a table")).0
+        named_in(ask, &tokens(ask), FollowUpTables::shipped().get(code).expect("a table")).0
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod line;
 mod prose;
 
-use crate::followup::items::line::{Line, Marker, read_lines};
+use crate::followup::items::line::{ListLine, Marker, read_lines};
 use crate::followup::words::fold;
 use chime_core::Suggested;
 
@@ -51,7 +51,7 @@ fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
 }
 
 /// Returns the entries of the first list that `is_entry` marks, each with the deeper lines below it.
-fn entries(lines: &[Line<'_>], is_entry: impl Fn(&Line<'_>) -> bool) -> Vec<String> {
+fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> Vec<String> {
     let Some(level) = lines.iter().filter(|line| is_entry(line)).map(|line| line.indent).min() else {
         return Vec::new();
     };

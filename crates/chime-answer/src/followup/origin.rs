@@ -6,7 +6,7 @@ use chime_core::{AnswerId, FoundBy, Seq, UserId};
 
 /// An earlier suggestion in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierSuggestion {
     pub answer: AnswerId,
     /// The first answer of its chain of suggestions.
     pub chain: AnswerId,
@@ -19,11 +19,11 @@ pub struct Earlier {
 
 /// Facts about a question that select its suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standpoint<'a> {
+pub struct SuggestionQuery<'a> {
     pub member: UserId,
     pub reply: ReplyTo,
     /// The messages of the question's thread.
-    pub strand: &'a BTreeSet<Seq>,
+    pub thread: &'a BTreeSet<Seq>,
 }
 
 /// The message that a question replies to.
@@ -38,7 +38,7 @@ pub enum ReplyTo {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SuggestionOrigin {
     Nothing,
     Found(AnswerId, FoundBy),
     /// Other members' suggestions of this session, newest first: the question may mean any of them, or none.
@@ -47,29 +47,30 @@ pub enum Origin {
 
 /// Returns the suggestion that the question replies to, else the newest of its thread, else the member's own of this
 /// session. `earlier` has the newest first.
-pub fn origin(earlier: &[Earlier], from: &Standpoint<'_>) -> Origin {
+pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> SuggestionOrigin {
     match from.reply {
-        ReplyTo::Suggestion(answer) => return Origin::Found(answer, FoundBy::Reply),
-        ReplyTo::OtherAnswer => return Origin::Nothing,
+        ReplyTo::Suggestion(answer) => return SuggestionOrigin::Found(answer, FoundBy::Reply),
+        ReplyTo::OtherAnswer => return SuggestionOrigin::Nothing,
         ReplyTo::Nothing | ReplyTo::Member => {}
     }
-    let in_strand: Vec<&Earlier> = earlier.iter().filter(|it| !it.messages.is_disjoint(from.strand)).collect();
+    let in_thread: Vec<&EarlierSuggestion> =
+        earlier.iter().filter(|it| !it.messages.is_disjoint(from.thread)).collect();
     // If several members ask at once, a thread may hold several chains: each member continues the chain they took part
     // in.
-    let own_chain = in_strand.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
-    if let Some(found) = in_strand.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
-        return Origin::Found(found.answer, FoundBy::Strand);
+    let own_chain = in_thread.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
+    if let Some(found) = in_thread.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
+        return SuggestionOrigin::Found(found.answer, FoundBy::Strand);
     }
     if from.reply == ReplyTo::Member {
-        return Origin::Nothing;
+        return SuggestionOrigin::Nothing;
     }
     let mut in_session = earlier.iter().filter(|it| it.in_session);
     if let Some(own) = in_session.clone().find(|it| it.asked_by == from.member) {
-        return Origin::Found(own.answer, FoundBy::Member);
+        return SuggestionOrigin::Found(own.answer, FoundBy::Member);
     }
     match in_session.next() {
-        None => Origin::Nothing,
-        Some(first) => Origin::Open(std::iter::once(first).chain(in_session).map(|it| it.answer).collect()),
+        None => SuggestionOrigin::Nothing,
+        Some(first) => SuggestionOrigin::Open(std::iter::once(first).chain(in_session).map(|it| it.answer).collect()),
     }
 }
 
@@ -81,58 +82,69 @@ mod tests {
         AnswerId(ulid::Ulid(number))
     }
 
-    fn earlier(number: u128, asked_by: i64, messages: &[u32], in_session: bool) -> Earlier {
+    fn earlier(number: u128, asked_by: i64, messages: &[u32], in_session: bool) -> EarlierSuggestion {
         let messages = messages.iter().map(|seq| Seq(*seq)).collect();
-        Earlier { answer: answer(number), chain: answer(number), asked_by: UserId(asked_by), messages, in_session }
+        EarlierSuggestion {
+            answer: answer(number),
+            chain: answer(number),
+            asked_by: UserId(asked_by),
+            messages,
+            in_session,
+        }
     }
 
-    fn decide(earlier: &[Earlier], member: i64, replied_to: Option<u128>, strand: &[u32]) -> Origin {
-        let strand: BTreeSet<Seq> = strand.iter().map(|seq| Seq(*seq)).collect();
+    fn decide(
+        earlier: &[EarlierSuggestion],
+        member: i64,
+        replied_to: Option<u128>,
+        thread: &[u32],
+    ) -> SuggestionOrigin {
+        let thread: BTreeSet<Seq> = thread.iter().map(|seq| Seq(*seq)).collect();
         let reply = replied_to.map_or(ReplyTo::Nothing, |number| ReplyTo::Suggestion(answer(number)));
-        origin(earlier, &Standpoint { member: UserId(member), reply, strand: &strand })
+        origin(earlier, &SuggestionQuery { member: UserId(member), reply, thread: &thread })
     }
 
     #[test]
-    fn a_reply_goes_before_the_strand_and_the_strand_before_the_member() {
+    fn a_reply_goes_before_the_thread_and_the_thread_before_the_member() {
         let all = [earlier(3, 30, &[31, 32], true), earlier(2, 20, &[21, 22], true), earlier(1, 10, &[11, 12], true)];
-        assert_eq!(decide(&all, 30, Some(1), &[21]), Origin::Found(answer(1), FoundBy::Reply));
-        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), Origin::Found(answer(2), FoundBy::Strand));
-        assert_eq!(decide(&all, 10, None, &[50]), Origin::Found(answer(1), FoundBy::Member));
+        assert_eq!(decide(&all, 30, Some(1), &[21]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
+        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), SuggestionOrigin::Found(answer(2), FoundBy::Strand));
+        assert_eq!(decide(&all, 10, None, &[50]), SuggestionOrigin::Found(answer(1), FoundBy::Member));
     }
 
     #[test]
     fn somebody_elses_suggestion_is_never_taken_without_asking() {
         let all = [earlier(2, 20, &[21], true), earlier(1, 20, &[11], false)];
-        assert_eq!(decide(&all, 10, None, &[]), Origin::Open(vec![answer(2)]));
-        assert_eq!(decide(&all[1..], 10, None, &[]), Origin::Nothing);
+        assert_eq!(decide(&all, 10, None, &[]), SuggestionOrigin::Open(vec![answer(2)]));
+        assert_eq!(decide(&all[1..], 10, None, &[]), SuggestionOrigin::Nothing);
     }
 
     #[test]
     fn where_members_ask_at_once_each_goes_on_with_the_own_run() {
         let ann = earlier(1, 10, &[11], true);
         let ben = earlier(2, 20, &[21], true);
-        let cheaper = Earlier { chain: answer(1), ..earlier(3, 30, &[31], true) };
+        let cheaper = EarlierSuggestion { chain: answer(1), ..earlier(3, 30, &[31], true) };
         let all = [cheaper, ben, ann];
-        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), Origin::Found(answer(3), FoundBy::Strand));
-        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), Origin::Found(answer(2), FoundBy::Strand));
-        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), Origin::Found(answer(3), FoundBy::Strand));
+        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Strand));
+        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(2), FoundBy::Strand));
+        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Strand));
     }
 
     #[test]
-    fn after_the_session_ended_only_a_reply_or_the_strand_leads_back() {
+    fn after_the_session_ended_only_a_reply_or_the_thread_leads_back() {
         let old = [earlier(1, 10, &[11], false)];
-        assert_eq!(decide(&old, 10, None, &[]), Origin::Nothing);
-        assert_eq!(decide(&old, 10, None, &[11]), Origin::Found(answer(1), FoundBy::Strand));
-        assert_eq!(decide(&old, 10, Some(1), &[]), Origin::Found(answer(1), FoundBy::Reply));
+        assert_eq!(decide(&old, 10, None, &[]), SuggestionOrigin::Nothing);
+        assert_eq!(decide(&old, 10, None, &[11]), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
+        assert_eq!(decide(&old, 10, Some(1), &[]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
     }
 
     #[test]
     fn a_reply_to_something_else_is_about_that() {
-        let (strand, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
-        let from = |reply, strand| Standpoint { member: UserId(10), reply, strand };
+        let (thread, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
+        let from = |reply, thread| SuggestionQuery { member: UserId(10), reply, thread };
         let all = [earlier(1, 10, &[11], true)];
-        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &strand)), Origin::Nothing);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), Origin::Nothing);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &strand)), Origin::Found(answer(1), FoundBy::Strand));
+        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &thread)), SuggestionOrigin::Nothing);
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), SuggestionOrigin::Nothing);
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
     }
 }

@@ -1,6 +1,6 @@
 //! Decides which fields a follow-up inherits from the stored frame, and if the exclude list is reset.
 
-use crate::followup::signals::{Signals, is_generic_kind};
+use crate::followup::signals::{RefinementSignals, is_generic_kind};
 use crate::followup::words::fold;
 use chime_core::{Frame, Intent, Item, Reset, UsedSearch};
 
@@ -11,7 +11,7 @@ pub const FIELDS: [&str; 9] =
     ["kind", "category_hints", "popular", "budget", "recipient", "occasion", "entities", "subject", "item_language"];
 
 /// Returns the reason for a reset of the exclude list. `asked` must not have inherited any field yet.
-pub fn reset(asked: &Frame, stored: &Frame, signals: &Signals) -> Option<Reset> {
+pub fn reset(asked: &Frame, stored: &Frame, signals: &RefinementSignals) -> Option<Reset> {
     if signals.start_over {
         return Some(Reset::StartOver);
     }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_exclude_list_starts_anew_between_two_specific_kinds_and_for_another_person() {
-        let none = Signals::default();
+        let none = RefinementSignals::default();
         let cards = frame(Intent::Suggest, Some("gift_card"));
         assert_eq!(reset(&cards, &books(), &none), Some(Reset::KindChanged));
         assert_eq!(reset(&cards, &frame(Intent::Suggest, Some("gift")), &none), None);
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn more_and_a_budget_alone_never_start_it_anew_and_starting_over_does() {
-        let none = Signals::default();
+        let none = RefinementSignals::default();
         for intent in [Intent::More, Intent::Budget] {
             let film = Frame { recipient: Some("father".to_owned()), ..frame(intent, Some("film")) };
             assert_eq!(reset(&film, &books(), &none), None);
         }
-        let over = Signals { start_over: true, ..Signals::default() };
+        let over = RefinementSignals { start_over: true, ..RefinementSignals::default() };
         assert_eq!(reset(&frame(Intent::More, None), &books(), &over), Some(Reset::StartOver));
     }
 

@@ -1,6 +1,6 @@
 //! Resolves "he", "the same author", "that one" and "the second".
 
-use crate::followup::classify::Place;
+use crate::followup::classify::ItemPosition;
 use crate::followup::entities::is_same_name;
 use chime_core::{Evidence, Frame, Item, NamedEntity, Reference};
 
@@ -9,7 +9,7 @@ const SURE: f64 = 0.95;
 const LIKELY: f64 = 0.7;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Pointed<T> {
+pub enum PronounTarget<T> {
     Nothing,
     Resolved(T, Evidence, f64),
     /// Several candidates are equally likely.
@@ -18,15 +18,15 @@ pub enum Pointed<T> {
 
 /// Resolves a pronoun for a person. Candidates are, in this order, the people named in the original question, the
 /// maker of the item asked about last, and the people of the newest answer.
-pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> Pointed<String> {
+pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> PronounTarget<String> {
     let candidates = people(stored, shown);
     match (candidates.as_slice(), stored.entities.first()) {
-        ([], _) => Pointed::Nothing,
-        ([only], _) => Pointed::Resolved(only.clone(), Evidence::Only, SURE),
-        (_, Some(primary)) => Pointed::Resolved(primary.name.clone(), Evidence::Primary, SURE),
+        ([], _) => PronounTarget::Nothing,
+        ([only], _) => PronounTarget::Resolved(only.clone(), Evidence::Only, SURE),
+        (_, Some(primary)) => PronounTarget::Resolved(primary.name.clone(), Evidence::Primary, SURE),
         (_, None) => match last.and_then(only_person).or_else(|| newest_person(shown)) {
-            Some(newest) => Pointed::Resolved(newest, Evidence::Last, LIKELY),
-            None => Pointed::Undecided(candidates),
+            Some(newest) => PronounTarget::Resolved(newest, Evidence::Last, LIKELY),
+            None => PronounTarget::Undecided(candidates),
         },
     }
 }
@@ -58,11 +58,11 @@ fn newest_person(shown: &[Item]) -> Option<String> {
 }
 
 /// Returns the items at positions of the newest list. Positions outside the list are ignored.
-pub fn at_places(places: &[(String, Place)], listed: &[Item]) -> Vec<(Item, Reference)> {
+pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Item, Reference)> {
     let found = places.iter().filter_map(|(said, place)| {
         let item = match place {
-            Place::Nth(nth) => listed.get(nth.checked_sub(1)?)?,
-            Place::Last => listed.last()?,
+            ItemPosition::Nth(nth) => listed.get(nth.checked_sub(1)?)?,
+            ItemPosition::Last => listed.last()?,
         };
         Some((item.clone(), reference(said, item.title(), Evidence::Position, SURE)))
     });
@@ -70,12 +70,12 @@ pub fn at_places(places: &[(String, Place)], listed: &[Item]) -> Vec<(Item, Refe
 }
 
 /// Resolves "it" or "that one": the item asked about last, else the only one.
-pub fn item(listed: &[Item], last: Option<&Item>) -> Pointed<Item> {
+pub fn item(listed: &[Item], last: Option<&Item>) -> PronounTarget<Item> {
     match (listed, last) {
-        (_, Some(last)) => Pointed::Resolved(last.clone(), Evidence::Last, LIKELY),
-        ([], None) => Pointed::Nothing,
-        ([only], None) => Pointed::Resolved(only.clone(), Evidence::Only, SURE),
-        (several, None) => Pointed::Undecided(several.to_vec()),
+        (_, Some(last)) => PronounTarget::Resolved(last.clone(), Evidence::Last, LIKELY),
+        ([], None) => PronounTarget::Nothing,
+        ([only], None) => PronounTarget::Resolved(only.clone(), Evidence::Only, SURE),
+        (several, None) => PronounTarget::Undecided(several.to_vec()),
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     fn one_author_is_meant_at_once() {
         let books = shown(&[&[("The Hobbit", "J.R.R. Tolkien"), ("Roverandom", "j.r.r. tolkien")]]);
         let found = person(&Frame::default(), &books, None);
-        assert_eq!(found, Pointed::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Only, 0.95));
+        assert_eq!(found, PronounTarget::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Only, 0.95));
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let books = shown(&[&[("Narnia", "C.S. Lewis"), ("The Hobbit", "J.R.R. Tolkien")]]);
         let stored = Frame { entities: vec![NamedEntity::person("J.R.R. Tolkien")], ..Frame::default() };
         let found = person(&stored, &books, None);
-        assert_eq!(found, Pointed::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Primary, 0.95));
+        assert_eq!(found, PronounTarget::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Primary, 0.95));
     }
 
     #[test]
@@ -123,29 +123,31 @@ mod tests {
         let one_by_one = shown(&[&[("The Hobbit", "Tolkien")], &[("Narnia", "Lewis")]]);
         assert_eq!(
             person(&Frame::default(), &one_by_one, None),
-            Pointed::Resolved("Lewis".to_owned(), Evidence::Last, 0.7)
+            PronounTarget::Resolved("Lewis".to_owned(), Evidence::Last, 0.7)
         );
         let at_once = shown(&[&[("The Hobbit", "Tolkien"), ("Narnia", "Lewis")]]);
         let both = vec!["Tolkien".to_owned(), "Lewis".to_owned()];
-        assert_eq!(person(&Frame::default(), &at_once, None), Pointed::Undecided(both));
-        assert_eq!(person(&Frame::default(), &[], None), Pointed::Nothing);
+        assert_eq!(person(&Frame::default(), &at_once, None), PronounTarget::Undecided(both));
+        assert_eq!(person(&Frame::default(), &[], None), PronounTarget::Nothing);
     }
 
     #[test]
     fn a_place_that_the_list_does_not_have_means_nothing() {
         let books = shown(&[&[("A", ""), ("B", "")]]);
-        let places = [("the second".to_owned(), Place::Nth(2)), ("the fifth".to_owned(), Place::Nth(5))];
+        let places = [("the second".to_owned(), ItemPosition::Nth(2)), ("the fifth".to_owned(), ItemPosition::Nth(5))];
         let found: Vec<String> = at_places(&places, &books).into_iter().map(|(_, it)| it.means).collect();
         assert_eq!(found, ["B"]);
-        let last = [("the last one".to_owned(), Place::Last)];
+        let last = [("the last one".to_owned(), ItemPosition::Last)];
         assert_eq!(at_places(&last, &books)[0].1.means, "B");
     }
 
     #[test]
     fn that_one_is_the_one_just_asked_about_or_the_only_one() {
         let books = shown(&[&[("A", ""), ("B", "")]]);
-        assert!(matches!(item(&books, books.first()), Pointed::Resolved(it, Evidence::Last, _) if it.title() == "A"));
-        assert!(matches!(item(&books[..1], None), Pointed::Resolved(_, Evidence::Only, _)));
-        assert!(matches!(item(&books, None), Pointed::Undecided(both) if both.len() == 2));
+        assert!(
+            matches!(item(&books, books.first()), PronounTarget::Resolved(it, Evidence::Last, _) if it.title() == "A")
+        );
+        assert!(matches!(item(&books[..1], None), PronounTarget::Resolved(_, Evidence::Only, _)));
+        assert!(matches!(item(&books, None), PronounTarget::Undecided(both) if both.len() == 2));
     }
 }

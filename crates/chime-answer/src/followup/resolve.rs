@@ -1,12 +1,12 @@
 //! Resolves a follow-up in a fixed order: extract, stored, reset, preserve, refine, item question, entities.
 
-use crate::followup::classify::Reading;
+use crate::followup::classify::ClassifiedQuestion;
 use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
 use crate::followup::item_question::mentioned;
 use crate::followup::preserve::{excluded, preserve, reset, restore};
-use crate::followup::references::{self, Pointed, reference};
+use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::signals::{is_generic_kind, refine};
-use crate::followup::words::{Token, tokens};
+use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{
     AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, NamedEntity, Price, Reset, Unclear,
     UsedSearch,
@@ -18,7 +18,7 @@ const NAMED_CONFIDENCE: f64 = 0.95;
 
 /// The suggestion that a question may follow up on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
+pub struct StoredSuggestion {
     pub answer: AnswerId,
     pub found_by: FoundBy,
     pub frame: Frame,
@@ -34,15 +34,15 @@ pub struct Stored {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct FollowUpTurn<'a> {
     pub ask: &'a str,
-    pub reading: &'a Reading,
-    pub stored: Option<&'a Stored>,
+    pub reading: &'a ClassifiedQuestion,
+    pub stored: Option<&'a StoredSuggestion>,
 }
 
 /// A follow-up, and the part of it that is still open.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct FollowUpOutcome {
     pub follow_up: FollowUp,
     pub undecided: Option<Undecided>,
 }
@@ -57,7 +57,7 @@ pub struct Undecided {
     items: Vec<Item>,
 }
 
-pub fn resolve(turn: &Turn<'_>) -> Outcome {
+pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUpOutcome {
     let mut steps = Steps::extract(turn);
     steps.stored();
     steps.reset();
@@ -65,10 +65,10 @@ pub fn resolve(turn: &Turn<'_>) -> Outcome {
     steps.refine();
     steps.item_question();
     steps.entities();
-    Outcome { follow_up: steps.follow_up, undecided: steps.undecided }
+    FollowUpOutcome { follow_up: steps.follow_up, undecided: steps.undecided }
 }
 
-impl Outcome {
+impl FollowUpOutcome {
     /// Turns the open reference into a clarifying question.
     #[must_use]
     pub fn asked_back(mut self) -> Self {
@@ -95,11 +95,11 @@ impl Outcome {
 }
 
 /// Returns the index of the candidate that a member's reply to the clarifying question `pending` chooses.
-pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<usize> {
+pub fn choose(pending: &Clarification, ask: &str, reading: &ClassifiedQuestion) -> Option<usize> {
     let found = tokens(ask);
     let named = |name: &String| {
         let name = tokens(name);
-        let telling = |token: &Token| token.word.chars().count() > 2;
+        let telling = |token: &FoldedToken| token.word.chars().count() > 2;
         name.iter().any(|word| telling(word) && found.iter().any(|said| said.word == word.word))
     };
     let mut hits = pending.candidates.iter().enumerate().filter(|(_, name)| named(name));
@@ -107,8 +107,8 @@ pub fn choose(pending: &Clarification, ask: &str, reading: &Reading) -> Option<u
         return Some(at);
     }
     let nth = reading.mentions.places.first().map(|(_, place)| match place {
-        crate::followup::classify::Place::Nth(nth) => nth.saturating_sub(1),
-        crate::followup::classify::Place::Last => pending.candidates.len().saturating_sub(1),
+        crate::followup::classify::ItemPosition::Nth(nth) => nth.saturating_sub(1),
+        crate::followup::classify::ItemPosition::Last => pending.candidates.len().saturating_sub(1),
     });
     let number = || found.first()?.word.parse::<usize>().ok()?.checked_sub(1);
     nth.or_else(number).filter(|at| *at < pending.candidates.len())
@@ -123,21 +123,21 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
         candidates: open.candidates,
         items: std::mem::take(&mut follow_up.items),
     };
-    Outcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
+    FollowUpOutcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
 }
 
 /// The follow-up while it is resolved.
 struct Steps<'a> {
-    turn: &'a Turn<'a>,
+    turn: &'a FollowUpTurn<'a>,
     /// `None` once the member starts over.
-    stored: Option<&'a Stored>,
+    stored: Option<&'a StoredSuggestion>,
     follow_up: FollowUp,
     undecided: Option<Undecided>,
 }
 
 impl<'a> Steps<'a> {
     /// 1. Takes the frame from the question itself.
-    fn extract(turn: &'a Turn<'a>) -> Self {
+    fn extract(turn: &'a FollowUpTurn<'a>) -> Self {
         let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
         Self { turn, stored: turn.stored, follow_up, undecided: None }
     }
@@ -231,22 +231,22 @@ impl<'a> Steps<'a> {
     }
 
     /// Resolves the pronoun in "Is that one open on Mondays?"
-    fn pronoun_of_item(&mut self, stored: &Stored) {
+    fn pronoun_of_item(&mut self, stored: &StoredSuggestion) {
         let mentions = &self.turn.reading.mentions;
         let Some(said) = mentions.item.as_deref() else { return self.without_item() };
         match references::item(&stored.listed, stored.last_item.as_ref()) {
-            Pointed::Resolved(item, by, confidence) => {
+            PronounTarget::Resolved(item, by, confidence) => {
                 self.follow_up.references.push(reference(said, item.title(), by, confidence));
                 self.follow_up.items = vec![item];
                 self.frame().intent = Intent::ItemQuestion;
             }
             // "It" alone may mean anything in the conversation.
-            Pointed::Undecided(items) if mentions.item_is_plain => {
+            PronounTarget::Undecided(items) if mentions.item_is_plain => {
                 let candidates = items.iter().map(|item| item.title().to_owned()).collect();
                 self.frame().intent = Intent::ItemQuestion;
                 self.undecided = Some(Undecided { about: Unclear::Item, said: said.to_owned(), candidates, items });
             }
-            Pointed::Undecided(_) | Pointed::Nothing => self.without_item(),
+            PronounTarget::Undecided(_) | PronounTarget::Nothing => self.without_item(),
         }
     }
 
@@ -293,22 +293,22 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn pronoun_of_person(&mut self, stored: &Stored, said: &str) {
+    fn pronoun_of_person(&mut self, stored: &StoredSuggestion, said: &str) {
         let mut known = references::person(&stored.frame, &stored.shown, stored.last_item.as_ref());
-        if known == Pointed::Nothing {
+        if known == PronounTarget::Nothing {
             known = match named_in_answer(&stored.text).as_slice() {
-                [] => Pointed::Nothing,
-                [only] => Pointed::Resolved(only.clone(), Evidence::Only, IN_TEXT_CONFIDENCE),
-                several => Pointed::Undecided(several.to_vec()),
+                [] => PronounTarget::Nothing,
+                [only] => PronounTarget::Resolved(only.clone(), Evidence::Only, IN_TEXT_CONFIDENCE),
+                several => PronounTarget::Undecided(several.to_vec()),
             };
         }
         match known {
-            Pointed::Nothing => return,
-            Pointed::Resolved(name, by, confidence) => {
+            PronounTarget::Nothing => return,
+            PronounTarget::Resolved(name, by, confidence) => {
                 self.follow_up.references.push(reference(said, &name, by, confidence));
                 self.follow_up.frame.entities = vec![NamedEntity::person(name)];
             }
-            Pointed::Undecided(candidates) => {
+            PronounTarget::Undecided(candidates) => {
                 self.follow_up.frame.entities.clear();
                 let said = said.to_owned();
                 self.undecided = Some(Undecided { about: Unclear::Person, said, candidates, items: Vec::new() });
@@ -317,7 +317,7 @@ impl<'a> Steps<'a> {
         self.search_by_entity(stored);
     }
 
-    fn search_by_entity(&mut self, stored: &Stored) {
+    fn search_by_entity(&mut self, stored: &StoredSuggestion) {
         self.frame().intent = Intent::EntitySearch;
         if self.follow_up.frame.kind.as_deref().is_none_or(is_generic_kind) {
             self.follow_up.frame.kind.clone_from(&stored.frame.kind);

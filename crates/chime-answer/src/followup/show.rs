@@ -1,7 +1,7 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
 use crate::followup::preserve::FIELDS;
-use crate::followup::tables::Tables;
+use crate::followup::tables::FollowUpTables;
 use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
@@ -11,8 +11,10 @@ const VALUE_CHARS: usize = 160;
 /// Most items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
-/// Templates for price limits in a prompt, which is English.
-const LIMITS: (&str, &str, &str) = ("at least {min}", "at most {max}", "{min} to {max}");
+// Templates for price limits in a prompt, which is English.
+const AT_LEAST: &str = "at least {min}";
+const AT_MOST: &str = "at most {max}";
+const BETWEEN: &str = "{min} to {max}";
 
 /// Returns the lines about a follow-up for the prompt. They hold untrusted text of members and of the model.
 pub fn prompt_lines(follow_up: &FollowUp) -> String {
@@ -52,7 +54,7 @@ pub fn prompt_lines(follow_up: &FollowUp) -> String {
     line("for", recipient.clone());
     line("occasion", occasion.clone());
     line("language of the items", item_language.clone());
-    line("budget", budget.as_ref().and_then(|budget| limits(budget, LIMITS)));
+    line("budget", budget.as_ref().and_then(|budget| limits(budget, AT_LEAST, AT_MOST, BETWEEN)));
     line("constraints", Some(constraints.join("; ")));
     for item in &follow_up.items {
         line("about the item", Some(described(item)));
@@ -84,7 +86,7 @@ fn described(item: &Item) -> String {
 }
 
 /// Fills in the template that fits the limits: `at_most` with "30 EUR" for `{max}`, for example.
-fn limits(budget: &Budget, (at_least, at_most, between): (&str, &str, &str)) -> Option<String> {
+fn limits(budget: &Budget, at_least: &str, at_most: &str, between: &str) -> Option<String> {
     let currency = budget.currency.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let amount = |amount: Amount| format!("{amount}{currency}");
     match (budget.min, budget.max) {
@@ -148,7 +150,7 @@ fn asked_for(frame: &Frame, texts: &FollowUpTexts) -> String {
             &texts.ask
         }
     };
-    let limits = |budget| limits(budget, (&texts.at_least, &texts.at_most, &texts.between));
+    let limits = |budget| limits(budget, &texts.at_least, &texts.at_most, &texts.between);
     let mut details: Vec<String> = Vec::new();
     details.extend(frame.kind.as_ref().map(|kind| escape_markdown(&kind.replace('_', " "))));
     details.extend(frame.subject.as_ref().map(|subject| quoted(subject)));
@@ -221,7 +223,7 @@ pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
 
 /// Returns the ISO 639-3 code for a two-letter language code.
 pub fn three_letters(code: &str) -> Option<&'static str> {
-    Tables::shipped().get(code)?;
+    FollowUpTables::shipped().get(code)?;
     let pairs = [
         ("en", "eng"),
         ("et", "est"),

@@ -1,8 +1,8 @@
 //! Refinement signals: changes to a search that patterns find in a question. They never change the intent.
 
 use crate::followup::budget::budget;
-use crate::followup::tables::{Names, Row, Span, Table};
-use crate::followup::words::Token;
+use crate::followup::tables::{FollowUpTable, NamedRow, PhraseRow, TokenSpan};
+use crate::followup::words::FoldedToken;
 use chime_core::{Amount, Budget, Frame, Price};
 
 /// Kinds that do not say what is wanted.
@@ -17,7 +17,7 @@ pub fn is_generic_kind(kind: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Signals {
+pub struct RefinementSignals {
     pub cheaper: bool,
     pub popular: bool,
     pub start_over: bool,
@@ -34,33 +34,35 @@ pub struct Signals {
 }
 
 /// Returns the signals of a question, and the words that state them.
-pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Span>) {
+pub fn signals(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> (RefinementSignals, Vec<TokenSpan>) {
     let mut spans = Vec::new();
-    let mut found = |row: Row| {
+    let mut found = |row: PhraseRow| {
         let here = table.find(row, tokens);
         spans.extend(&here);
         !here.is_empty()
     };
-    let (start_over, not_that, popular) = (found(Row::StartOver), found(Row::NotThat), found(Row::Popular));
+    let (start_over, not_that, popular) =
+        (found(PhraseRow::StartOver), found(PhraseRow::NotThat), found(PhraseRow::Popular));
     let money = budget(text, tokens, table);
     // "Cheaper than 20" is a limit.
     let of_money = money.as_ref().map(|(_, spans)| spans.clone()).unwrap_or_default();
-    let cheaper = table.find(Row::Cheaper, tokens);
-    let cheaper: Vec<Span> = cheaper.into_iter().filter(|span| !of_money.iter().any(|it| it.overlaps(*span))).collect();
-    let mut named = |names: Names| {
-        let here: Vec<(Span, &str)> = table.named(names, tokens);
+    let cheaper = table.find(PhraseRow::Cheaper, tokens);
+    let cheaper: Vec<TokenSpan> =
+        cheaper.into_iter().filter(|span| !of_money.iter().any(|it| it.overlaps(*span))).collect();
+    let mut named = |names: NamedRow| {
+        let here: Vec<(TokenSpan, &str)> = table.named(names, tokens);
         spans.extend(here.iter().map(|(span, _)| *span));
         here.into_iter().map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
     };
-    let recipient = named(Names::Recipients).into_iter().next();
-    let occasion = named(Names::Occasions).into_iter().next();
-    let item_language = named(Names::ItemLanguages).into_iter().next();
-    let taken: Vec<Span> = spans.iter().chain(&of_money).chain(&cheaper).copied().collect();
+    let recipient = named(NamedRow::Recipients).into_iter().next();
+    let occasion = named(NamedRow::Occasions).into_iter().next();
+    let item_language = named(NamedRow::ItemLanguages).into_iter().next();
+    let taken: Vec<TokenSpan> = spans.iter().chain(&of_money).chain(&cheaper).copied().collect();
     let (constraints, of_constraints) = constraints(text, tokens, table, &taken);
     // "Without loud music" does not ask for music.
-    let is_refused = |span: &Span| of_constraints.iter().any(|it| it.overlaps(*span));
-    let of_kinds: Vec<(Span, &str)> =
-        table.named(Names::Kinds, tokens).into_iter().filter(|(span, _)| !is_refused(span)).collect();
+    let is_refused = |span: &TokenSpan| of_constraints.iter().any(|it| it.overlaps(*span));
+    let of_kinds: Vec<(TokenSpan, &str)> =
+        table.named(NamedRow::Kinds, tokens).into_iter().filter(|(span, _)| !is_refused(span)).collect();
     spans.extend(of_kinds.iter().map(|(span, _)| *span));
     let mut kinds: Vec<String> = of_kinds.into_iter().map(|(_, kind)| kind.to_owned()).collect();
     kinds.dedup();
@@ -69,7 +71,7 @@ pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Spa
     spans.extend(of_money);
     spans.extend(&cheaper);
     spans.extend(of_constraints);
-    let signals = Signals {
+    let signals = RefinementSignals {
         cheaper: !cheaper.is_empty(),
         popular,
         start_over,
@@ -85,9 +87,14 @@ pub fn signals(text: &str, tokens: &[Token], table: &Table) -> (Signals, Vec<Spa
 }
 
 /// Returns the constraints "no X" and "without X": the marker and the words up to the end of the clause.
-fn constraints(text: &str, tokens: &[Token], table: &Table, taken: &[Span]) -> (Vec<String>, Vec<Span>) {
+fn constraints(
+    text: &str,
+    tokens: &[FoldedToken],
+    table: &FollowUpTable,
+    taken: &[TokenSpan],
+) -> (Vec<String>, Vec<TokenSpan>) {
     let (mut said, mut spans) = (Vec::new(), Vec::new());
-    for marker in table.find(Row::Without, tokens) {
+    for marker in table.find(PhraseRow::Without, tokens) {
         let is_taken = taken.iter().any(|span| span.overlaps(marker));
         let ends_at_once = tokens.get(marker.to - 1).is_none_or(|token| token.ends_clause);
         if is_taken || ends_at_once {
@@ -101,8 +108,8 @@ fn constraints(text: &str, tokens: &[Token], table: &Table, taken: &[Span]) -> (
                 break;
             }
         }
-        let span = Span { from: marker.from, to };
-        if to > marker.to && !spans.iter().any(|other: &Span| other.overlaps(span)) {
+        let span = TokenSpan { from: marker.from, to };
+        if to > marker.to && !spans.iter().any(|other: &TokenSpan| other.overlaps(span)) {
             said.push(span.written(text, tokens));
             spans.push(span);
         }
@@ -112,7 +119,7 @@ fn constraints(text: &str, tokens: &[Token], table: &Table, taken: &[Span]) -> (
 
 /// Applies signals to constraints, kind, item language, popularity and budget of a frame. Intent, recipient, occasion
 /// and entities stay. `cheapest` is the lowest price among the shown items.
-pub fn refine(frame: &mut Frame, signals: &Signals, cheapest: Option<&Price>) {
+pub fn refine(frame: &mut Frame, signals: &RefinementSignals, cheapest: Option<&Price>) {
     for constraint in &signals.constraints {
         if !frame.constraints.contains(constraint) {
             frame.constraints.push(constraint.clone());
@@ -152,12 +159,12 @@ fn cheaper(budget: Option<Budget>, cheapest: Option<&Price>) -> Option<Budget> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::followup::tables::Tables;
+    use crate::followup::tables::FollowUpTables;
     use crate::followup::words::tokens;
     use chime_core::Intent;
 
-    fn read(code: &str, ask: &str) -> Signals {
-        signals(ask, &tokens(ask), Tables::shipped().get(code).expect("a table")).0
+    fn read(code: &str, ask: &str) -> RefinementSignals {
+        signals(ask, &tokens(ask), FollowUpTables::shipped().get(code).expect("a table")).0
     }
 
     #[test]

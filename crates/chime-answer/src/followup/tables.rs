@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::followup::words::{Token, fold, tokens};
+use crate::followup::words::{FoldedToken, fold, tokens};
 
 const FILES: [&str; 8] = [
     include_str!("languages/en.toml"),
@@ -21,7 +21,7 @@ const FILES: [&str; 8] = [
 /// Meaning of a row's phrases. `languages/en.toml` explains each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Row {
+pub enum PhraseRow {
     More,
     Cheaper,
     Suggest,
@@ -60,7 +60,7 @@ pub enum Row {
     Fillers,
 }
 
-impl Row {
+impl PhraseRow {
     pub const ALL: [Self; 34] = [
         Self::More,
         Self::Cheaper,
@@ -102,7 +102,7 @@ impl Row {
 /// Rows that map words to a canonical name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Names {
+pub enum NamedRow {
     Kinds,
     Recipients,
     Occasions,
@@ -110,18 +110,18 @@ pub enum Names {
     Currencies,
 }
 
-impl Names {
+impl NamedRow {
     pub const ALL: [Self; 5] = [Self::Kinds, Self::Recipients, Self::Occasions, Self::ItemLanguages, Self::Currencies];
 }
 
 /// A run of words from `from` up to but not including `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
+pub struct TokenSpan {
     pub from: usize,
     pub to: usize,
 }
 
-impl Span {
+impl TokenSpan {
     pub fn overlaps(self, other: Self) -> bool {
         self.from < other.to && other.from < self.to
     }
@@ -131,7 +131,7 @@ impl Span {
         others.iter().any(|other| other.overlaps(self) && other.to - other.from > self.to - self.from)
     }
 
-    pub fn written(self, text: &str, tokens: &[Token]) -> String {
+    pub fn written(self, text: &str, tokens: &[FoldedToken]) -> String {
         let start = tokens.get(self.from).map_or(0, |token| token.start);
         let end = self.to.checked_sub(1).and_then(|last| tokens.get(last)).map_or(start, |token| token.end);
         text.get(start..end).unwrap_or_default().to_owned()
@@ -139,26 +139,26 @@ impl Span {
 }
 
 #[derive(Debug)]
-pub struct Tables {
-    tables: Vec<Table>,
+pub struct FollowUpTables {
+    tables: Vec<FollowUpTable>,
 }
 
 #[derive(Debug)]
-pub struct Table {
+pub struct FollowUpTable {
     code: String,
-    rows: BTreeMap<Row, Phrases<()>>,
-    names: BTreeMap<Names, Phrases<String>>,
+    rows: BTreeMap<PhraseRow, PhraseIndex<()>>,
+    names: BTreeMap<NamedRow, PhraseIndex<String>>,
     /// Words for first, second and so on, with their positions.
-    ordinals: Phrases<usize>,
+    ordinals: PhraseIndex<usize>,
 }
 
-/// Positions of the phrases of each row in one text, as returned by [`Table::find`].
+/// Positions of the phrases of each row in one text, as returned by [`FollowUpTable::find`].
 #[derive(Debug)]
-pub struct RowSpans(BTreeMap<Row, Vec<Span>>);
+pub struct RowSpans(BTreeMap<PhraseRow, Vec<TokenSpan>>);
 
 /// Phrases and their meanings, indexed by first letter for speed.
 #[derive(Debug)]
-struct Phrases<T>(BTreeMap<char, Vec<(Phrase, T)>>);
+struct PhraseIndex<T>(BTreeMap<char, Vec<(Phrase, T)>>);
 
 /// The words of a phrase. The flag is `true` for a word that ended in `*`, which matches every word with that prefix.
 #[derive(Debug, PartialEq, Eq)]
@@ -166,56 +166,59 @@ struct Phrase(Vec<(String, bool)>);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FollowUpFile {
     language: String,
     #[serde(default)]
     ordinals: Vec<Vec<String>>,
-    phrases: BTreeMap<Row, Vec<String>>,
+    phrases: BTreeMap<PhraseRow, Vec<String>>,
     #[serde(default)]
-    names: BTreeMap<Names, BTreeMap<String, Vec<String>>>,
+    names: BTreeMap<NamedRow, BTreeMap<String, Vec<String>>>,
 }
 
-impl Tables {
+impl FollowUpTables {
     /// Returns the tables in the binary. A file that does not parse is left out; a test rules that out.
     pub fn shipped() -> &'static Self {
-        static SHIPPED: LazyLock<Tables> =
-            LazyLock::new(|| Tables { tables: FILES.iter().filter_map(|file| Table::parse(file).ok()).collect() });
+        static SHIPPED: LazyLock<FollowUpTables> = LazyLock::new(|| FollowUpTables {
+            tables: FILES.iter().filter_map(|file| FollowUpTable::parse(file).ok()).collect(),
+        });
         &SHIPPED
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Table> {
+    pub fn iter(&self) -> impl Iterator<Item = &FollowUpTable> {
         self.tables.iter()
     }
 
-    pub fn get(&self, code: &str) -> Option<&Table> {
+    pub fn get(&self, code: &str) -> Option<&FollowUpTable> {
         self.tables.iter().find(|table| table.code == code)
     }
 
     /// Returns the canonical name of `word` in any language.
-    pub fn name_of(&self, names: Names, word: &str) -> Option<&str> {
+    pub fn name_of(&self, names: NamedRow, word: &str) -> Option<&str> {
         let found = tokens(word);
-        let whole = Span { from: 0, to: found.len() };
+        let whole = TokenSpan { from: 0, to: found.len() };
         self.tables.iter().find_map(|table| {
             table.named(names, &found).into_iter().find(|(span, _)| *span == whole).map(|(_, name)| name)
         })
     }
 }
 
-impl Table {
+impl FollowUpTable {
     fn parse(toml: &str) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str::<toml::Table>(toml)?.try_into()?;
+        let file: FollowUpFile = toml::from_str::<toml::Table>(toml)?.try_into()?;
         let names = |map: BTreeMap<String, Vec<String>>| {
-            Phrases::of(
+            PhraseIndex::of(
                 map.into_iter().flat_map(|(name, words)| words.into_iter().map(move |word| (word, name.clone()))),
             )
         };
-        let unnamed = |phrases: Vec<String>| Phrases::of(phrases.into_iter().map(|phrase| (phrase, ())));
+        let unnamed = |phrases: Vec<String>| PhraseIndex::of(phrases.into_iter().map(|phrase| (phrase, ())));
         let ordinals = (1..).zip(file.ordinals);
         Ok(Self {
             code: file.language,
             rows: file.phrases.into_iter().map(|(row, phrases)| (row, unnamed(phrases))).collect(),
             names: file.names.into_iter().map(|(kind, map)| (kind, names(map))).collect(),
-            ordinals: Phrases::of(ordinals.flat_map(|(place, words)| words.into_iter().map(move |word| (word, place)))),
+            ordinals: PhraseIndex::of(
+                ordinals.flat_map(|(place, words)| words.into_iter().map(move |word| (word, place))),
+            ),
         })
     }
 
@@ -224,55 +227,55 @@ impl Table {
     }
 
     /// Returns the positions of phrases of `row`, the longest at each place.
-    pub fn find(&self, row: Row, tokens: &[Token]) -> Vec<Span> {
+    pub fn find(&self, row: PhraseRow, tokens: &[FoldedToken]) -> Vec<TokenSpan> {
         let found = self.rows.get(&row).map(|phrases| phrases.find(tokens));
         found.into_iter().flatten().map(|(span, ())| span).collect()
     }
 
     /// Returns the positions of phrases of every row.
-    pub fn find_all(&self, tokens: &[Token]) -> RowSpans {
+    pub fn find_all(&self, tokens: &[FoldedToken]) -> RowSpans {
         RowSpans(self.rows.keys().map(|row| (*row, self.find(*row, tokens))).collect())
     }
 
     /// Returns `true` if `word` alone is a phrase of `row`.
-    pub fn has(&self, row: Row, word: &str) -> bool {
-        let token = Token { word: fold(word), start: 0, end: 0, ends_clause: false };
+    pub fn has(&self, row: PhraseRow, word: &str) -> bool {
+        let token = FoldedToken { word: fold(word), start: 0, end: 0, ends_clause: false };
         !self.find(row, std::slice::from_ref(&token)).is_empty()
     }
 
     /// Returns the first words of the phrases of `row`, folded: for rows that hold suffixes.
-    pub fn suffixes(&self, row: Row) -> impl Iterator<Item = &str> {
-        let phrases = self.rows.get(&row).into_iter().flat_map(Phrases::iter);
+    pub fn suffixes(&self, row: PhraseRow) -> impl Iterator<Item = &str> {
+        let phrases = self.rows.get(&row).into_iter().flat_map(PhraseIndex::iter);
         phrases.filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
     }
 
     /// Returns the positions of words of `names`, with their canonical names.
-    pub fn named(&self, names: Names, tokens: &[Token]) -> Vec<(Span, &str)> {
+    pub fn named(&self, names: NamedRow, tokens: &[FoldedToken]) -> Vec<(TokenSpan, &str)> {
         let found = self.names.get(&names).map(|phrases| phrases.find(tokens));
         found.into_iter().flatten().map(|(span, name)| (span, name.as_str())).collect()
     }
 
     /// Returns the ordinals in the text: 1 for the first.
-    pub fn ordinals(&self, tokens: &[Token]) -> Vec<(Span, usize)> {
+    pub fn ordinals(&self, tokens: &[FoldedToken]) -> Vec<(TokenSpan, usize)> {
         self.ordinals.find(tokens).into_iter().map(|(span, place)| (span, *place)).collect()
     }
 
     /// Returns the names of rows that have no phrase in this language.
     pub fn lacks(&self) -> Vec<String> {
-        let rows = Row::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(Phrases::is_empty));
-        let names = Names::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(Phrases::is_empty));
+        let rows = PhraseRow::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(PhraseIndex::is_empty));
+        let names = NamedRow::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(PhraseIndex::is_empty));
         let ordinals = self.ordinals.is_empty().then(|| "ordinals".to_owned());
         rows.map(|row| format!("{row:?}")).chain(names.map(|names| format!("{names:?}"))).chain(ordinals).collect()
     }
 }
 
 impl RowSpans {
-    pub fn of(&self, row: Row) -> &[Span] {
+    pub fn of(&self, row: PhraseRow) -> &[TokenSpan] {
         self.0.get(&row).map_or(&[], Vec::as_slice)
     }
 }
 
-impl<T> Phrases<T> {
+impl<T> PhraseIndex<T> {
     fn of(phrases: impl Iterator<Item = (String, T)>) -> Self {
         let mut by_letter: BTreeMap<char, Vec<(Phrase, T)>> = BTreeMap::new();
         for (text, meaning) in phrases {
@@ -291,13 +294,13 @@ impl<T> Phrases<T> {
     }
 
     /// Returns the positions of phrases, the longest at each place, without overlaps.
-    fn find(&self, tokens: &[Token]) -> Vec<(Span, &T)> {
+    fn find(&self, tokens: &[FoldedToken]) -> Vec<(TokenSpan, &T)> {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
             match self.longest(rest) {
                 Some((length, meaning)) => {
-                    found.push((Span { from: at, to: at + length }, meaning));
+                    found.push((TokenSpan { from: at, to: at + length }, meaning));
                     at += length;
                 }
                 None => at += 1,
@@ -307,7 +310,7 @@ impl<T> Phrases<T> {
     }
 
     /// Returns the longest phrase at the start of `rest`, with its number of words.
-    fn longest(&self, rest: &[Token]) -> Option<(usize, &T)> {
+    fn longest(&self, rest: &[FoldedToken]) -> Option<(usize, &T)> {
         let letter = rest.first()?.word.chars().next()?;
         let found =
             self.0.get(&letter)?.iter().filter_map(|(phrase, meaning)| Some((phrase.length_at(rest)?, meaning)));
@@ -333,7 +336,7 @@ impl Phrase {
     }
 
     /// Returns the number of words it takes at the start of `rest`; `None` if it does not match.
-    fn length_at(&self, rest: &[Token]) -> Option<usize> {
+    fn length_at(&self, rest: &[FoldedToken]) -> Option<usize> {
         let is_here = rest.len() >= self.0.len()
             && self.0.iter().zip(rest).all(|((word, is_prefix), token)| {
                 if *is_prefix { token.word.starts_with(word.as_str()) } else { token.word == *word }
@@ -351,24 +354,27 @@ mod tests {
     #[test]
     fn every_file_parses_and_has_no_empty_phrase() {
         for file in FILES {
-            let table = Table::parse(file).expect("a valid file");
-            let rows = table.rows.values().flat_map(Phrases::iter);
-            let names = table.names.values().flat_map(Phrases::iter);
+            let table = FollowUpTable::parse(file).expect("a valid file");
+            let rows = table.rows.values().flat_map(PhraseIndex::iter);
+            let names = table.names.values().flat_map(PhraseIndex::iter);
             for phrase in rows.chain(names).chain(table.ordinals.iter()) {
                 let is_sound = !phrase.0.is_empty() && phrase.0.iter().all(|(word, _)| !word.is_empty());
                 assert!(is_sound, "{}: {phrase:?}", table.code);
             }
         }
-        assert_eq!(Tables::shipped().iter().count(), FILES.len());
+        assert_eq!(FollowUpTables::shipped().iter().count(), FILES.len());
     }
 
     #[test]
     fn a_table_says_which_rows_it_lacks() {
-        let lacking = |code: &str| Tables::shipped().get(code).expect("a table").lacks();
+        let lacking = |code: &str| FollowUpTables::shipped().get(code).expect("a table").lacks();
         assert!(lacking("en").into_iter().eq(["BySuffix"]), "only Estonian says \"by\" with a suffix");
         assert!(lacking("et").is_empty(), "{:?}", lacking("et"));
-        let told: Vec<String> =
-            Tables::shipped().iter().skip(2).map(|it| format!("{}: {}", it.code(), it.lacks().join(" "))).collect();
+        let told: Vec<String> = FollowUpTables::shipped()
+            .iter()
+            .skip(2)
+            .map(|it| format!("{}: {}", it.code(), it.lacks().join(" ")))
+            .collect();
         expect![[r#"
             de: BudgetMinAfter BySuffix
             es: BudgetMinAfter BySuffix
@@ -381,11 +387,11 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_is_taken_and_stars_stand_for_endings() {
-        let table = Tables::shipped().get("et").expect("a table");
+        let table = FollowUpTables::shipped().get("et").expect("a table");
         let found = tokens("näita veel populaarseid raamatuid");
-        assert_eq!(table.find(Row::Popular, &found), [Span { from: 2, to: 3 }]);
-        assert_eq!(table.named(Names::Kinds, &found), [(Span { from: 3, to: 4 }, "book")]);
-        assert_eq!(Tables::shipped().name_of(Names::Kinds, "Kinkekaardid"), Some("gift_card"));
-        assert_eq!(Tables::shipped().name_of(Names::Kinds, "dream"), None);
+        assert_eq!(table.find(PhraseRow::Popular, &found), [TokenSpan { from: 2, to: 3 }]);
+        assert_eq!(table.named(NamedRow::Kinds, &found), [(TokenSpan { from: 3, to: 4 }, "book")]);
+        assert_eq!(FollowUpTables::shipped().name_of(NamedRow::Kinds, "Kinkekaardid"), Some("gift_card"));
+        assert_eq!(FollowUpTables::shipped().name_of(NamedRow::Kinds, "dream"), None);
     }
 }

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub struct FoldedToken {
     /// Lower case, without diacritics and apostrophes.
     pub word: String,
     /// Byte range in the text.
@@ -14,15 +14,15 @@ pub struct Token {
     pub ends_clause: bool,
 }
 
-impl Token {
+impl FoldedToken {
     pub fn written<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 }
 
 /// Splits a text into words. Numbers keep their separators ("12.99"); currency signs and `<` `>` are words.
-pub fn tokens(text: &str) -> Vec<Token> {
-    let mut found: Vec<Token> = Vec::new();
+pub fn tokens(text: &str) -> Vec<FoldedToken> {
+    let mut found: Vec<FoldedToken> = Vec::new();
     let mut open: Option<usize> = None;
     let mut rest = text.char_indices().peekable();
     while let Some((at, c)) = rest.next() {
@@ -53,10 +53,10 @@ pub fn fold(text: &str) -> String {
     tokens(text).into_iter().map(|token| token.word).collect::<Vec<_>>().join(" ")
 }
 
-fn push(found: &mut Vec<Token>, text: &str, start: usize, end: usize) {
+fn push(found: &mut Vec<FoldedToken>, text: &str, start: usize, end: usize) {
     let word = folded(text.get(start..end).unwrap_or_default());
     if !word.is_empty() {
-        found.push(Token { word, start, end, ends_clause: false });
+        found.push(FoldedToken { word, start, end, ends_clause: false });
     }
 }
 

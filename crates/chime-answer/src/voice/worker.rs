@@ -48,7 +48,7 @@ pub struct UnderWay {
 const MOST_SILENT: usize = 1_000;
 
 /// Decision on a recording that nobody asked about.
-enum Wanted {
+enum TranscriptionDecision {
     Yes,
     No,
     /// Not before the chat gets a notice about transcription.
@@ -62,7 +62,7 @@ struct Untranscribed {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum TranscribeError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -75,10 +75,10 @@ impl Voice {
     /// Works on a `transcribe` job.
     pub async fn run(&self, job: &Job, at: MessageAt) -> Outcome {
         let outcome = match self.is_wanted(at).await {
-            Ok(Wanted::Yes) => self.transcribe(at, None).await,
-            Ok(Wanted::No) => Ok(()),
-            Ok(Wanted::Untold) => self.have_told(at).await.map_err(Trouble::Store),
-            Err(error) => Err(Trouble::Store(error)),
+            Ok(TranscriptionDecision::Yes) => self.transcribe(at, None).await,
+            Ok(TranscriptionDecision::No) => Ok(()),
+            Ok(TranscriptionDecision::Untold) => self.have_told(at).await.map_err(TranscribeError::Store),
+            Err(error) => Err(TranscribeError::Store(error)),
         };
         match outcome {
             Ok(()) => self.finish(job).await,
@@ -98,21 +98,23 @@ impl Voice {
         }
     }
 
-    async fn is_wanted(&self, at: MessageAt) -> chime_store::Result<Wanted> {
+    async fn is_wanted(&self, at: MessageAt) -> chime_store::Result<TranscriptionDecision> {
         let (now, remembers, announces) = (self.clock.now(), self.remembers && self.transcribes(), self.announces);
         let access = self.access.clone();
         self.store
             .read(move |conn| {
                 let (row, message) = (chats::find(conn, at.chat)?, messages::find(conn, at.chat, at.message)?);
-                let (Some(row), Some(message)) = (row, message) else { return Ok(Wanted::No) };
+                let (Some(row), Some(message)) = (row, message) else { return Ok(TranscriptionDecision::No) };
                 let is_served = served(conn, &row.chat, message.message.sender.id, &access)? == Access::Allowed;
                 let kept = memory::standing(conn, row.key)?;
                 let is_remembered = remembers && is_served && kept.own_setting != Some(false) && kept.is_present;
                 let is_wanted = is_transcribed_unasked(is_remembered, kept.asked_at, now);
                 Ok(match is_wanted {
-                    false => Wanted::No,
-                    true if announces && !announcements::is_told_of_voice(conn, row.key)? => Wanted::Untold,
-                    true => Wanted::Yes,
+                    false => TranscriptionDecision::No,
+                    true if announces && !announcements::is_told_of_voice(conn, row.key)? => {
+                        TranscriptionDecision::Untold
+                    }
+                    true => TranscriptionDecision::Yes,
                 })
             })
             .await
@@ -125,7 +127,7 @@ impl Voice {
         Ok(())
     }
 
-    async fn transcribe(&self, at: MessageAt, on_behalf_of: Option<UserId>) -> Result<(), Trouble> {
+    async fn transcribe(&self, at: MessageAt, on_behalf_of: Option<UserId>) -> Result<(), TranscribeError> {
         let Some(transcriber) = &self.transcriber else { return Ok(()) };
         let turn = self.under_way.turn(at);
         let _turn = turn.lock().await;
@@ -168,19 +170,23 @@ impl Voice {
         }
     }
 
-    async fn after(&self, job: &Job, trouble: Trouble) -> Outcome {
+    async fn after(&self, job: &Job, trouble: TranscribeError) -> Outcome {
         match &trouble {
-            Trouble::Store(error) | Trouble::Model(AskError::Store(error)) => Outcome::of_store(error, job),
-            Trouble::Telegram(TelegramError::Throttled { retry_after }) => {
+            TranscribeError::Store(error) | TranscribeError::Model(AskError::Store(error)) => {
+                Outcome::of_store(error, job)
+            }
+            TranscribeError::Telegram(TelegramError::Throttled { retry_after }) => {
                 Outcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
-            Trouble::Telegram(error @ TelegramError::NotSent(_)) => Outcome::Hindered(format!("{job}: {error}")),
+            TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => {
+                Outcome::Hindered(format!("{job}: {error}"))
+            }
             // The daily tokens are for questions. A question about the recording still transcribes it later.
-            Trouble::Model(AskError::OverBudget(_)) => self.finish(job).await,
-            Trouble::Model(AskError::BreakerOpen { retry_after }) => {
+            TranscribeError::Model(AskError::OverBudget(_)) => self.finish(job).await,
+            TranscribeError::Model(AskError::BreakerOpen { retry_after }) => {
                 Outcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
-            Trouble::Telegram(_) | Trouble::Model(_) => Outcome::Failed(format!("{job}: {trouble}")),
+            TranscribeError::Telegram(_) | TranscribeError::Model(_) => Outcome::Failed(format!("{job}: {trouble}")),
         }
     }
 }

@@ -19,7 +19,7 @@ use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::concepts;
 use chime_answer::notices::{Notices, notices};
-use chime_answer::why::Extras;
+use chime_answer::why::WhyExtras;
 use chime_answer::why::{self, UsedMessage};
 use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
 use chime_core::texts::{Texts, texts};
@@ -287,8 +287,8 @@ fn explain(
     if !concepts.is_empty() {
         rests_on.extend(chime_store::concepts::grounds(conn, record.chat)?);
     }
-    let extras = Extras { follow_up: follow_ups::find(conn, answer)?.map(Box::new), concepts };
-    let to = why::Reader { member: message.message.sender.id, zone, texts };
+    let extras = WhyExtras { follow_up: follow_ups::find(conn, answer)?.map(Box::new), concepts };
+    let to = why::WhyReader { member: message.message.sender.id, zone, texts };
     Ok(Some(Notice::Why { record: Box::new(record), used, extras, to, rests_on }))
 }
 

@@ -1,6 +1,6 @@
 //! Notices and replies to commands.
 
-use chime_answer::why::{Extras, Reader, UsedMessage, why};
+use chime_answer::why::{UsedMessage, WhyExtras, WhyReader, why};
 use chime_answer::wording;
 use chime_core::texts::Texts;
 use chime_core::{AnswerRecord, ChatKey, CommandName, Seq};
@@ -16,8 +16,8 @@ pub enum Notice {
     Why {
         record: Box<AnswerRecord>,
         used: Vec<UsedMessage>,
-        extras: Extras,
-        to: Reader,
+        extras: WhyExtras,
+        to: WhyReader,
         /// Messages that the answer used. When one is forgotten, the text of this reply is deleted too.
         rests_on: Vec<Seq>,
     },

@@ -15,11 +15,16 @@ fn table() -> Vec<Row<'static>> {
     rows.map(|line| Row { line, cells: line.split(" | ").map(str::trim).collect() }).collect()
 }
 
-fn read(row: &Row<'_>) -> Reading {
-    classify(&Ask { text: row.cells[2], generic: false, in_play: row.cells[1] == "+", language: Some(row.cells[0]) })
+fn read(row: &Row<'_>) -> ClassifiedQuestion {
+    classify(&ClassifierInput {
+        text: row.cells[2],
+        generic: false,
+        in_play: row.cells[1] == "+",
+        language: Some(row.cells[0]),
+    })
 }
 
-fn told_signals(signals: &Signals) -> String {
+fn told_signals(signals: &RefinementSignals) -> String {
     let mut told = Vec::new();
     let mut flag = |on: bool, name: &str| told.extend(on.then(|| name.to_owned()));
     flag(signals.start_over, "over");
@@ -42,8 +47,8 @@ fn told_signals(signals: &Signals) -> String {
 
 fn told_references(mentions: &Mentions) -> String {
     let places = mentions.places.iter().map(|(_, place)| match place {
-        Place::Nth(nth) => format!("nth:{nth}"),
-        Place::Last => "last".to_owned(),
+        ItemPosition::Nth(nth) => format!("nth:{nth}"),
+        ItemPosition::Last => "last".to_owned(),
     });
     let mut told: Vec<String> = places.collect();
     told.extend(mentions.names.iter().map(|name| format!("name:{name}")));
@@ -100,7 +105,8 @@ fn the_language_need_not_be_known() {
     let unknown = table()
         .iter()
         .filter(|row| {
-            let ask = Ask { text: row.cells[2], generic: false, in_play: row.cells[1] == "+", language: None };
+            let ask =
+                ClassifierInput { text: row.cells[2], generic: false, in_play: row.cells[1] == "+", language: None };
             classify(&ask).intent.as_str() != row.cells[3].trim_end_matches('?')
         })
         .map(|row| row.line)
@@ -110,7 +116,7 @@ fn the_language_need_not_be_known() {
 
 #[test]
 fn an_ask_that_only_points_is_plain_and_sure() {
-    let read = |text, in_play| classify(&Ask { text, generic: true, in_play, language: None });
+    let read = |text, in_play| classify(&ClassifierInput { text, generic: true, in_play, language: None });
     for text in ["", "^", "?", "thoughts?", "this?", "please", "see above"] {
         assert_eq!((read(text, true).intent, read(text, true).is_decided()), (Intent::Ask, true), "{text:?}");
     }
@@ -121,6 +127,6 @@ fn an_ask_that_only_points_is_plain_and_sure() {
 #[test]
 fn a_wall_of_text_is_read_in_no_time_and_never_panics() {
     let wall = "more 30€ by Ünï „x“ the second no no no ".repeat(3000);
-    let reading = classify(&Ask { text: &wall, generic: false, in_play: true, language: None });
+    let reading = classify(&ClassifierInput { text: &wall, generic: false, in_play: true, language: None });
     assert!(reading.confidence <= 1.0);
 }

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::followup::budget::number;
 use crate::followup::entities::{clean_name, is_valid_name};
-use crate::followup::tables::{Names, Tables};
+use crate::followup::tables::{FollowUpTables, NamedRow};
 use crate::followup::words::tokens;
 use chime_core::{Price, Suggested};
 
@@ -25,13 +25,13 @@ pub enum Marker {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct ListLine<'a> {
     pub indent: usize,
     pub marker: Marker,
     pub text: &'a str,
 }
 
-impl Line<'_> {
+impl ListLine<'_> {
     /// Returns `true` for a heading: "**Fantasy**", "Cheaper ones:".
     pub fn is_heading(&self) -> bool {
         let text = self.text;
@@ -72,11 +72,11 @@ pub fn without_citations(answer: &str) -> String {
     citation().map_or_else(|| answer.to_owned(), |pattern| pattern.replace_all(answer, "").into_owned())
 }
 
-pub fn read_lines(answer: &str) -> Vec<Line<'_>> {
+pub fn read_lines(answer: &str) -> Vec<ListLine<'_>> {
     answer.lines().filter(|line| !line.trim().is_empty()).map(read_line).collect()
 }
 
-fn read_line(raw: &str) -> Line<'_> {
+fn read_line(raw: &str) -> ListLine<'_> {
     let text = raw.trim();
     let indent = raw.len() - raw.trim_start().len();
     let (marker, text) = if let Some(found) = numbered().and_then(|pattern| pattern.captures(text)) {
@@ -89,7 +89,7 @@ fn read_line(raw: &str) -> Line<'_> {
     } else {
         (Marker::None, text)
     };
-    Line { indent, marker, text }
+    ListLine { indent, marker, text }
 }
 
 /// Parses the item of an entry; `None` if the entry is a sentence.
@@ -107,10 +107,10 @@ pub fn item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
     Some(Suggested { title, kind: None, people, price: price(&whole), url })
 }
 
-type Parts = (String, Option<String>, String);
+type EntryParts = (String, Option<String>, String);
 
 /// Parses a title in bold, quotes, italics or a link at the start of an entry.
-fn opened(text: &str) -> Option<Parts> {
+fn opened(text: &str) -> Option<EntryParts> {
     let found = opening()?.captures(text)?;
     let end = found.get(0)?.end();
     let title =
@@ -124,7 +124,7 @@ fn opened(text: &str) -> Option<Parts> {
 }
 
 /// Parses an author before a title in quotes: "J. R. R. Tolkien „Kääbik“".
-fn author_first(text: &str) -> Option<Parts> {
+fn author_first(text: &str) -> Option<EntryParts> {
     let at = text.find(['“', '„', '«', '"'])?;
     let name = clean_name(text.get(..at)?.trim_end_matches([' ', ',', ':', '–', '—', '-']));
     if !looks_like_name(&name) {
@@ -135,7 +135,7 @@ fn author_first(text: &str) -> Option<Parts> {
 }
 
 /// Splits the text at the separator between title and description.
-fn cut(text: &str) -> Parts {
+fn cut(text: &str) -> EntryParts {
     let end = separator()
         .into_iter()
         .flat_map(|pattern| pattern.find_iter(text))
@@ -265,13 +265,13 @@ pub fn price(text: &str) -> Option<Price> {
         let token = found.get(at)?;
         // A single letter names a currency in a question, but is too ambiguous in an answer.
         let is_telling = token.word.chars().count() > 1 || !token.word.chars().all(char::is_alphabetic);
-        is_telling.then(|| Tables::shipped().name_of(Names::Currencies, &token.word)).flatten()
+        is_telling.then(|| FollowUpTables::shipped().name_of(NamedRow::Currencies, &token.word)).flatten()
     };
     found.iter().enumerate().find_map(|(at, token)| {
         let (amount, letters) = number(&token.word)?;
         let of_letters = Some(letters).filter(|it| !it.is_empty());
         let currency = match of_letters {
-            Some(letters) => Tables::shipped().name_of(Names::Currencies, letters),
+            Some(letters) => FollowUpTables::shipped().name_of(NamedRow::Currencies, letters),
             // In "15–20 €", the currency follows the second number.
             None => code(at + 1).or_else(|| at.checked_sub(1).and_then(code)).or_else(|| {
                 let second = found.get(at + 1)?;

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::followup::items::line::{clean_title, item, price};
-use crate::followup::tables::{Row, Span, Table, Tables};
-use crate::followup::words::{Token, tokens};
+use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
+use crate::followup::words::{FoldedToken, tokens};
 use chime_core::Suggested;
 
 /// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
@@ -60,8 +60,9 @@ pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
     let mut items: Vec<Suggested> = Vec::new();
     for sentence in sentences(answer) {
         let found = tokens(sentence);
-        let offering =
-            Tables::shipped().iter().find_map(|table| Some((table, *table.find(Row::Offers, &found).first()?)));
+        let offering = FollowUpTables::shipped()
+            .iter()
+            .find_map(|table| Some((table, *table.find(PhraseRow::Offers, &found).first()?)));
         let Some((table, offer)) = offering else { continue };
         let names = names_after(sentence, &found, table, offer);
         for (at, name) in names.iter().enumerate() {
@@ -87,7 +88,7 @@ fn sentences(answer: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns runs of capitalised words after `offer`, without those that name a place, a time or a person.
-fn names_after(sentence: &str, found: &[Token], table: &Table, offer: Span) -> Vec<Span> {
+fn names_after(sentence: &str, found: &[FoldedToken], table: &FollowUpTable, offer: TokenSpan) -> Vec<TokenSpan> {
     let is_big = |at: usize| {
         let written = found.get(at).map(|token| token.written(sentence)).unwrap_or_default();
         written.starts_with(|c: char| c.is_uppercase())
@@ -114,10 +115,11 @@ fn names_after(sentence: &str, found: &[Token], table: &Table, offer: Span) -> V
             }
         }
         let before = from.checked_sub(1).and_then(|before| found.get(before)).map(|token| token.word.clone());
-        let is_aside = before.is_some_and(|word| from > offer.to && table.has(Row::Prepositions, &word));
-        let is_known = to - from == 1 && found.get(from).is_some_and(|token| table.has(Row::NotName, &token.word));
+        let is_aside = before.is_some_and(|word| from > offer.to && table.has(PhraseRow::Prepositions, &word));
+        let is_known =
+            to - from == 1 && found.get(from).is_some_and(|token| table.has(PhraseRow::NotName, &token.word));
         if !is_aside && !is_known {
-            names.push(Span { from, to });
+            names.push(TokenSpan { from, to });
         }
         at = to;
     }

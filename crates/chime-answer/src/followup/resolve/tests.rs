@@ -1,7 +1,7 @@
 //! Checks follow-ups from question to frame.
 
 use super::*;
-use crate::followup::classify::{Ask, classify};
+use crate::followup::classify::{ClassifierInput, classify};
 use chime_core::{Amount, Budget, ItemId, Suggested};
 
 const NOW: AnswerId = AnswerId(ulid::Ulid(9));
@@ -13,13 +13,13 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
     Item { id: ItemId { answer, position }, shown }
 }
 
-fn stored(ask: &str, items: &[(&str, &str, u64)]) -> Stored {
-    let reading = classify(&Ask { text: ask, generic: false, in_play: false, language: None });
-    let frame = resolve(&Turn { ask, reading: &reading, stored: None }).follow_up.frame;
+fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
+    let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
+    let frame = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).follow_up.frame;
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
-    Stored {
+    StoredSuggestion {
         answer: NOW,
         found_by: FoundBy::Strand,
         frame,
@@ -31,9 +31,9 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> Stored {
     }
 }
 
-fn follow(ask: &str, stored: &Stored) -> Outcome {
-    let reading = classify(&Ask { text: ask, generic: false, in_play: true, language: None });
-    resolve(&Turn { ask, reading: &reading, stored: Some(stored) })
+fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUpOutcome {
+    let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: true, language: None });
+    resolve(&FollowUpTurn { ask, reading: &reading, stored: Some(stored) })
 }
 
 fn titles(items: &[Item]) -> Vec<&str> {
@@ -123,7 +123,7 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
     );
     let asked = found.asked_back().follow_up;
     let question = asked.frame.clarification.clone().expect("a question");
-    let reading = classify(&Ask { text: "Lewis", generic: false, in_play: true, language: None });
+    let reading = classify(&ClassifierInput { text: "Lewis", generic: false, in_play: true, language: None });
     let choice = choose(&question, "Lewis", &reading).expect("a choice");
     let settled = answered(asked, choice);
     assert_eq!((names(&settled.frame), settled.frame.intent), (vec!["C.S. Lewis"], Intent::EntitySearch));
@@ -190,8 +190,8 @@ fn a_shown_person_is_found_without_diacritics_and_by_the_last_name() {
 
 #[test]
 fn without_a_suggestion_nothing_is_gone_on_with() {
-    let reading = classify(&Ask { text: "more", generic: false, in_play: false, language: None });
-    let found = resolve(&Turn { ask: "more", reading: &reading, stored: None }).follow_up;
+    let reading = classify(&ClassifierInput { text: "more", generic: false, in_play: false, language: None });
+    let found = resolve(&FollowUpTurn { ask: "more", reading: &reading, stored: None }).follow_up;
     assert_eq!(found.frame.intent, Intent::Ask);
     assert!(!found.is_telling());
 }

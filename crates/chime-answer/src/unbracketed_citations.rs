@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::material::{Material, TAG, is_written};
+use crate::material::{CitationMaterial, TAG, is_written};
 use chime_core::SourceId;
 
 /// Matches a tag or an address, in which no id is bare; or an id, or several joined: `m4-m7`.
@@ -25,7 +25,7 @@ const OTHER_ARTICLES: [&str; 15] =
 
 /// Returns `prose` with its bare ids in tags. An id that was not in the prompt is tagged too, so that it is removed:
 /// it means nothing to members.
-pub fn in_tags(prose: &str, material: Material<'_>) -> String {
+pub fn in_tags(prose: &str, material: CitationMaterial<'_>) -> String {
     // End of the last word that only looked like an id.
     let mut last_thing: Option<usize> = None;
     ID.replace_all(prose, |found: &Captures<'_>| {
@@ -104,7 +104,7 @@ mod tests {
                 rests_on: Vec::new(),
             })
             .into();
-        assert_eq!(in_tags(prose, Material { given: &given, labels: &Labels::default(), ask: None }), expected);
+        assert_eq!(in_tags(prose, CitationMaterial { given: &given, labels: &Labels::default(), ask: None }), expected);
     }
 
     #[test]

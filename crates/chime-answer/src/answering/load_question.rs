@@ -6,8 +6,8 @@ use anyhow::Context;
 use futures::executor::block_on;
 
 use crate::answering::Answering;
-use crate::answering::open::{Found, Opened};
-use crate::answering::question::{Question, Reading};
+use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
+use crate::answering::question::QuestionContext;
 use crate::reader;
 use chime_access::gateway::Purpose;
 use chime_core::{MessageAt, ParsedTrigger};
@@ -17,26 +17,30 @@ use chime_relevance::retrieval::Recalled;
 use chime_store::Store;
 
 impl Answering {
-    pub(super) async fn find(&self, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<Found<Question>> {
-        let (store, reading) = (self.parts.store.clone(), Arc::new(self.reading()));
+    pub(super) async fn find(
+        &self,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+    ) -> anyhow::Result<TriggerState<QuestionContext>> {
+        let (store, loader) = (self.parts.store.clone(), Arc::new(self.question_loader()));
         let parsed = parsed.clone();
         let _place = self.places.acquire().await?;
-        tokio::task::spawn_blocking(move || found(&store, &reading, at, &parsed))
+        tokio::task::spawn_blocking(move || load(&store, &loader, at, &parsed))
             .await
             .context("working out what the trigger is about")?
     }
 
-    pub(super) fn reading(&self) -> Reading {
+    pub(super) fn question_loader(&self) -> QuestionLoader {
         let now = self.parts.clock.now();
         let model = self.parts.gateway.model_name(Purpose::Answer);
         let parameters = self.parts.gateway.server_facts(Purpose::Answer).parameters;
-        Reading {
+        QuestionLoader {
             params: Params {
                 token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),
                 ..self.parts.params.clone()
             },
             zone: self.parts.zone,
-            strands: self.parts.strands.clone(),
+            long_threads: self.parts.long_threads.clone(),
             style: reader::style_for(parameters, model),
             model: model.to_owned(),
             bot: self.parts.bot.id,
@@ -53,7 +57,7 @@ impl Answering {
     }
 
     /// Picks the window again with half of its tokens.
-    pub(super) async fn halve(&self, question: &mut Question) -> anyhow::Result<()> {
+    pub(super) async fn halve(&self, question: &mut QuestionContext) -> anyhow::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
         let summarized = question.oldest_part.summarized(params.estimate);
         let history = Arc::clone(&question.history);
@@ -69,27 +73,27 @@ impl Answering {
 
 /// Picks the messages that a trigger is about, and reads the rest in parallel. All other work stays on one thread,
 /// since handing over each step takes longer than some of the steps.
-fn found(
+fn load(
     store: &Store,
-    reading: &Arc<Reading>,
+    loader: &Arc<QuestionLoader>,
     at: MessageAt,
     parsed: &ParsedTrigger,
-) -> anyhow::Result<Found<Question>> {
-    let opened: Arc<Opened> = match store.read_here(|conn| reading.open(conn, at, parsed))? {
-        Found::Ready(opened) => Arc::from(opened),
-        Found::Gone => return Ok(Found::Gone),
-        Found::Answered => return Ok(Found::Answered),
-        Found::Old(trigger) => return Ok(Found::Old(trigger)),
+) -> anyhow::Result<TriggerState<QuestionContext>> {
+    let opened: Arc<LoadedTrigger> = match store.read_here(|conn| loader.load_trigger(conn, at, parsed))? {
+        TriggerState::Ready(opened) => Arc::from(opened),
+        TriggerState::Gone => return Ok(TriggerState::Gone),
+        TriggerState::Answered => return Ok(TriggerState::Answered),
+        TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
     };
-    let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&opened));
+    let (second, also, about) = (store.clone(), Arc::clone(loader), Arc::clone(&opened));
     let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
-    let gathered = store.read_here(|conn| reading.gather(conn, &opened))?;
+    let gathered = store.read_here(|conn| loader.gather(conn, &opened))?;
     // Holds no read connection of the store.
     let focused = Focused::of(&gathered.history, &gathered.params);
-    let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
+    let windowed = store.read_here(|conn| Ok(loader.window(conn, &gathered, focused)))?;
     let beside = block_on(beside).context("reading what belongs to the trigger")??;
-    let question = store.read_here(|conn| reading.complete(conn, (&opened, gathered), windowed, beside))?;
-    Ok(Found::Ready(Box::new(question)))
+    let question = store.read_here(|conn| loader.complete(conn, &opened, gathered, windowed, beside))?;
+    Ok(TriggerState::Ready(Box::new(question)))
 }
 
 /// Picks the messages that a trigger is about. It takes longer than all reading, so it holds no read connection of the

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use crate::answering::ask::Answering;
 use crate::answering::log;
-use crate::answering::question::Question;
+use crate::answering::question::QuestionContext;
 use crate::answering::request::asked;
-use crate::job::{Asking, Choice, Failure, WindowSize};
-use crate::lines::Transcript;
-use crate::prompt::{BuiltPrompt, Style};
-use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Span, Tool, until_silence};
+use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
+use crate::lines::{PromptTranscript, Style};
+use crate::prompt::BuiltPrompt;
+use crate::tools::{
+    BadCall, ClockSpan, LookedUp, LookedUpMessage, LookupCall, LookupResult, LookupTool, MOST_CALLS, MOST_MESSAGES,
+    until_silence,
+};
 use chime_access::Allowance;
 use chime_access::gateway::ask::Bill;
 use chime_core::trigger::Languages;
@@ -38,9 +41,10 @@ impl Answering {
     pub(super) async fn converse(
         &self,
         job: &Job,
-        (question, built): (&mut Question, &mut BuiltPrompt),
-        asking: Asking,
-    ) -> Result<(Completion, Bill), Failure> {
+        question: &mut QuestionContext,
+        built: &mut BuiltPrompt,
+        asking: ModelAttempt,
+    ) -> Result<(Completion, Bill), ModelFailure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
         let mut prompt = asked(built, &question.photos);
         if asking.window == WindowSize::Plainest {
@@ -56,7 +60,7 @@ impl Answering {
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
             // Small models use tools badly, and if everything is shown there is nothing to look up.
             prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
-            let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
+            let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
             spent = TokenUse {
                 prompt: spent.prompt + completion.tokens.prompt,
                 completion: spent.completion + completion.tokens.completion,
@@ -74,16 +78,21 @@ impl Answering {
     /// Returns the result of each call. One that fails does not affect the others.
     async fn look_up(
         &self,
-        question: &mut Question,
+        question: &mut QuestionContext,
         built: &mut BuiltPrompt,
         calls: &[chime_llm::ToolCall],
     ) -> Vec<String> {
-        let mut transcript =
-            Transcript::resume(&self.parts.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
+        let mut transcript = PromptTranscript::resume(
+            &self.parts.bot.name,
+            &built.fence,
+            question.zone,
+            question.style,
+            built.labels.clone(),
+        );
         let mut results = Vec::new();
         for (place, call) in calls.iter().enumerate() {
             let lookup = match place {
-                ..MOST_CALLS => Lookup::parse(&call.name, &call.arguments, &built.labels),
+                ..MOST_CALLS => LookupCall::parse(&call.name, &call.arguments, &built.labels),
                 _ => Err(BadCall::TooMany),
             };
             let result = match lookup {
@@ -105,8 +114,8 @@ impl Answering {
         results
     }
 
-    async fn find_for(&self, question: &Question, lookup: Lookup) -> Finding {
-        let place = Place {
+    async fn find_for(&self, question: &QuestionContext, lookup: LookupCall) -> LookupResult {
+        let place = LookupScope {
             trigger: question.trigger().clone(),
             chat: question.chat.clone(),
             zone: question.zone,
@@ -115,14 +124,14 @@ impl Answering {
         let found = self.parts.store.read(move |conn| place.find(conn, lookup)).await;
         found.unwrap_or_else(|error| {
             tracing::warn!(%error, "a tool found nothing");
-            Finding::Messages(Vec::new())
+            LookupResult::Messages(Vec::new())
         })
     }
 }
 
 /// Returns `false` near the daily cap, and after a prompt that was too long: then the model answers from what it has.
-fn may_look_up(asking: Asking, rounds: usize, most: usize) -> bool {
-    rounds < most && asking.choice == Choice::Best && asking.window == WindowSize::Full
+fn may_look_up(asking: ModelAttempt, rounds: usize, most: usize) -> bool {
+    rounds < most && asking.choice == ModelChoice::Best && asking.window == WindowSize::Full
 }
 
 fn after(spent: Spent, tokens: TokenUse) -> Spent {
@@ -131,16 +140,16 @@ fn after(spent: Spent, tokens: TokenUse) -> Spent {
 }
 
 fn offered() -> Vec<chime_llm::Tool> {
-    let tool = |tool: Tool| chime_llm::Tool {
+    let tool = |tool: LookupTool| chime_llm::Tool {
         name: tool.name(),
         description: tool.description(),
         parameters: tool.parameters(),
     };
-    Tool::ALL.into_iter().map(tool).collect()
+    LookupTool::ALL.into_iter().map(tool).collect()
 }
 
 /// Scope of a lookup: the chat of the trigger, and only messages before it.
-struct Place {
+struct LookupScope {
     trigger: StoredMessage,
     chat: ChatRow,
     /// Time zone of the days that a search names.
@@ -148,31 +157,31 @@ struct Place {
     recaller: Arc<Recaller>,
 }
 
-impl Place {
-    fn find(&self, conn: &Reader, lookup: Lookup) -> chime_store::Result<Finding> {
+impl LookupScope {
+    fn find(&self, conn: &Reader, lookup: LookupCall) -> chime_store::Result<LookupResult> {
         let found = match lookup {
-            Lookup::Messages(ids) => self.messages(conn, &ids)?,
-            Lookup::ReplyChain(of) => self.reply_chain(conn, of)?,
-            Lookup::SmartContext { anchor, before, max_gap } => {
+            LookupCall::Messages(ids) => self.messages(conn, &ids)?,
+            LookupCall::ReplyChain(of) => self.reply_chain(conn, of)?,
+            LookupCall::SmartContext { anchor, before, max_gap } => {
                 let (anchor, before) = (self.message(conn, anchor)?, self.message(conn, before)?);
                 self.smart_context(conn, anchor, before, max_gap)?
             }
-            Lookup::Search { query: Some(query), from: None, span } if span.is_open() => {
+            LookupCall::Search { query: Some(query), from: None, span } if span.is_open() => {
                 return self.search(conn, &query);
             }
-            Lookup::Search { query, from, span } => {
+            LookupCall::Search { query, from, span } => {
                 self.search_within(conn, query.as_deref(), from.as_deref(), span)?
             }
-            Lookup::Summaries { about, tag, span } => {
+            LookupCall::Summaries { about, tag, span } => {
                 return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
             }
         };
         let mut told = Vec::new();
         for message in found.into_iter().filter(|stored| self.is_before(stored)) {
             let topic = self.topic(conn, &message)?;
-            told.push(Found { message, topic });
+            told.push(LookedUpMessage { message, topic });
         }
-        Ok(Finding::Messages(told))
+        Ok(LookupResult::Messages(told))
     }
 
     fn is_before(&self, stored: &StoredMessage) -> bool {
@@ -265,10 +274,10 @@ impl Place {
         }
     }
 
-    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<Finding> {
+    fn search(&self, conn: &Reader, query: &str) -> chime_store::Result<LookupResult> {
         let found = self.recaller.recall(conn, &self.request(query))?.messages;
-        let found = found.into_iter().map(|one| Found { message: one.message, topic: one.topic });
-        Ok(Finding::Messages(found.collect()))
+        let found = found.into_iter().map(|one| LookedUpMessage { message: one.message, topic: one.topic });
+        Ok(LookupResult::Messages(found.collect()))
     }
 
     /// Messages of a member or a time: those that answer `query` best, then the newest others that hold a word of it.
@@ -277,7 +286,7 @@ impl Place {
         conn: &Reader,
         query: Option<&str>,
         from: Option<&str>,
-        span: Span,
+        span: ClockSpan,
     ) -> chime_store::Result<Vec<StoredMessage>> {
         let (since, until) = self.moments(span);
         let author: Option<Vec<String>> = from.map(words_of);
@@ -312,7 +321,7 @@ impl Place {
     }
 
     /// A span by the clocks of the chat, no further than the trigger.
-    fn moments(&self, span: Span) -> (Timestamp, Timestamp) {
+    fn moments(&self, span: ClockSpan) -> (Timestamp, Timestamp) {
         let now = self.trigger.message.sent_at.plus(Duration::from_secs(1));
         let since = span.since.map_or(Timestamp::from_secs(0), |at| self.zone.moment(at));
         (since, span.until.map_or(now, |at| self.zone.moment(at).min(now)))
@@ -324,8 +333,8 @@ impl Place {
         conn: &Reader,
         about: Option<&str>,
         tag: Option<&str>,
-        span: Span,
-    ) -> chime_store::Result<Finding> {
+        span: ClockSpan,
+    ) -> chime_store::Result<LookupResult> {
         let mut minis = summaries::minis_between(conn, self.chat.key, self.moments(span), SESSIONS)?;
         if let Some(tag) = tag {
             let key = tags::normalized(tag, 1.0).map(|tag| tag.key).unwrap_or_default();
@@ -357,7 +366,7 @@ impl Place {
             let text = members::named(&bullet.text, &names);
             lines.extend(self.citable(conn, text, &bullet.sources)?);
         }
-        Ok(Finding::Summaries(lines))
+        Ok(LookupResult::Summaries(lines))
     }
 
     fn stems(&self, text: &str) -> HashSet<String> {

@@ -1,11 +1,20 @@
 //! Loads the trigger of a job: decides if it is still to be answered, and finds its question.
 
-use crate::answering::question::Reading;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::answering::enrich::Enricher;
+use crate::answering::introduction::Introduction;
+use crate::answering::long_thread::LongThreads;
+use crate::lines::Style;
 use chime_access::Access;
 use chime_access::admission::served;
+use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::trigger::{self, Languages, calls_bot, own_run};
-use chime_core::{How, MessageAt, ParsedTrigger, StoredMessage, Zone};
-use chime_memory::context::Asked;
+use chime_core::{How, MessageAt, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone};
+use chime_memory::context::{Asked, FeatureCache};
+use chime_memory::recall::Recaller;
+use chime_relevance::context::Params;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, consent, messages};
 
@@ -13,7 +22,7 @@ use chime_store::{Reader, answers, consent, messages};
 const IN_A_ROW: usize = 6;
 
 /// State of a trigger when its job starts.
-pub enum Found<T> {
+pub enum TriggerState<T> {
     Gone,
     Answered,
     /// The trigger waited too long, because of a crash or a downtime.
@@ -22,31 +31,60 @@ pub enum Found<T> {
 }
 
 /// A trigger that is to be answered, before its history is read.
-pub struct Opened {
+pub struct LoadedTrigger {
     pub asked: Asked,
     pub chat: ChatRow,
     /// The ask only points at the conversation.
     pub generic: bool,
 }
 
-impl Reading {
+/// Services and settings for reading a trigger and its context.
+pub struct QuestionLoader {
+    pub params: Params,
+    /// Time zone of chats that have set none.
+    pub zone: Zone,
+    /// `None`: long threads are never summarised.
+    pub long_threads: Option<LongThreads>,
+    /// Name of the model, for which a token calibration may be stored.
+    pub model: String,
+    pub style: Style,
+    pub bot: UserId,
+    pub idle: SessionIdle,
+    pub features: Arc<FeatureCache>,
+    pub recaller: Arc<Recaller>,
+    pub enrichers: Vec<Enricher>,
+    pub introduction: Introduction,
+    pub access: AccessConfig,
+    /// Age beyond which a trigger is not answered but counted in a notice.
+    pub max_age: Duration,
+    pub now: Timestamp,
+    /// `now` by Telegram's clock, which dates the messages.
+    pub there: Timestamp,
+}
+
+impl QuestionLoader {
     /// Reads the message `at`, for an answer.
-    pub fn open(&self, conn: &Reader, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<Found<Opened>> {
+    pub fn load_trigger(
+        &self,
+        conn: &Reader,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+    ) -> chime_store::Result<TriggerState<LoadedTrigger>> {
         let (Some(mut trigger), Some(chat)) =
             (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
         else {
-            return Ok(Found::Gone);
+            return Ok(TriggerState::Gone);
         };
         // The chat was allowed when the trigger came in; the operator may have changed that since.
         if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
-            return Ok(Found::Gone);
+            return Ok(TriggerState::Gone);
         }
         let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
         if self.there.since(asked_at) > self.max_age {
-            return Ok(Found::Old(Box::new(trigger)));
+            return Ok(TriggerState::Old(Box::new(trigger)));
         }
         if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-            return Ok(Found::Answered);
+            return Ok(TriggerState::Answered);
         }
         if let Some(parent) = trigger.message.reply_to
             && messages::is_withheld(conn, trigger.message.chat, parent)?
@@ -55,8 +93,8 @@ impl Reading {
             trigger.message.quote = None;
         }
         let parsed = &as_transcribed(parsed, &trigger);
-        let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
-        Ok(Found::Ready(Box::new(Opened { asked, chat, generic })))
+        let (asked, generic) = asked(conn, trigger, &chat, self.zone, parsed)?;
+        Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic })))
     }
 }
 
@@ -69,12 +107,13 @@ fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrig
     parsed
 }
 
-/// A trigger of `chat` as it is read for an answer, and whether its ask only points at the conversation. `zone` is that of chats
-/// that have none of their own.
+/// Returns the question of a trigger of `chat`, and `true` if it only points at the conversation. `zone` is the time
+/// zone of chats that have none of their own.
 pub fn asked(
     conn: &Reader,
     trigger: StoredMessage,
-    (chat, zone): (&ChatRow, Zone),
+    chat: &ChatRow,
+    zone: Zone,
     parsed: &ParsedTrigger,
 ) -> chime_store::Result<(Asked, bool)> {
     let ask = trigger::ask_of(&trigger.message.text, parsed);

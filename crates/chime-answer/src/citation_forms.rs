@@ -112,20 +112,20 @@ pub fn cited_as_code(code: &str, is_written: impl Fn(&str) -> bool) -> Option<St
 
 /// A part of a text: prose, in which citations are parsed, or code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'t> {
+pub enum MarkdownPiece<'t> {
     Prose(&'t str),
     /// A block or a span of code, with its marks.
     Code(&'t str),
 }
 
 /// Splits `text` into its pieces, which together cover all of it.
-pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+pub fn pieces(text: &str) -> impl Iterator<Item = MarkdownPiece<'_>> {
     let ends = CODE.find_iter(text).map(|code| (code.start(), code.end())).chain([(text.len(), text.len())]);
     let pieces = ends.scan(0, |done, (start, end)| {
         let prose = &text[mem::replace(done, end)..start];
-        Some([Piece::Prose(prose), Piece::Code(&text[start..end])])
+        Some([MarkdownPiece::Prose(prose), MarkdownPiece::Code(&text[start..end])])
     });
-    pieces.flatten().filter(|piece| !matches!(piece, Piece::Prose("") | Piece::Code("")))
+    pieces.flatten().filter(|piece| !matches!(piece, MarkdownPiece::Prose("") | MarkdownPiece::Code("")))
 }
 
 /// Returns `answer` without code marks around the ids in a tag.
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn prose_and_code_are_told_apart() {
-        use Piece::{Code, Prose};
+        use MarkdownPiece::{Code, Prose};
         let told = |text| pieces(text).collect::<Vec<_>>();
         assert_eq!(told("a `b` c"), [Prose("a "), Code("`b`"), Prose(" c")]);
         assert_eq!(told("a\n```\nb\n```\nc"), [Prose("a\n"), Code("```\nb\n```"), Prose("\nc")]);

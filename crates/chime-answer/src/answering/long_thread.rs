@@ -16,7 +16,7 @@ type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<Stran
 
 /// Source of the summaries of long threads.
 #[derive(Clone)]
-pub struct LongStrands {
+pub struct LongThreads {
     limits: StrandLimits,
     read: Arc<Read>,
 }
@@ -28,7 +28,7 @@ pub struct OldestPart {
     summary: Option<StrandSummary>,
 }
 
-impl LongStrands {
+impl LongThreads {
     pub fn new<F>(limits: StrandLimits, read: F) -> Self
     where
         F: Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<StrandSummary>> + Send + Sync + 'static,
@@ -36,15 +36,15 @@ impl LongStrands {
         Self { limits, read: Arc::new(read) }
     }
 
-    /// Returns the oldest part of `strand` and its summary. If the summary cannot be read, the thread is used without
+    /// Returns the oldest part of `thread` and its summary. If the summary cannot be read, the thread is used without
     /// one.
-    pub fn find(&self, conn: &Reader, chat: ChatKey, strand: &[StrandMessage]) -> OldestPart {
-        let messages = oldest_part(strand, self.limits);
+    pub fn find(&self, conn: &Reader, chat: ChatKey, thread: &[StrandMessage]) -> OldestPart {
+        let messages = oldest_part(thread, self.limits);
         if messages.is_empty() {
             return OldestPart::default();
         }
         let summary = (self.read)(conn, chat, &messages).unwrap_or_else(|error| {
-            tracing::warn!(%error, "answering without the summary of a long strand");
+            tracing::warn!(%error, "answering without the summary of a long thread");
             None
         });
         OldestPart { messages, summary }

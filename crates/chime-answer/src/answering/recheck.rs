@@ -3,7 +3,7 @@
 use chime_core::{AnswerRecord, Job, Seq};
 use chime_store::{Reader, consent, messages};
 
-pub enum Written {
+pub enum SaveOutcome {
     /// Stored. `send` is the job that sends it; `is_more_to_do` is `true` if background jobs were added.
     Down { send: Option<Job>, is_more_to_do: bool },
     /// The job was ended meanwhile.
@@ -14,7 +14,7 @@ pub enum Written {
 
 /// Returns `true` if a message of the window or of `also` was forgotten since the window was picked, or its author
 /// opted out.
-pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord, also: &[Seq]) -> chime_store::Result<bool> {
+pub fn rests_on_forgotten(conn: &Reader, record: &AnswerRecord, also: &[Seq]) -> chime_store::Result<bool> {
     let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
     let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;
     if still_asked.is_none() {

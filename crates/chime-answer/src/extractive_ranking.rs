@@ -46,7 +46,7 @@ pub struct Query<'a> {
     /// Without the bot's name.
     pub ask: &'a str,
     pub bot: &'a BotIdentity,
-    /// Finds what is said in other words or in another language, where there is a model.
+    /// Embedding model, for matches in other words or another language. `None` if there is none.
     pub embedder: Option<&'a Embedder>,
 }
 
@@ -56,7 +56,7 @@ pub struct Query<'a> {
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
     // A question that names a day or a member wants the messages of that day or member, not those with that word.
     let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
-    let words = Words::of(window, if is_named { "" } else { query.ask });
+    let words = QueryWords::of(window, if is_named { "" } else { query.ask });
     let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
     let with_replies = |direct: &[f64]| -> Vec<f64> {
         (0..direct.len()).map(|place| direct[place].max(taken_over(window, direct, place))).collect()
@@ -107,7 +107,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
 }
 
 /// Matches between the question's words and the entries.
-struct Words {
+struct QueryWords {
     /// Share of the question's words in each entry, 0 to 1; rare words count more.
     matched: Vec<f64>,
     is_empty: bool,
@@ -115,7 +115,7 @@ struct Words {
     counts: Vec<usize>,
 }
 
-impl Words {
+impl QueryWords {
     fn of(window: &ContextWindow, ask: &str) -> Self {
         let asked = stems(ask);
         let said: Vec<Vec<String>> = window.entries.iter().map(|entry| stems(&entry.message.message.text)).collect();
@@ -136,7 +136,7 @@ impl Words {
         Self { matched: said.iter().map(share).collect(), is_empty: asked.is_empty(), counts }
     }
 
-    /// What an entry is worth for saying something at all.
+    /// Returns the score of an entry for its number of content words.
     fn telling(&self, place: usize) -> f64 {
         let count = self.counts.get(place).copied().unwrap_or_default().min(ENOUGH_WORDS);
         SAYS_SOMETHING * count as f64 / ENOUGH_WORDS as f64
@@ -165,8 +165,8 @@ fn stems(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns how much each entry means the same as the ask, 0 to 1; 0 for all where none is close. A question for a number is
-/// also answered by what states one.
+/// Returns the similarity of meaning of each entry to the question, 0 to 1; 0 for all if none is close. An entry with a
+/// number also matches a question for a number.
 fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entry) -> bool) -> Vec<f64> {
     let asked = query.embedder.map(|embedder| embedder.embed(query.ask)).unwrap_or_default();
     let cosine = |entry: &Entry| match query.embedder {
@@ -192,8 +192,8 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entr
     (0..cosines.len()).map(score).collect()
 }
 
-/// How much of the ask the entry at `place` takes over from what it goes on from: the message it replies to, else what
-/// somebody else asked just before.
+/// Returns the share of a match that the entry at `place` inherits from the message it continues: the one it replies
+/// to, else a question that another member asked just before.
 fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
     let Some(entry) = window.entries.get(place) else { return 0.0 };
     let message = &entry.message.message;
