@@ -37,7 +37,7 @@ use chime_core::{BotIdentity, Heard, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_memory::context::{NOTED, Readings, Warmer};
 use chime_memory::recall::{Recaller, VectorKeeper};
-use chime_privacy::wording::Promise;
+use chime_privacy::Promise;
 use chime_privacy::worker::Keeper;
 use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;

@@ -7,7 +7,7 @@ use chime_answer::voice::worker::Voice;
 use chime_bot::commands::handlers::Commands;
 use chime_bot::recap::worker::Recaps;
 use chime_core::{Conversation, Job, JobPayload, ThreadId};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorKeeper;
 use chime_privacy::worker::Keeper;

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
 use chime_core::texts::menus;
-use chime_privacy::wording::{self, Promise};
+use chime_privacy::{Promise, wording};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_telegram::{Telegram, TelegramError};

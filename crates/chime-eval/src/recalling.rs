@@ -13,7 +13,8 @@ use chime_memory::recall::{RecallRequest, Recaller, VectorKeeper, VectorSource};
 use chime_runtime::clock::Clock;
 use chime_store::search::Merging;
 use chime_store::tags::NewTag;
-use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
+use chime_store::vector_index::{self, Nearest};
+use chime_store::vector_tables::{MESSAGES, SUMMARIES};
 use chime_store::{Priority, Store, Writer, chats, messages, sessions, spaces, summaries, summary_vectors, tags};
 
 /// Messages per session.

@@ -2,7 +2,6 @@
 
 mod crew;
 
-use std::fmt::Display;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::worker::crew::Crew;
-use crate::{Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
+use crate::{Outcome, Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
 use chime_core::{Class, Job, JobId, Marked, Schedule, Timestamp};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
@@ -68,37 +67,6 @@ impl Wake {
 
     fn hints(&self) -> MutexGuard<'_, Hints> {
         self.0.hints.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Result of one attempt at a job.
-#[derive(Debug)]
-pub enum Outcome {
-    /// Finished in the transaction that stored its result.
-    Finished,
-    /// Ended until the next periodic run.
-    UntilNextRun,
-    /// Waits until a known time; the attempt is not counted.
-    WaitUntil(Timestamp),
-    /// Failed; the job itself decided when to retry. The text holds no message content.
-    RetryAt(Timestamp, String),
-    /// Transient failure, such as a full disk or a lost network: retried for as long as it lasts.
-    Hindered(String),
-    /// Failed; retried up to a limit. The text holds no message content.
-    Failed(String),
-    /// Damaged database file: the pool stops.
-    Unusable(StoreError),
-}
-
-impl Outcome {
-    /// Classifies a store error that occurred while `doing`.
-    pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
-        let told = format!("{doing}: {error}");
-        match error {
-            error if error.is_damage() => Self::Unusable(error.same_class()),
-            error if error.is_passing() => Self::Hindered(told),
-            _ => Self::Failed(told),
-        }
     }
 }
 

@@ -27,9 +27,10 @@ use chime_relevance::retrieval::{
     Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
     by_words, rank, stretches,
 };
-use chime_store::spaces::Space;
 use chime_store::vector_codes::VectorCodes;
-use chime_store::vector_index::{self, MESSAGES, Nearest};
+use chime_store::vector_index::{self, Nearest};
+use chime_store::vector_tables::MESSAGES;
+use chime_store::vector_tables::Space;
 use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
 
 /// Minimum share of the question that a message and its context must cover. Of the values compared by

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::wording::{Promise, command, escaped};
+use crate::facts::{Promise, command, escaped};
 use chime_core::rows::{read, rows};
 
 const DAY_SECS: u64 = 24 * 60 * 60;

@@ -3,6 +3,7 @@
 //! Start with [`strip`] for incoming updates, [`Request`] for `/forget`, [`worker::Keeper`] for expired data.
 //! `chime_store::forget` does the deleting.
 
+mod facts;
 mod joined;
 mod leftover;
 mod redact;
@@ -14,6 +15,7 @@ mod traces;
 pub mod wording;
 pub mod worker;
 
+pub use facts::Promise;
 pub use joined::{News, joined, joined_in_private, language_of_app};
 pub use leftover::leftover;
 pub use redact::{Masks, redact};

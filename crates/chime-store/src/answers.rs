@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Family, Merged};
+use super::family::{Family, Merged, Scope};
 use super::{Reader, Result, StoreError, Writer, follow_ups, row, uses};
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, MessageId, Seq, SlotUse, SourceRef, ThreadId,

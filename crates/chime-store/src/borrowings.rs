@@ -3,9 +3,9 @@
 
 use rusqlite::{Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family, Merged};
-use super::messages::{self, row_id};
+use super::family::{Cause, Family, Merged, Scope};
+use super::messages;
+use super::row::row_id;
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, UserId};
 

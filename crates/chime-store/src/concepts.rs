@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::consent::Scope;
-use super::derived::{Family, Merged, run_merged};
+use super::family::{Family, Merged, Scope, run_merged};
 use super::{Reader, Result, StoreError, Writer, row, uses};
 use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,

@@ -2,34 +2,10 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::derived::{self, Cause, Family, Merged};
+use super::derived;
+use super::family::{Cause, Family, Merged, Scope, run_merged};
 use super::{Reader, Result, Writer, memory, messages, row};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
-
-/// Chats that an opt-out applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    Chat(ChatKey),
-    EveryChat,
-}
-
-impl Scope {
-    /// Returns the chat, or `None` for every chat.
-    pub fn chat(self) -> Option<ChatKey> {
-        match self {
-            Self::Chat(key) => Some(key),
-            Self::EveryChat => None,
-        }
-    }
-
-    /// Returns the stored key. 0 stands for every chat; chat keys start at 1.
-    fn key(self) -> u32 {
-        match self {
-            Self::Chat(key) => key.0,
-            Self::EveryChat => 0,
-        }
-    }
-}
 
 pub(super) const FAMILY: Family =
     Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
@@ -59,7 +35,7 @@ fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     // Each statement names both chats: an unused parameter is an error.
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

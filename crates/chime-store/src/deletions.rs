@@ -3,9 +3,10 @@
 
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
-use super::derived::{self, Cause, Family, Merged};
+use super::derived;
+use super::family::{Cause, Family, Merged, run_merged};
 use super::forget::{self, Forgotten, Leave, Manner};
-use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, messages, row};
+use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, row};
 use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
 /// Target of a request.
@@ -175,7 +176,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
         tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
             .execute(named_params! { ":now": now.0, ":from": chats.from.0, ":was": was.0 })?;
     }
-    derived::run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
+    run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
 }
 
 fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
@@ -194,7 +195,7 @@ fn rule(request: &Request) -> (&'static str, Values) {
     let until = (":until", request.until.secs());
     match request.what {
         What::Message { chat, seq } => {
-            ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", messages::row_id(chat, seq))])
+            ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", row::row_id(chat, seq))])
         }
         What::Member { chat: Some(chat), user, since } => (
             "user_id = :user AND chat_key = :chat AND ts BETWEEN :since AND :until",

@@ -2,8 +2,7 @@
 
 use rusqlite::named_params;
 
-use super::consent::Scope;
-use super::derived::Family;
+use super::family::{Family, Scope};
 use super::{Result, Writer};
 use chime_core::{AnswerId, Timestamp, UserId};
 

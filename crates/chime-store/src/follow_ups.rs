@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::answers::parse_id;
-use super::consent::Scope;
-use super::derived::{Family, Merged, run_merged};
+use super::family::{Family, Merged, Scope, run_merged};
 use super::{Reader, Result, Writer, outbox, row};
 use chime_core::{
     Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Seq, Suggested, ThreadId,

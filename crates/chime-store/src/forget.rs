@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
 
-use super::derived::{self, Cause};
+use super::derived;
+use super::family::Cause;
 use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 

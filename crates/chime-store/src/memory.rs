@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family};
+use super::family::{Cause, Family, Scope};
 use super::sessions::{self, key};
 use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags, topics};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};

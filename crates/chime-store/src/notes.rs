@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{self, Cause, Family, Merged};
+use super::family::{Cause, Family, Merged, Scope, run_merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -76,7 +75,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
             ":into": chats.into.0, ":now": now.0, ":from": chats.from.0, ":was": was.0,
         })?;
     }
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family, Merged};
+use super::family::{Cause, Family, Merged, Scope};
 use super::forget::{self, Leave};
 use super::{Reader, Result, Writer, jobs, messages, row};
 use chime_core::{

@@ -2,8 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::messages::{VISIBLE, row_id};
-use super::row::Columns;
+use super::messages::VISIBLE;
+use super::row::{Columns, row_id};
 use super::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
 

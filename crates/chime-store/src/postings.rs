@@ -3,7 +3,7 @@
 
 use rusqlite::named_params;
 
-use super::messages::row_id;
+use super::row::row_id;
 use super::{Reader, Result, search};
 use chime_core::{ChatKey, Language, Seq, stems};
 

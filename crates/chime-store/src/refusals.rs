@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::derived::{self, Family, Merged};
+use super::family::{Family, Merged, run_merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{Because, ChatId, Conversation, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId};
 
@@ -13,7 +13,7 @@ pub(super) const FAMILY: Family =
 
 /// Subjects contain the key of a chat. After a merge, a refusal may be explained once more.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

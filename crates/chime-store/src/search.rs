@@ -2,7 +2,7 @@
 
 use rusqlite::named_params;
 
-use super::messages::row_id;
+use super::row::row_id;
 
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Language, Seq, stems};

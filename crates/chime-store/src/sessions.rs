@@ -315,7 +315,7 @@ pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
 
 /// Returns the row id of a session, which is the one of its first message.
 pub(super) fn key(id: SessionId) -> i64 {
-    messages::row_id(id.chat, id.first)
+    row::row_id(id.chat, id.first)
 }
 
 /// Parses a [`key`].

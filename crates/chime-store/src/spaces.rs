@@ -3,48 +3,15 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::derived::{Cause, Family, Merged};
-use super::messages::row_id;
+use super::family::{Cause, Family, Merged};
+use super::row::row_id;
+use super::vector_tables::{Space, SpaceState, TABLES};
 use super::{Reader, Result, Writer, row, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 
 /// Number of newest messages in a chat that need no stored vector: they change most, and every search reads them
 /// anyway.
 pub const NEAR: u32 = 30;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Space {
-    pub id: i64,
-    pub model: String,
-    pub dimension: usize,
-    pub state: SpaceState,
-    /// `true` if the index holds all vectors of the space.
-    pub is_indexed: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceState {
-    /// Vectors are being made.
-    Filling,
-    /// Searched.
-    Active,
-    /// Replaced by another space, and being deleted.
-    Left,
-}
-
-impl SpaceState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Filling => "filling",
-            Self::Active => "active",
-            Self::Left => "left",
-        }
-    }
-
-    fn parse(raw: &str) -> Option<Self> {
-        [Self::Filling, Self::Active, Self::Left].into_iter().find(|state| state.as_str() == raw)
-    }
-}
 
 const COLUMNS: &str = "id, model, dimension, state, is_indexed";
 
@@ -129,7 +96,7 @@ pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
         set_indexed(tx, space.id, false)?;
         return Ok(true);
     }
-    for table in vector_index::TABLES {
+    for table in TABLES {
         let deleted = tx
             .prepare_cached(&format!(
                 "DELETE FROM {name} WHERE ({key}, space) IN

@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::consent::Scope;
-use super::derived::{self, Cause, Family, Merged};
+use super::family::{Cause, Family, Merged, Scope, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Conversation, Kind, StoredMessage, ThreadId, Timestamp, TopicName, UserId};
 
@@ -68,7 +67,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

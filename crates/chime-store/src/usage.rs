@@ -3,7 +3,7 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::derived::{self, Family, Merged};
+use super::family::{Family, Merged, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
@@ -21,7 +21,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

@@ -7,9 +7,8 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::messages::row_id;
-use super::spaces::Space;
-use super::vector_index::{VectorTable, indexed_values, number};
+use super::row::{row_id, seq_of};
+use super::vector_tables::{Space, VectorTable, indexed_values};
 use super::{Reader, Result};
 use chime_core::{ChatKey, Seq};
 
@@ -127,12 +126,12 @@ impl ChatCodes {
     }
 
     fn add(&mut self, id: i64, vector: &[u8]) {
-        self.seqs.push(number(id));
+        self.seqs.push(seq_of(id).0);
         self.codes.extend(vector.iter().copied().map(unsigned));
     }
 
     fn remove(&mut self, id: i64) {
-        let Some(place) = self.seqs.iter().position(|seq| *seq == number(id)) else { return };
+        let Some(place) = self.seqs.iter().position(|seq| *seq == seq_of(id).0) else { return };
         self.seqs.swap_remove(place);
         let last = self.codes.len() - self.width;
         self.codes.copy_within(last.., place * self.width);
@@ -202,7 +201,8 @@ fn unsigned(byte: u8) -> u8 {
 mod tests {
     use super::*;
     use crate::testkit::new_store;
-    use crate::vector_index::{MESSAGES, Nearest, by_codes, by_index};
+    use crate::vector_index::{Nearest, by_codes, by_index};
+    use crate::vector_tables::MESSAGES;
     use crate::{Priority, Writer, spaces};
 
     const CHAT: ChatKey = ChatKey(1);

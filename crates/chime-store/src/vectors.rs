@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family, Merged};
-use super::messages::{VISIBLE, row_id};
+use super::family::{Cause, Family, Merged, Scope};
+use super::messages::VISIBLE;
+use super::row::row_id;
 use super::{Reader, Result, Writer, spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use chime_core::{ChatId, ChatKey, EntityKind, Message, MessageId, Rolling, Timestamp, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Setup};
-use chime_store::consent::Scope;
+use chime_store::family::Scope;
 use chime_store::{Priority, Store, consent, summaries};
 use serde_json::{Value, json};
 

@@ -39,7 +39,8 @@ use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
 };
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::Outcome;
+use chime_jobs::worker::Wake;
 use chime_llm::{Completion, Prompt};
 use chime_memory::context::Readings;
 use chime_memory::recall::Recaller;

@@ -17,7 +17,7 @@ use chime_core::prompts::{CaptureValues, Prompts};
 use chime_core::{
     AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, Job, StoredMessage, Timestamp, UserId, clip,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;

@@ -10,10 +10,11 @@ use crate::delivery::{FRESH_FOR, Mark, SendResult, Standing, Step, after_mark, a
 use chime_core::{
     BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
 };
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::Outcome;
+use chime_jobs::worker::Wake;
 use chime_runtime::clock::Clock;
 use chime_store::outbox::{Part, Purpose, State};
-use chime_store::{Priority, Store, Writer, backlog, chats, jobs, outbox, reply_streams};
+use chime_store::{Priority, Store, Writer, backlog, chat_migration, jobs, outbox, reply_streams};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
@@ -306,7 +307,7 @@ impl Delivery {
     async fn follow(&self, part: &Part, to: ChatId) -> chime_store::Result<()> {
         let from = part.outgoing.to.chat;
         self.record(move |tx| {
-            chats::migrate(tx, Migration { from, to })?;
+            chat_migration::migrate(tx, Migration { from, to })?;
             outbox::redirect(tx, from, to)
         })
         .await

@@ -1,7 +1,7 @@
 //! Adds a privacy notice to the first answer in a chat that has not had one.
 
 use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
-use chime_privacy::wording::Promise;
+use chime_privacy::Promise;
 use chime_privacy::{News, joined, joined_in_private};
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, Store, Writer, announcements, outbox};

@@ -28,8 +28,9 @@ use chime_core::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
     ReplyTarget, Role, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
 };
-use chime_jobs::worker::{Outcome, Wake};
-use chime_privacy::wording::Promise;
+use chime_jobs::Outcome;
+use chime_jobs::worker::Wake;
+use chime_privacy::Promise;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::concepts::ContextKey;

@@ -15,7 +15,8 @@ use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
     StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
 };
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::Outcome;
+use chime_jobs::worker::Wake;
 use chime_memory::jobs::Memory;
 use chime_memory::wording::Place;
 use chime_runtime::clock::Clock;

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use tokio::task::{Id, JoinSet};
 
-use crate::Running;
-use crate::worker::Outcome;
+use crate::{Outcome, Running};
 use chime_core::{Job, JobId, Timestamp};
 
 /// Running jobs and their tasks.

@@ -13,7 +13,7 @@ use crate::tags::Tag;
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
 
 /// Tokens of a session per model call. Longer sessions are summarized in parts.

@@ -13,7 +13,7 @@ use chime_core::{
     Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp, Zone,
     estimate_tokens,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::summaries::{self, RollingSummary};
 use chime_store::{Priority, Reader, jobs, memory, sessions};
 

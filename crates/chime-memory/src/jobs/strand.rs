@@ -10,7 +10,7 @@ use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::SummaryPrompt;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::strand_summaries::{self, Extension, StrandSummary};
 use chime_store::{Priority, Reader, memory, messages, summaries};
 

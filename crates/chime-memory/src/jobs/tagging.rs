@@ -10,7 +10,7 @@ use crate::{members, words};
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::{
     Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
 };

@@ -14,7 +14,7 @@ use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
 use chime_core::testkit::{CHAT, CHAT_KEY, transcript};
 use chime_core::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
 use chime_llm::Llm;
-use chime_store::derived::Cause;
+use chime_store::family::Cause;
 use chime_store::forget::{Leave, Manner};
 use chime_store::testkit::write_new_database;
 use chime_store::{Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};

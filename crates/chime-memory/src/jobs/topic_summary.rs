@@ -15,7 +15,7 @@ use chime_core::prompts::SummaryPrompt;
 use chime_core::{
     Bullet, ChatKey, Conversation, Job, Piece, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp, Zone,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::topics::TopicSummary;
 use chime_store::{
     Priority, Reader, Writer, chats, memory, sessions, summaries, summary_vectors, tags, topics as rows,

@@ -15,7 +15,7 @@ use crate::words;
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_llm::AnswerFormat;
 use chime_store::topics::{TopicState, TopicTag};
 use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};

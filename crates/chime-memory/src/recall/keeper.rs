@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use chime_core::Timestamp;
 use chime_core::embed::Embedder;
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_llm::{Embeddings, LlmError};
 use chime_runtime::clock::Clock;
-use chime_store::spaces::{self, NEAR, Space, SpaceState};
-use chime_store::vector_index::{self, TABLES};
+use chime_store::spaces::{self, NEAR};
+use chime_store::vector_index;
+use chime_store::vector_tables::TABLES;
+use chime_store::vector_tables::{Space, SpaceState};
 use chime_store::{Priority, Store, StoreError, vectors};
 
 /// Messages per batch: well under 5 ms in the writer.

@@ -9,7 +9,8 @@ use chime_core::{LegScores, Seq, SessionId, UserId, WordStemmer};
 use chime_relevance::retrieval::Frequencies;
 use chime_relevance::retrieval::proposals::{Proposal, WordPostings, proposals};
 use chime_store::postings::{self, Postings, Range};
-use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
+use chime_store::vector_index::{self, Nearest};
+use chime_store::vector_tables::{MESSAGES, SUMMARIES};
 use chime_store::{passages, spaces, summaries, tags};
 
 /// Maximum number of messages read from a word's posting list.

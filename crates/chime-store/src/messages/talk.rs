@@ -2,9 +2,10 @@
 
 use rusqlite::{Params, named_params};
 
+use super::VISIBLE;
 use super::rows::{COLUMNS, from_row, limit_param, many};
-use super::{VISIBLE, row_id};
 use crate::marks::{Mark, Marking};
+use crate::row::row_id;
 use crate::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
 

@@ -5,7 +5,7 @@ use crate::commands::notice::Notice;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::{News, joined, joined_in_private};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};

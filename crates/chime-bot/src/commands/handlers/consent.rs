@@ -5,9 +5,10 @@ use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatKind, CommandName, Job, MessageAt};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::wording::{self, Reach};
-use chime_store::consent::{self, Scope};
+use chime_store::consent;
+use chime_store::family::Scope;
 use chime_store::{chats, messages};
 
 impl Commands {

@@ -10,7 +10,7 @@ use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::wording;
 use chime_privacy::{Asker, ExportRequest, Standing, Verdict, decide_export};
 use chime_store::outbox::{NewReply, Purpose};

@@ -10,13 +10,13 @@ use chime_core::{
     ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, Seq, StoredMessage,
     Timestamp, UserId,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::wording::{self, Counts};
 use chime_privacy::worker::prepare;
 use chime_privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
 use chime_store::Language;
 use chime_store::deletions::{self, Deletion, Progress, What};
-use chime_store::derived::Cause;
+use chime_store::family::Cause;
 use chime_store::forget::{self, Leave, Manner};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, chats, jobs, messages};

@@ -9,7 +9,7 @@ use chime_access::{Access, is_unclaimed};
 use chime_core::config::PrivateChats;
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, Job, ReplyTarget, UserId};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::wording::no_longer_allowed;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};

@@ -7,7 +7,7 @@ use crate::commands::panel::memory_question;
 use chime_access::admission::is_owner;
 use chime_core::texts::Texts;
 use chime_core::{ChatId, ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
 use chime_privacy::Standing;

@@ -2,7 +2,7 @@
 
 use crate::commands::handlers::{Commands, Order, of_telegram};
 use chime_core::texts::NoteTexts;
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::inbox;
 use chime_telegram::{AttachedFile, TelegramError, attached_file};
 

@@ -8,7 +8,7 @@ use chime_answer::notes::{pieces, title};
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Role, Seq, Zone, without_citations};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, messages, notes};
 

@@ -12,7 +12,7 @@ use crate::recap::{RecapTime, Request, last_seen, wording};
 use chime_access::admission::is_owner;
 use chime_core::trigger::{Languages, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::Standing;
 use chime_store::recaps::{self, Subscription};
 use chime_store::{Priority, jobs, messages};

@@ -4,7 +4,7 @@ use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
 use chime_answer::notices::{Notices, notices};
 use chime_core::{Job, JobKind, Language, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, Zone};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, chats, jobs, outbox, refusals};
 use chime_telegram::TelegramError;

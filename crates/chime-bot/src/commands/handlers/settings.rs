@@ -10,7 +10,7 @@ use chime_answer::notices::notices;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, texts};
 use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Zone, clip};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_privacy::Standing;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};

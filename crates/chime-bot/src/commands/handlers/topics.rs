@@ -8,7 +8,7 @@ use crate::commands::notice::Notice;
 use crate::commands::topics::{self, Listed, Request};
 use chime_answer::notices::notices;
 use chime_core::{ChatKey, Job, JobPayload, Seq};
-use chime_jobs::worker::Outcome;
+use chime_jobs::Outcome;
 use chime_memory::jobs::active_topics;
 use chime_memory::tags::normalized;
 use chime_memory::topics::near_pairs;

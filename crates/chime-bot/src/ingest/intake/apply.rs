@@ -21,8 +21,8 @@ use chime_privacy::{Keep, strip};
 use chime_store::inbox::Received;
 use chime_store::messages::TakenIn;
 use chime_store::{
-    StoreError, Writer, announcements, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
-    sessions, topic_names,
+    StoreError, Writer, announcements, borrowings, chat_migration, chats, consent, feedback, inbox, jobs, messages,
+    outbox, presses, sessions, topic_names,
 };
 
 /// Configuration that taking in an update needs.
@@ -387,7 +387,7 @@ fn note_membership(
 
 fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> chime_store::Result<Content> {
     let before = chats::find(tx, migration.to)?;
-    chats::migrate(tx, migration)?;
+    chat_migration::migrate(tx, migration)?;
     if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
         applied.touched.move_to(ended.key, into.key);
     }

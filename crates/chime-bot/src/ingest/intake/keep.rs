@@ -8,8 +8,8 @@ use chime_access::admission::served;
 use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
 use chime_privacy::{Traces, Withheld};
 use chime_store::chats::ChatRow;
-use chime_store::consent::Scope;
 use chime_store::deletions::What;
+use chime_store::family::Scope;
 use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs, messages};
 
 /// Returns the parts of `arrival` that must not be stored.

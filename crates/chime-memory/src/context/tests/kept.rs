@@ -3,8 +3,8 @@
 use super::*;
 use crate::context::newest::Newest;
 use chime_core::{ChatId, ChatKey, Conversation, Migration, Origin, Seq};
-use chime_store::consent::Scope;
-use chime_store::{Writer, consent};
+use chime_store::family::Scope;
+use chime_store::{Writer, chat_migration, consent};
 
 const KEY: ChatKey = ChatKey(1);
 const HERE: Conversation = Conversation { chat: KEY, thread: None };
@@ -116,7 +116,7 @@ async fn a_chat_that_joins_another_is_read_anew() {
         let row = chats::upsert(tx, &into)?;
         let said = Message { chat: into.id, text: "after the move".to_owned(), ..message(31, 60) };
         messages::take_in(tx, &row, &said)?;
-        chats::migrate(tx, Migration { from: CHAT, to: into.id })
+        chat_migration::migrate(tx, Migration { from: CHAT, to: into.id })
     })
     .await;
     let both = store.read(|conn| Ok(chats::find(conn, CHAT)?.unwrap().key)).await.unwrap();

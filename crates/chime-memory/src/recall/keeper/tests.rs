@@ -9,7 +9,8 @@ use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
 use chime_relevance::retrieval::RecalledMessage;
 use chime_store::spaces::Coverage;
 use chime_store::testkit::new_store;
-use chime_store::vector_index::{MESSAGES, Near, Nearest};
+use chime_store::vector_index::{Near, Nearest};
+use chime_store::vector_tables::MESSAGES;
 use chime_store::{chats, forget, messages};
 
 const KEY: ChatKey = ChatKey(1);
@@ -196,7 +197,7 @@ async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
         let edited = chime_core::Message { text: "my bicycle was stolen".to_owned(), edited_at: later, ..first };
         messages::take_in(tx, &row, &edited)?;
         let manner = forget::Manner {
-            cause: chime_store::derived::Cause::Forgotten,
+            cause: chime_store::family::Cause::Forgotten,
             leave: forget::Leave::Stub,
             repeats: |_, _| false,
         };
