@@ -280,12 +280,12 @@ impl Archive for Kept<'_> {
         let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
         // If another question holds the codes, uses the index.
         let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
-        let found = vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())?;
+        let found = vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())?;
         Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())
     }
 
     fn between(&self, range: (Seq, Seq)) -> chime_store::Result<Vec<StoredMessage>> {
-        messages::between(self.conn, self.conversation, range)
+        messages::between(self.conn, self.conversation, range.0, range.1)
     }
 }
 

@@ -63,7 +63,7 @@ pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: 
 /// Like [`joined`], for a private chat.
 pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
-    in_words(promise, retention, words, (&words.opening_private, words.remembers_private.clone()))
+    in_words(promise, retention, words, &words.opening_private, words.remembers_private.clone())
 }
 
 fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: impl Fn(&Words) -> &String) -> String {
@@ -72,15 +72,10 @@ fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: i
         Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
         None => words.remembers_here.clone(),
     };
-    in_words(promise, retention, words, (opening(words), remembers))
+    in_words(promise, retention, words, opening(words), remembers)
 }
 
-fn in_words(
-    promise: &Promise,
-    retention: Option<Duration>,
-    words: &Words,
-    (opening, remembers): (&str, String),
-) -> String {
+fn in_words(promise: &Promise, retention: Option<Duration>, words: &Words, opening: &str, remembers: String) -> String {
     let remembers = promise.remembers.then(|| remembers.replace("{memory}", &command(promise, "memory")));
     let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
     let Terms { whereto, how_long, run_by } = terms(promise, retention, words);

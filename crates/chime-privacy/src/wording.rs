@@ -34,7 +34,8 @@ pub fn privacy(
     promise: &Promise,
     retention: Option<Duration>,
     out: Option<Reach>,
-    (kind, code): (ChatKind, &str),
+    kind: ChatKind,
+    code: &str,
 ) -> String {
     let texts = texts(code);
     let standing = out.map(|out| match out {
@@ -153,7 +154,7 @@ mod tests {
             retention: None,
             contact: None,
         };
-        let told = |kind| privacy(&promise, None, None, (kind, "eng"));
+        let told = |kind| privacy(&promise, None, None, kind, "eng");
         assert!(told(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
         let alone = told(ChatKind::Private);
         assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");

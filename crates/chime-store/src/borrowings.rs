@@ -101,7 +101,8 @@ pub fn about_member(
     conn: &Reader,
     chat: Option<ChatKey>,
     user: UserId,
-    (since, until): (Timestamp, Timestamp),
+    since: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(ChatKey, Seq)>> {
     let mut statement = conn.prepare_cached(

@@ -149,7 +149,8 @@ pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
 
 pub fn capture(
     tx: &Writer<'_>,
-    (chat, answer): (ChatKey, AnswerId),
+    chat: ChatKey,
+    answer: AnswerId,
     id: ConceptId,
     captured: &Captured,
     now: Timestamp,

@@ -139,9 +139,8 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
         return Ok(Progress::More);
     }
     if let What::Member { chat, user, since } = request.what {
-        let span = (since.unwrap_or_default(), request.until);
         // These messages are by others, so they are not in the counts reported to the member.
-        let rows = borrowings::about_member(tx, chat, user, span, limit)?;
+        let rows = borrowings::about_member(tx, chat, user, since.unwrap_or_default(), request.until, limit)?;
         forget::messages(tx, &rows, manner)?;
         if !rows.is_empty() {
             return Ok(Progress::More);

@@ -7,8 +7,7 @@ use rusqlite::{OptionalExtension, named_params};
 
 use rows::{COLUMNS, limit_param, many, one};
 pub use talk::{
-    after, before, before_marked, between, in_range, marks_before, moments_of, newest_between, page, since_marked,
-    within,
+    after, before, before_marked, between, marks_before, moments_of, newest_between, page, since_marked, within,
 };
 
 use super::chats::{self, ChatRow};

@@ -281,11 +281,7 @@ pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> 
 
 /// Returns the readable messages of a session, oldest first.
 pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
-    messages::within(
-        conn,
-        Conversation { chat: session.id.chat, thread: session.thread },
-        (session.first, session.last),
-    )
+    messages::within(conn, Conversation { chat: session.id.chat, thread: session.thread }, session.first, session.last)
 }
 
 /// Stores the current state of a session. Its summary stays until it is replaced.

@@ -133,7 +133,7 @@ fn visible() -> String {
 
 /// Returns about `limit` messages that `space` has no vectors of: first the ones whose text changed, then all except
 /// the newest `near` of each chat. Returns `None` when all are done.
-pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Result<Option<Batch>> {
+pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result<Option<Batch>> {
     let changed: Vec<i64> = (conn.prepare_cached("SELECT id FROM vector_due ORDER BY id LIMIT :limit")?)
         .query_map(named_params! { ":limit": limit }, |raw| raw.get("id"))?
         .collect::<rusqlite::Result<_>>()?;
@@ -167,7 +167,7 @@ pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Re
 }
 
 /// Returns at most `limit` messages that have a vector of `old` but none of `new`, to be embedded again.
-pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Result<Vec<(i64, String)>> {
+pub fn to_carry_over(conn: &Reader, old: i64, new: i64, limit: u32) -> Result<Vec<(i64, String)>> {
     let sql = format!(
         "SELECT message.id AS id, text FROM message_vector AS kept JOIN message USING (id)
          WHERE kept.space = :old AND {}
@@ -179,7 +179,7 @@ pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Resul
 }
 
 /// Returns `true` if any summary has a vector of `old` but none of `new`.
-pub fn lacks_summaries(conn: &Reader, (old, new): (i64, i64)) -> Result<bool> {
+pub fn lacks_summaries(conn: &Reader, old: i64, new: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM summary_vector AS kept WHERE kept.space = :old

@@ -96,7 +96,8 @@ const SUMMARIZED: &str = "FROM session JOIN mini_summary ON session_id = session
 pub fn minis_between(
     conn: &Reader,
     chat: ChatKey,
-    (from, until): (Timestamp, Timestamp),
+    from: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(Session, Summary)>> {
     let params = named_params! {
@@ -127,7 +128,8 @@ pub fn minis_between(
 pub fn made_between(
     conn: &Reader,
     chat: ChatKey,
-    (from, until): (Timestamp, Timestamp),
+    from: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(SessionId, Timestamp)>> {
     let params = named_params! {

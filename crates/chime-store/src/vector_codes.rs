@@ -59,7 +59,8 @@ impl VectorCodes {
         &mut self,
         conn: &Reader,
         searched: Searched<'_>,
-        (vector, limit): (&[u8], usize),
+        vector: &[u8],
+        limit: usize,
     ) -> Result<Option<Vec<i64>>> {
         let Searched { space, table, chat, parts } = searched;
         let Some(oldest) = parts.last().filter(|_| parts.len() >= LEAST_PARTS) else { return Ok(None) };
@@ -238,7 +239,7 @@ mod tests {
             let mut find = |seed: u32| {
                 let newest = Seq(count * APART + APART);
                 let wanted = Nearest { chat: CHAT, newest, vector: &vector(seed), limit: 5 };
-                let known = by_codes(tx, (&space, MESSAGES), &wanted, &mut codes)?;
+                let known = by_codes(tx, &space, MESSAGES, &wanted, &mut codes)?;
                 assert_eq!(known, by_index(tx, &space, MESSAGES, &wanted)?, "nearest to {seed}");
                 Ok::<_, crate::StoreError>((known, codes.all.len()))
             };

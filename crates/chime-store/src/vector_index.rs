@@ -165,7 +165,8 @@ pub struct Nearest<'a> {
 /// `codes`, the index is read from memory.
 pub fn nearest(
     conn: &Reader,
-    (space, table): (&Space, VectorTable),
+    space: &Space,
+    table: VectorTable,
     wanted: &Nearest<'_>,
     codes: Option<&mut VectorCodes>,
 ) -> Result<Vec<Near>> {
@@ -174,7 +175,7 @@ pub fn nearest(
     }
     if space.is_indexed {
         let found = match codes {
-            Some(codes) => by_codes(conn, (space, table), wanted, codes),
+            Some(codes) => by_codes(conn, space, table, wanted, codes),
             None => by_index(conn, space, table, wanted),
         };
         match found {
@@ -188,21 +189,22 @@ pub fn nearest(
 /// Searches with the vec0 index, and ranks its candidates by exact cosine.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let proposed = proposed(conn, space, table, wanted)?;
-    compared(conn, (space, table), wanted, proposed)
+    compared(conn, space, table, wanted, proposed)
 }
 
 /// Searches with in-memory codes if the chat is large enough, else with the vec0 index.
 pub fn by_codes(
     conn: &Reader,
-    (space, table): (&Space, VectorTable),
+    space: &Space,
+    table: VectorTable,
     wanted: &Nearest<'_>,
     codes: &mut VectorCodes,
 ) -> Result<Vec<Near>> {
     let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
     let searched = Searched { space, table, chat: wanted.chat, parts: &parts };
     let limit = wanted.limit.max(PROPOSED);
-    match codes.proposed(conn, searched, (indexed(space, wanted), limit)) {
-        Ok(Some(proposed)) => compared(conn, (space, table), wanted, proposed),
+    match codes.proposed(conn, searched, indexed(space, wanted), limit) {
+        Ok(Some(proposed)) => compared(conn, space, table, wanted, proposed),
         Ok(None) => by_index(conn, space, table, wanted),
         Err(error) => {
             tracing::debug!(%error, "an index has no log of changes yet");
@@ -218,7 +220,8 @@ fn indexed<'a>(space: &Space, wanted: &Nearest<'a>) -> &'a [u8] {
 
 fn compared(
     conn: &Reader,
-    (space, table): (&Space, VectorTable),
+    space: &Space,
+    table: VectorTable,
     wanted: &Nearest<'_>,
     proposed: Vec<i64>,
 ) -> Result<Vec<Near>> {

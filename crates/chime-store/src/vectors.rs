@@ -24,7 +24,8 @@ pub fn unread(
     conn: &Reader,
     conversation: Conversation,
     model: &str,
-    (within, most): (usize, usize),
+    within: usize,
+    most: usize,
 ) -> Result<Vec<Unread>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT chat_key, seq, text FROM (
@@ -49,11 +50,11 @@ pub fn unread(
 /// Stores the vector of a message, unless its text has changed or become unreadable since.
 pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
     let space = spaces::ensure(tx, model, vector.len())?;
-    keep_in(tx, space.id, (row_id(of.chat, of.seq), &of.text), vector)
+    keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
 }
 
 /// Stores a vector in a known space, by the row id of the message. Skips zero vectors.
-pub fn keep_in(tx: &Writer<'_>, space: i64, (id, text): (i64, &str), vector: &[f32]) -> Result<()> {
+pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
         .execute(named_params! { ":id": id, ":space": space })?;
     let Some(packed) = pack(vector) else { return Ok(()) };
@@ -105,16 +106,6 @@ pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Optio
          WHERE message_vector.id = :id AND model = :model ORDER BY space DESC LIMIT 1",
     )?;
     Ok(statement.query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, vector_of).optional()?)
-}
-
-/// Returns the vectors in a space for the messages of a chat with numbers in the inclusive range.
-pub fn in_range(conn: &Reader, space: i64, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<(Seq, Vec<f32>)>> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id & 4294967295 AS seq, vector FROM message_vector WHERE id BETWEEN :from AND :to AND space = :space",
-    )?;
-    let params = named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":space": space };
-    let rows = statement.query_map(params, |raw| Ok((Seq(raw.get("seq")?), vector_of(raw)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
@@ -198,13 +189,13 @@ mod tests {
                 for message in &said {
                     messages::take_in(tx, &row, message)?;
                 }
-                let open = unread(tx, HERE, MODEL, (10, 10))?;
+                let open = unread(tx, HERE, MODEL, 10, 10)?;
                 assert_eq!(open.iter().map(|it| it.seq.0).collect::<Vec<_>>(), [5, 4, 2, 1]);
                 for one in &open {
                     keep(tx, one, MODEL, &[0.6, 0.8])?;
                 }
-                assert_eq!((known(tx)?, unread(tx, HERE, MODEL, (10, 10))?.len()), (vec![1, 2, 4, 5], 0));
-                assert_eq!(unread(tx, HERE, "another", (10, 2))?.len(), 2, "another model has none of them");
+                assert_eq!((known(tx)?, unread(tx, HERE, MODEL, 10, 10)?.len()), (vec![1, 2, 4, 5], 0));
+                assert_eq!(unread(tx, HERE, "another", 10, 2)?.len(), 2, "another model has none of them");
 
                 let edited =
                     Message { text: "the door code is gone".to_owned(), edited_at: Some(LATER.0), ..said[0].clone() };

@@ -174,7 +174,7 @@ fn keep(
     let mut referenced = Vec::new();
     for (new, captured) in captured {
         let id = resolve(&captured, &known).unwrap_or(new);
-        concepts::capture(tx, (record.chat, record.id), id, &captured, now)?;
+        concepts::capture(tx, record.chat, record.id, id, &captured, now)?;
         referenced.push(id);
         let Captured { label, alt_labels, definition, kind } = captured;
         known.push(Concept { id, label, alt_labels, definition, kind });

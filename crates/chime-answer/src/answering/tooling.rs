@@ -306,7 +306,7 @@ impl Place {
         let says = |stored: &StoredMessage| {
             wanted.as_ref().is_none_or(|wanted| !wanted.is_disjoint(&self.stems(&stored.message.text)))
         };
-        let newest = messages::newest_between(conn, self.chat.key, (since, until), NEWEST)?;
+        let newest = messages::newest_between(conn, self.chat.key, since, until, NEWEST)?;
         let others = newest.into_iter().filter(|stored| is_wanted(stored) && says(stored));
         found.extend(others.take(MOST_MESSAGES));
         Ok(found)
@@ -327,7 +327,8 @@ impl Place {
         tag: Option<&str>,
         span: Span,
     ) -> chime_store::Result<Finding> {
-        let mut minis = summaries::minis_between(conn, self.chat.key, self.moments(span), SESSIONS)?;
+        let (since, until) = self.moments(span);
+        let mut minis = summaries::minis_between(conn, self.chat.key, since, until, SESSIONS)?;
         if let Some(tag) = tag {
             let key = tags::normalized(tag, 1.0).map(|tag| tag.key).unwrap_or_default();
             let tagged = match tag_rows::find(conn, self.chat.key, &key)? {

@@ -254,7 +254,7 @@ fn material(
     (from, until): (Timestamp, (Timestamp, MessageId)),
 ) -> chime_store::Result<Option<Material>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
-    let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), until))?;
+    let said = messages::within(conn, conversation, (from, MessageId(i64::MIN)), until)?;
     let is_talk = |stored: &StoredMessage| {
         let message = &stored.message;
         let is_asked = message.text.trim_start().starts_with('/') || calls_bot(&message.text);

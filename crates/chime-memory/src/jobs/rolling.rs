@@ -63,7 +63,9 @@ impl Memory {
         let is_kept = self
             .store
             .write(Priority::Background, move |tx| {
-                if summaries::made_between(tx, chat, recent_span(now), SESSIONS)? != made_of {
+                if summaries::made_between(tx, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?
+                    != made_of
+                {
                     return Ok(false);
                 }
                 if memory::is_off(tx, chat)? {
@@ -170,13 +172,10 @@ pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) 
 
 /// Returns the session summaries of the last 28 days, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
-    let mut found = summaries::minis_between(conn, chat, recent_span(now), SESSIONS)?;
+    let mut found =
+        summaries::minis_between(conn, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?;
     found.reverse();
     Ok(found)
-}
-
-fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
-    (now.minus(RECENT), Timestamp::from_millis(i64::MAX))
 }
 
 /// Selects the bullets that Recent is made from, oldest first, each with its date.

@@ -135,7 +135,7 @@ impl Memory {
                 }
                 let is_human =
                     |stored: &StoredMessage| stored.message.role == Role::User && !stored.message.sender.is_bot;
-                let mut said = messages::within(conn, conversation, (open.first, open.last))?;
+                let mut said = messages::within(conn, conversation, open.first, open.last)?;
                 said.retain(is_human);
                 said.drain(..said.len().saturating_sub(LAST_MESSAGES));
                 let before = rows::state(conn, conversation)?.unwrap_or_default();

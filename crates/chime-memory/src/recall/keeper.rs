@@ -182,7 +182,7 @@ impl VectorKeeper {
     async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<Progress> {
         let (space, embedder) = (target.clone(), Arc::clone(embedder));
         let read = move |conn: &chime_store::Reader| {
-            let Some(batch) = spaces::next_batch(conn, &space, (NEAR, AT_ONCE))? else { return Ok(None) };
+            let Some(batch) = spaces::next_batch(conn, &space, NEAR, AT_ONCE)? else { return Ok(None) };
             let made: Vec<Vec<f32>> = batch.texts.iter().map(|(_, text)| embedder.embed(text)).collect();
             Ok(Some((batch, made)))
         };
@@ -190,7 +190,7 @@ impl VectorKeeper {
         let id = target.id;
         let keep = move |tx: &chime_store::Writer<'_>| {
             for ((message, text), vector) in batch.texts.iter().zip(&made) {
-                vectors::keep_in(tx, id, (*message, text), vector)?;
+                vectors::keep_in(tx, id, *message, text, vector)?;
             }
             spaces::settle(tx, id, &batch)
         };
@@ -204,8 +204,8 @@ impl VectorKeeper {
             return Ok(Progress::Done);
         };
         for _ in 0..BATCHES {
-            let pair = (active.id, target.id);
-            let texts = self.store.read(move |conn| spaces::to_carry_over(conn, pair, OF_A_REQUEST)).await?;
+            let (old, new) = (active.id, target.id);
+            let texts = self.store.read(move |conn| spaces::to_carry_over(conn, old, new, OF_A_REQUEST)).await?;
             if texts.is_empty() {
                 return Ok(Progress::Done);
             }
@@ -214,7 +214,7 @@ impl VectorKeeper {
             let id = target.id;
             let keep = move |tx: &chime_store::Writer<'_>| {
                 (texts.iter().zip(&made))
-                    .try_for_each(|((message, text), vector)| vectors::keep_in(tx, id, (*message, text), vector))
+                    .try_for_each(|((message, text), vector)| vectors::keep_in(tx, id, *message, text, vector))
             };
             self.store.write(Priority::Background, keep).await?;
         }
@@ -230,7 +230,7 @@ impl VectorKeeper {
                 return Ok((false, false));
             };
             let is_another = active.id != id;
-            let is_due = is_another && !spaces::lacks_summaries(tx, (active.id, id))?;
+            let is_due = is_another && !spaces::lacks_summaries(tx, active.id, id)?;
             if is_due {
                 spaces::activate(tx, id)?;
             }

@@ -166,7 +166,7 @@ impl Reading<'_> {
             let from = Seq(self.request.before.0.saturating_sub(reach));
             for other in &common[place + 1..] {
                 let range = Range { from, ..self.range(OF_A_PAIR) };
-                let found = postings::of_pair(self.conn, &range, (&stems[*rarer].0, &stems[*other].0))?;
+                let found = postings::of_pair(self.conn, &range, &stems[*rarer].0, &stems[*other].0)?;
                 lists[*rarer].seqs.extend(&found.seqs);
                 lists[*other].seqs.extend(&found.seqs);
             }
@@ -182,7 +182,7 @@ impl Reading<'_> {
     fn by_authors(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> chime_store::Result<()> {
         for (_, name) in self.named() {
             for (stem, _) in stems {
-                let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), (stem, name), self.language)?;
+                let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), stem, name, self.language)?;
                 for seq in list.seqs {
                     candidates.add(seq, LegScores { author: 1.0, ..LegScores::default() });
                 }
@@ -198,11 +198,11 @@ impl Reading<'_> {
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
         // If another question holds the codes, uses the index.
         let mut codes = self.codes.try_lock().ok();
-        for (seq, cosine) in vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())? {
+        for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())? {
             candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
         }
         let wanted = Nearest { limit: SESSIONS_BY_VECTOR, ..wanted };
-        for (first, cosine) in vector_index::nearest(self.conn, (space, SUMMARIES), &wanted, codes.as_deref_mut())? {
+        for (first, cosine) in vector_index::nearest(self.conn, space, SUMMARIES, &wanted, codes.as_deref_mut())? {
             let scores = LegScores { summary: f64::from(cosine), ..LegScores::default() };
             candidates.add_session(SessionId { chat, first }, scores);
         }
@@ -224,8 +224,8 @@ impl Reading<'_> {
         }
         let made = self.request.vectors.iter().filter(|(seq, _)| (from..before.0).contains(&seq.0));
         let mut near: Vec<(f64, Seq)> = made.map(|(seq, vector)| (f64::from(dot(vector, &asked)), *seq)).collect();
-        if let Some(unread) = span_of_missing((from, before.0), near.iter().map(|(_, seq)| seq.0)) {
-            for one in passages::in_range(self.conn, None, chat, unread)? {
+        if let Some((from, to)) = span_of_missing((from, before.0), near.iter().map(|(_, seq)| seq.0)) {
+            for one in passages::in_range(self.conn, None, chat, from, to)? {
                 if self.request.vector(one.seq).is_none() {
                     let vector = candidates.vectors.entry(one.seq).or_insert_with(|| embedder.embed(&one.text));
                     near.push((f64::from(dot(vector, &asked)), one.seq));

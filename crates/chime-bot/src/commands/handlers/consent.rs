@@ -56,8 +56,8 @@ impl Commands {
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let place = (order.chat.chat.kind, order.chat.speaks().code());
-        let markdown = wording::privacy(&self.promise, retention, out.map(reach), place);
+        let (kind, code) = (order.chat.chat.kind, order.chat.speaks().code());
+        let markdown = wording::privacy(&self.promise, retention, out.map(reach), kind, code);
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 

@@ -171,7 +171,10 @@ impl Commands {
 }
 
 fn listing(notes: &[Note], zone: Zone, texts: &Texts) -> String {
-    let date = |note: &Note| texts.date_of(zone.day(note.saved_at));
+    let date = |note: &Note| {
+        let (day, month, year) = zone.day(note.saved_at);
+        texts.date_of(day, month, year)
+    };
     let line = |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), date(note));
     format!("{}\n\n{}", texts.notes.head, notes.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
