@@ -37,8 +37,8 @@ use chime_core::{BotIdentity, Heard, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_memory::context::{NOTED, Readings, Warmer};
 use chime_memory::recall::{Recaller, VectorKeeper};
-use chime_privacy::Promise;
-use chime_privacy::worker::Keeper;
+use chime_privacy::PrivacyFacts;
+use chime_privacy::worker::RetentionWorker;
 use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;
 use chime_store::{Store, StoreError};
@@ -265,7 +265,7 @@ impl Parts {
             streaming: self.config.answer.streaming,
             has_claim_code: self.claim.is_some(),
         };
-        let keeper = Keeper {
+        let keeper = RetentionWorker {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
@@ -310,9 +310,9 @@ impl Parts {
         }))
     }
 
-    fn promise(&self) -> Promise {
+    fn promise(&self) -> PrivacyFacts {
         let privacy = &self.config.privacy;
-        Promise {
+        PrivacyFacts {
             username: self.bot.username().to_owned(),
             model_host: self.config.llm.host(),
             sends_all: vectors::options(&self.config).is_some(),

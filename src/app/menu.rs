@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
 use chime_core::texts::menus;
-use chime_privacy::{Promise, wording};
+use chime_privacy::{PrivacyFacts, wording};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_telegram::{Telegram, TelegramError};
@@ -15,7 +15,7 @@ use chime_telegram::{Telegram, TelegramError};
 pub struct Menu {
     pub telegram: Telegram,
     pub clock: Clock,
-    pub promise: Promise,
+    pub promise: PrivacyFacts,
 }
 
 impl Menu {

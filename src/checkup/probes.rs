@@ -24,7 +24,7 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 use chime_store::admission::{self, Admitted};
 use chime_store::jobs::ParkedJob;
-use chime_store::spaces::{self, Coverage, NEAR};
+use chime_store::spaces::{self, NEAR, VectorCoverage};
 use chime_store::{Reader, Store, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
@@ -51,7 +51,7 @@ struct Kept {
     parked: Vec<ParkedJob>,
     all_parked: u64,
     /// `None` if there is no embedding model.
-    vectors: Option<Coverage>,
+    vectors: Option<VectorCoverage>,
 }
 
 impl Checkup<'_> {

@@ -8,5 +8,7 @@ mod outcome;
 mod policy;
 pub mod worker;
 
-pub use outcome::Outcome;
-pub use policy::{Running, Startable, Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
+pub use outcome::JobOutcome;
+pub use policy::{
+    RetryDecision, RunningJobs, Startable, after_failure, by_clock_of, most_per_lane, next_run, startable,
+};

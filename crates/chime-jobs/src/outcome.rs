@@ -7,7 +7,7 @@ use chime_store::StoreError;
 
 /// Result of one attempt at a job.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum JobOutcome {
     /// Finished in the transaction that stored its result.
     Finished,
     /// Ended until the next periodic run.
@@ -24,7 +24,7 @@ pub enum Outcome {
     Unusable(StoreError),
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Classifies a store error that occurred while `doing`.
     pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
         let told = format!("{doing}: {error}");

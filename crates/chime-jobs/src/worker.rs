@@ -11,8 +11,8 @@ use tokio::task::{Id, JoinError};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::worker::crew::Crew;
-use crate::{Outcome, Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
+use crate::worker::crew::JobTasks;
+use crate::{JobOutcome, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable};
 use chime_core::{Class, Job, JobId, Marked, Schedule, Timestamp};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
@@ -89,9 +89,9 @@ impl Pool {
     pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
-        let mut crew = Crew { started_at: Some(self.clock.now()), ..Crew::default() };
+        let mut crew = JobTasks { started_at: Some(self.clock.now()), ..JobTasks::default() };
         let mut look_at = self.clock.now();
         let mut watch = self.clock.watch_set_back();
         while !stop.is_cancelled() {
@@ -118,7 +118,7 @@ impl Pool {
                 () = woken => {}
                 () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
                 Some(ended) = crew.tasks.join_next_with_id() => {
-                    if self.settle(&mut crew, ended).await? == Look::Now {
+                    if self.settle(&mut crew, ended).await? == NextRead::Now {
                         look_at = self.clock.now();
                     }
                 }
@@ -128,7 +128,7 @@ impl Pool {
     }
 
     /// Moves all due times back with the system clock, so that no job waits longer than intended.
-    async fn follow_clock(&self, crew: &mut Crew, by: Duration) -> Result<(), StoreError> {
+    async fn follow_clock(&self, crew: &mut JobTasks, by: Duration) -> Result<(), StoreError> {
         tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
         crew.set_back(by);
         let now = self.clock.now();
@@ -148,10 +148,10 @@ impl Pool {
 
     /// Starts offered jobs. Returns `false` if the table must be read for the rest: a job may have been started before,
     /// is background work, or has no free place.
-    fn start_offered<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H) -> bool
+    fn start_offered<H, F>(&self, crew: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> bool
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
         let offered = jobs.len();
         // Only the table shows whether background work may start.
@@ -164,10 +164,10 @@ impl Pool {
     }
 
     /// Starts due jobs that have a free place. Returns the latest time for the next read of the table.
-    async fn start_due<H, F>(&self, crew: &mut Crew, handle: &H) -> Result<Timestamp, StoreError>
+    async fn start_due<H, F>(&self, crew: &mut JobTasks, handle: &H) -> Result<Timestamp, StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
         let now = self.clock.now();
         let per_lane = most_per_lane();
@@ -190,10 +190,10 @@ impl Pool {
     }
 
     /// Starts jobs that have already claimed their places.
-    fn start<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H)
+    fn start<H, F>(&self, crew: &mut JobTasks, jobs: Vec<Job>, handle: &H)
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
         let now = self.clock.now();
         for job in jobs {
@@ -209,7 +209,7 @@ impl Pool {
     }
 
     /// Marks jobs that have run for [`MARK_AFTER`]. Returns when the next mark may be due.
-    async fn mark_long_running(&self, crew: &mut Crew) -> Result<Option<Timestamp>, StoreError> {
+    async fn mark_long_running(&self, crew: &mut JobTasks) -> Result<Option<Timestamp>, StoreError> {
         let now = self.clock.now();
         let mut ids = Vec::new();
         while let Some((at, id)) = crew.unmarked.front().copied() {
@@ -240,13 +240,17 @@ impl Pool {
     }
 
     /// Stores the outcome of a job and decides when to read the table again.
-    async fn settle(&self, crew: &mut Crew, ended: Result<(Id, Outcome), JoinError>) -> Result<Look, StoreError> {
+    async fn settle(
+        &self,
+        crew: &mut JobTasks,
+        ended: Result<(Id, JobOutcome), JoinError>,
+    ) -> Result<NextRead, StoreError> {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
-            Err(error) => (error.id(), Outcome::Failed("panicked".to_owned())),
+            Err(error) => (error.id(), JobOutcome::Failed("panicked".to_owned())),
         };
-        let Some((job, began)) = crew.jobs.remove(&id) else { return Ok(Look::Later) };
-        let is_over = matches!(outcome, Outcome::Finished) && !crew.running.is_crowded();
+        let Some((job, began)) = crew.jobs.remove(&id) else { return Ok(NextRead::Later) };
+        let is_over = matches!(outcome, JobOutcome::Finished) && !crew.running.is_crowded();
         let ms = u64::try_from(self.clock.now().since(began).as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(r#type = job.kind().as_str(), ms, "job.ended");
         let written = self.write_outcome(&job, began, outcome).await;
@@ -259,51 +263,51 @@ impl Pool {
             }
             other => other?,
         }
-        Ok(if is_over { Look::Later } else { Look::Now })
+        Ok(if is_over { NextRead::Later } else { NextRead::Now })
     }
 
-    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: Outcome) -> Result<(), StoreError> {
+    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: JobOutcome) -> Result<(), StoreError> {
         let now = self.clock.now();
         let id = job.id;
         match outcome {
-            Outcome::Finished => Ok(()),
-            Outcome::Unusable(error) => Err(error),
-            Outcome::UntilNextRun => {
+            JobOutcome::Finished => Ok(()),
+            JobOutcome::Unusable(error) => Err(error),
+            JobOutcome::UntilNextRun => {
                 let at = by_clock_of(now, next_run(job.kind(), began, now), began);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::WaitUntil(at) => {
+            JobOutcome::WaitUntil(at) => {
                 let at = by_clock_of(now, at, began);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::Hindered(error) => {
+            JobOutcome::Hindered(error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} cannot be done yet and waits");
                 let at = now.plus(UNTIL_HINDRANCE_PASSES);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::RetryAt(at, error) => {
+            JobOutcome::RetryAt(at, error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
                 let at = by_clock_of(now, at, began);
                 self.store.write(Priority::Answering, move |tx| jobs::retry(tx, id, at, &error)).await
             }
-            Outcome::Failed(error) => {
+            JobOutcome::Failed(error) => {
                 let random = now.millis().unsigned_abs().wrapping_mul(id.0.unsigned_abs() | 1);
                 let verdict = after_failure(job, began, now, random);
                 tracing::warn!(
                     job.id = id.0, job.kind = job.kind().as_str(), job.attempts = job.attempts + 1, %error,
-                    "job {id} failed: {}", if verdict == Verdict::Park { "parked" } else { "will be tried again" },
+                    "job {id} failed: {}", if verdict == RetryDecision::Park { "parked" } else { "will be tried again" },
                 );
                 self.store
                     .write(Priority::Answering, move |tx| match verdict {
-                        Verdict::RetryAt(at) => jobs::retry(tx, id, at, &error),
-                        Verdict::Park => jobs::park(tx, id, &error),
+                        RetryDecision::RetryAt(at) => jobs::retry(tx, id, at, &error),
+                        RetryDecision::Park => jobs::park(tx, id, &error),
                     })
                     .await
             }
         }
     }
 
-    async fn drain(&self, mut crew: Crew) -> Result<(), StoreError> {
+    async fn drain(&self, mut crew: JobTasks) -> Result<(), StoreError> {
         let until = self.clock.now().plus(DRAIN);
         while !crew.tasks.is_empty() {
             tokio::select! {
@@ -343,7 +347,7 @@ where
 
 /// Time of the next read of the table after a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum NextRead {
     Now,
     Later,
 }

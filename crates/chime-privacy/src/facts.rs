@@ -6,7 +6,7 @@ use chime_core::Announced;
 
 /// Facts about this bot that its privacy texts state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Promise {
+pub struct PrivacyFacts {
     /// Username of the bot, without `@`.
     pub username: String,
     /// Host that receives text for answers; `None` if nothing leaves this machine.
@@ -22,7 +22,7 @@ pub struct Promise {
     pub contact: Option<String>,
 }
 
-impl Promise {
+impl PrivacyFacts {
     /// Returns the features that the privacy notice mentions.
     pub fn announces(&self) -> Announced {
         Announced { memory: self.remembers, voice: self.transcribes }
@@ -30,7 +30,7 @@ impl Promise {
 }
 
 /// Returns the command with the bot's username: in a group the bare command addresses every bot.
-pub(super) fn command(promise: &Promise, name: &str) -> String {
+pub(super) fn command(promise: &PrivacyFacts, name: &str) -> String {
     format!("/{name}@{}", escaped(&promise.username))
 }
 

@@ -3,20 +3,20 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::facts::{Promise, command, escaped};
+use crate::facts::{PrivacyFacts, command, escaped};
 use chime_core::rows::{read, rows};
 
 const DAY_SECS: u64 = 24 * 60 * 60;
 
 rows! {
-    struct File {
-        language: Vec<Words>,
+    struct NoticeFile {
+        language: Vec<NoticeTexts>,
     }
 }
 
 rows! {
     /// Texts in one language, with placeholders in braces.
-    struct Words {
+    struct NoticeTexts {
         /// ISO 639-3 code.
         code: String,
         /// Value of `language_code` in Telegram's `User`.
@@ -42,7 +42,7 @@ rows! {
 
 /// Part of the notice that is new to a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum NoticeKind {
     Everything,
     /// The chat got its notice before summaries existed.
     Memory,
@@ -52,21 +52,26 @@ pub enum News {
 
 /// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
 /// `retention` is the chat's; `None` means unlimited.
-pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: &str) -> String {
+pub fn joined(promise: &PrivacyFacts, retention: Option<Duration>, news: NoticeKind, code: &str) -> String {
     notice(promise, retention, code, |words| match news {
-        News::Everything => &words.opening,
-        News::Memory => &words.news,
-        News::Voice => &words.news_voice,
+        NoticeKind::Everything => &words.opening,
+        NoticeKind::Memory => &words.news,
+        NoticeKind::Voice => &words.news_voice,
     })
 }
 
 /// Like [`joined`], for a private chat.
-pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+pub fn joined_in_private(promise: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     in_words(promise, retention, words, &words.opening_private, words.remembers_private.clone())
 }
 
-fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: impl Fn(&Words) -> &String) -> String {
+fn notice(
+    promise: &PrivacyFacts,
+    retention: Option<Duration>,
+    code: &str,
+    opening: impl Fn(&NoticeTexts) -> &String,
+) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     let remembers = match &promise.model_host {
         Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
@@ -75,10 +80,16 @@ fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: i
     in_words(promise, retention, words, opening(words), remembers)
 }
 
-fn in_words(promise: &Promise, retention: Option<Duration>, words: &Words, opening: &str, remembers: String) -> String {
+fn in_words(
+    promise: &PrivacyFacts,
+    retention: Option<Duration>,
+    words: &NoticeTexts,
+    opening: &str,
+    remembers: String,
+) -> String {
     let remembers = promise.remembers.then(|| remembers.replace("{memory}", &command(promise, "memory")));
     let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
-    let Terms { whereto, how_long, run_by } = terms(promise, retention, words);
+    let PrivacyTerms { whereto, how_long, run_by } = terms(promise, retention, words);
     let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
         .into_iter()
         .flatten()
@@ -89,17 +100,17 @@ fn in_words(promise: &Promise, retention: Option<Duration>, words: &Words, openi
 
 /// Terms of a chat, one sentence each.
 #[derive(Debug, Default)]
-pub(super) struct Terms {
+pub(super) struct PrivacyTerms {
     pub whereto: String,
     pub how_long: String,
     pub run_by: Option<String>,
 }
 
-pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &str) -> Terms {
+pub(super) fn terms_in(promise: &PrivacyFacts, retention: Option<Duration>, code: &str) -> PrivacyTerms {
     in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
 }
 
-fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms {
+fn terms(promise: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts) -> PrivacyTerms {
     let whereto = match &promise.model_host {
         Some(host) => {
             let told = match (promise.sends_all, promise.remembers) {
@@ -117,7 +128,7 @@ fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms
         None => words.kept_for_good.clone(),
     };
     let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
-    Terms { whereto, how_long, run_by }
+    PrivacyTerms { whereto, how_long, run_by }
 }
 
 /// Converts Telegram's `language_code` to ISO 639-3, if the notice exists in that language.
@@ -126,14 +137,14 @@ pub fn language_of_app(telegram: &str) -> Option<&'static str> {
     all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())
 }
 
-fn in_language(code: &str) -> Option<&'static Words> {
+fn in_language(code: &str) -> Option<&'static NoticeTexts> {
     all().iter().find(|words| words.code == code).or_else(|| all().first())
 }
 
-fn all() -> &'static [Words] {
+fn all() -> &'static [NoticeTexts] {
     // A file that does not parse yields no texts; a test prevents that.
-    static ALL: LazyLock<Vec<Words>> =
-        LazyLock::new(|| read::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
+    static ALL: LazyLock<Vec<NoticeTexts>> =
+        LazyLock::new(|| read::<NoticeFile>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
     &ALL
 }
 
@@ -145,8 +156,8 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(DAY_SECS);
 
-    fn promise() -> Promise {
-        Promise {
+    fn promise() -> PrivacyFacts {
+        PrivacyFacts {
             username: "chime_bot".to_owned(),
             model_host: Some("api.example.org".to_owned()),
             sends_all: false,
@@ -166,20 +177,20 @@ mod tests {
             - I keep messages for 365 days.
             - I am run by @ann\_o.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&joined(&promise(), promise().retention, News::Everything, "eng"));
-        let quiet = Promise { model_host: None, contact: None, ..promise() };
+        .assert_eq(&joined(&promise(), promise().retention, NoticeKind::Everything, "eng"));
+        let quiet = PrivacyFacts { model_host: None, contact: None, ..promise() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
             - Nothing leaves the machine I run on.
             - I keep messages until somebody asks me to delete them.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&joined(&quiet, None, News::Everything, "a language that nobody speaks"));
+        .assert_eq(&joined(&quiet, None, NoticeKind::Everything, "a language that nobody speaks"));
     }
 
     #[test]
     fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
-        let promise = Promise { remembers: true, ..promise() };
+        let promise = PrivacyFacts { remembers: true, ..promise() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
@@ -187,19 +198,20 @@ mod tests {
             - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&joined(&promise, promise.retention, News::Everything, "eng"));
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&joined(&promise, promise.retention, NoticeKind::Everything, "eng"));
         for words in all() {
-            let told = joined(&promise, promise.retention, News::Memory, &words.code);
+            let told = joined(&promise, promise.retention, NoticeKind::Memory, &words.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
-        let here = joined(&Promise { model_host: None, ..promise.clone() }, None, News::Everything, "deu");
+        let here = joined(&PrivacyFacts { model_host: None, ..promise.clone() }, None, NoticeKind::Everything, "deu");
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
     }
 
     #[test]
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for words in all() {
-            let told = |transcribes| joined(&Promise { transcribes, ..promise() }, None, News::Voice, &words.code);
+            let told =
+                |transcribes| joined(&PrivacyFacts { transcribes, ..promise() }, None, NoticeKind::Voice, &words.code);
             assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
         }
@@ -209,8 +221,8 @@ mod tests {
     fn every_language_fills_in_every_blank() {
         assert_eq!(all().len(), 12);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
-            let promise = Promise { sends_all, remembers: sends_all, ..promise() };
-            let said = joined(&promise, promise.retention, News::Everything, &words.code);
+            let promise = PrivacyFacts { sends_all, remembers: sends_all, ..promise() };
+            let said = joined(&promise, promise.retention, NoticeKind::Everything, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }
@@ -220,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_private_chat_is_not_addressed_as_a_group() {
-        let promise = Promise { remembers: true, ..promise() };
+        let promise = PrivacyFacts { remembers: true, ..promise() };
         for words in all() {
             let told = joined_in_private(&promise, promise.retention, &words.code);
             assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");

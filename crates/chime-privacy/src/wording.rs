@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::Refusal;
-use crate::facts::{Promise, command};
-use crate::joined::{Terms, terms_in};
+use crate::RequestRefusal;
+use crate::facts::{PrivacyFacts, command};
+use crate::joined::{PrivacyTerms, terms_in};
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, grouped, span_in_words};
 
@@ -31,7 +31,7 @@ pub fn in_a_line(retention: Option<Duration>) -> String {
 
 /// Renders the answer to `/privacy` in a chat of this `kind`, in the language with this `code`.
 pub fn privacy(
-    promise: &Promise,
+    promise: &PrivacyFacts,
     retention: Option<Duration>,
     out: Option<Reach>,
     kind: ChatKind,
@@ -42,7 +42,7 @@ pub fn privacy(
         Reach::ThisChat => format!("{}\n\n", texts.out_here),
         Reach::EveryChat => format!("{}\n\n", texts.out_everywhere),
     });
-    let Terms { whereto, how_long, run_by } = terms_in(promise, retention, code);
+    let PrivacyTerms { whereto, how_long, run_by } = terms_in(promise, retention, code);
     let remembers = promise.remembers.then(|| {
         let off = match kind {
             ChatKind::Private => &texts.privacy_memory_off_private,
@@ -80,10 +80,10 @@ pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
     }
 }
 
-pub fn refused(refusal: Refusal, texts: &Texts) -> String {
+pub fn refused(refusal: RequestRefusal, texts: &Texts) -> String {
     match refusal {
-        Refusal::NotTheirs => texts.not_theirs.clone(),
-        Refusal::NotAdmin => texts.not_admin.clone(),
+        RequestRefusal::NotTheirs => texts.not_theirs.clone(),
+        RequestRefusal::NotAdmin => texts.not_admin.clone(),
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn in_private_it_is_the_member_who_switches_memory_off() {
-        let promise = Promise {
+        let promise = PrivacyFacts {
             username: "bot".to_owned(),
             model_host: None,
             sends_all: false,

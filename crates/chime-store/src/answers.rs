@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::family::{Family, Merged, Scope};
+use super::family::{Family, Merged, OptOutScope};
 use super::{Reader, Result, StoreError, Writer, follow_ups, row, uses};
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, MessageId, Seq, SlotUse, SourceRef, ThreadId,
@@ -75,7 +75,7 @@ pub(super) const FAMILY: Family =
     Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
 
 /// Hides answers that are based on a member's messages. A job removes their text later.
-fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
              (SELECT outbox.telegram_chat_id, outbox.message_id

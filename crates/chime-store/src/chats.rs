@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::family::{Family, Merged, Scope, run_merged};
+use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::config::retention;
 use chime_core::{Askers, Chat, ChatId, ChatKey, ChatKind, Language, Sender, Seq, Timestamp, UserId, Zone};
@@ -164,7 +164,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// Clears the name of an opted-out member, unless a stored message shows it anyway.
-fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn drop_names_of(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
              AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
@@ -172,8 +172,8 @@ fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     )?
     .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
     match scope {
-        Scope::EveryChat => forget_private_name(tx, user),
-        Scope::Chat(_) => Ok(()),
+        OptOutScope::EveryChat => forget_private_name(tx, user),
+        OptOutScope::Chat(_) => Ok(()),
     }
 }
 

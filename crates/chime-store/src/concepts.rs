@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::family::{Family, Merged, Scope, run_merged};
+use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, StoreError, Writer, row, uses};
 use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
@@ -20,7 +20,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// Deletes concepts that were captured from answers based on the member's messages.
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM concept WHERE answer_id IN
              (SELECT answer_id FROM message_in_answer

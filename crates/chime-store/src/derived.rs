@@ -15,7 +15,7 @@
 //! Data made from several messages (a summary, a concept) records them in a table of its own, as `answer_use` does, and
 //! is deleted as soon as one of the messages is. A rebuild is scheduled in the same transaction and done by a job.
 
-use super::family::{Cause, Family, Merged, Scope};
+use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
     Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, feedback, follow_ups,
     inbox, memory, notes, outbox, recaps, refusals, spaces, topic_names, usage, vectors,
@@ -66,7 +66,7 @@ pub fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Resu
     FAMILIES.iter().try_for_each(|family| (family.words_gone)(tx, stored, cause))
 }
 
-pub fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+pub fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     FAMILIES.iter().try_for_each(|family| (family.opted_out)(tx, scope, user))
 }
 

@@ -8,12 +8,12 @@ use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
 /// Chats that an opt-out applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum OptOutScope {
     Chat(ChatKey),
     EveryChat,
 }
 
-impl Scope {
+impl OptOutScope {
     /// Returns the chat, or `None` for every chat.
     pub fn chat(self) -> Option<ChatKey> {
         match self {
@@ -57,7 +57,7 @@ pub struct Family {
     pub words_gone: fn(&Writer<'_>, &StoredMessage, Cause) -> Result<()>,
     /// Called when a member opts out. When it returns, data made from their words is no longer read. A job may delete
     /// it later.
-    pub opted_out: fn(&Writer<'_>, Scope, UserId) -> Result<()>,
+    pub opted_out: fn(&Writer<'_>, OptOutScope, UserId) -> Result<()>,
     /// Called when the messages of a chat up to a time (by this machine's clock) are gone, to delete the rest.
     pub chat_gone: fn(&Writer<'_>, ChatKey, Timestamp) -> Result<()>,
     /// Called on a merge. Nothing may stay under the key of `from`: SQLite uses the key again.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::family::{Cause, Family, Scope};
+use super::family::{Cause, Family, OptOutScope};
 use super::sessions::{self, key};
 use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags, topics};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
@@ -150,10 +150,10 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
 }
 
 /// Deletes memory derived from a member's messages, after they opted out or in again.
-pub fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = match scope {
-        Scope::Chat(chat) => Some(chat.0),
-        Scope::EveryChat => None,
+        OptOutScope::Chat(chat) => Some(chat.0),
+        OptOutScope::EveryChat => None,
     };
     let params = named_params! { ":user": user.0, ":chat": chat };
     let mut statement = tx.prepare_cached(
@@ -462,7 +462,7 @@ mod tests {
     async fn an_opt_out_empties_the_sessions_of_the_member() {
         in_store(|tx| {
             let [first, second] = remember(tx)?;
-            forget_member(tx, Scope::EveryChat, chime_core::testkit::user("cat"))?;
+            forget_member(tx, OptOutScope::EveryChat, chime_core::testkit::user("cat"))?;
             assert_eq!((is_there(tx, &first)?, is_there(tx, &second)?), ([true; 3], [false; 3]));
             assert!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?.is_some(), "it rests on the other session");
             Ok(())

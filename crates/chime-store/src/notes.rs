@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::family::{Cause, Family, Merged, Scope, run_merged};
+use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -50,7 +50,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM note WHERE (:chat IS NULL OR chat_key = :chat) AND id IN
              (SELECT note_id FROM note_source JOIN message USING (chat_key, seq) WHERE message.user_id = :user)",

@@ -226,7 +226,7 @@ pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
 
 /// Progress of a model's vectors, as pairs of (made, needed).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Coverage {
+pub struct VectorCoverage {
     pub messages: (u64, u64),
     pub summaries: (u64, u64),
     /// Model that is searched meanwhile, if it is another one.
@@ -234,7 +234,7 @@ pub struct Coverage {
 }
 
 /// Counts the vectors of `model`. The newest `near` messages of a chat need none.
-pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
+pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage> {
     let space = of_model(conn, model)?.map_or(-1, |space| space.id);
     let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {
         conn.prepare_cached(sql)?.query_row(params, |raw| raw.get::<_, u64>("n"))
@@ -258,7 +258,7 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
     let of_server = (kept(space)?, kept(active.as_ref().map_or(space, |active| active.id))?);
     let messages = if is_recorded || of_server.1 == 0 { (done, far) } else { of_server };
     let searched = active.map(|space| space.model);
-    Ok(Coverage { messages, summaries: (made, summaries), searched })
+    Ok(VectorCoverage { messages, summaries: (made, summaries), searched })
 }
 
 pub(super) const FAMILY: Family = Family {

@@ -25,14 +25,14 @@ pub struct VectorCodes {
 
 /// Identity of a set of codes: one chat and one kind of document, in one space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Key {
+struct CodesKey {
     space: i64,
     table: &'static str,
     chat: ChatKey,
 }
 
 struct ChatCodes {
-    key: Key,
+    key: CodesKey,
     /// First document that is searched.
     from: i64,
     /// Number of the last index change that is applied.
@@ -64,7 +64,7 @@ impl VectorCodes {
     ) -> Result<Option<Vec<i64>>> {
         let Searched { space, table, chat, parts } = searched;
         let Some(oldest) = parts.last().filter(|_| parts.len() >= LEAST_PARTS) else { return Ok(None) };
-        let key = Key { space: space.id, table: table.name, chat };
+        let key = CodesKey { space: space.id, table: table.name, chat };
         let known = self.all.iter().position(|one| one.key == key).map(|place| self.all.remove(place));
         let codes = match known.filter(|known| known.from == table.first_of(*oldest)) {
             Some(mut known) => known.catch_up(conn, searched)?.then_some(known),
@@ -85,7 +85,7 @@ impl VectorCodes {
 }
 
 impl ChatCodes {
-    fn read(conn: &Reader, key: Key, searched: Searched<'_>) -> Result<Self> {
+    fn read(conn: &Reader, key: CodesKey, searched: Searched<'_>) -> Result<Self> {
         let Searched { space, table, parts, .. } = searched;
         let index = table.index(space.id);
         let seen = conn

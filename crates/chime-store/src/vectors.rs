@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::family::{Cause, Family, Merged, Scope};
+use super::family::{Cause, Family, Merged, OptOutScope};
 use super::messages::VISIBLE;
 use super::row::row_id;
 use super::{Reader, Result, Writer, spaces};
@@ -134,7 +134,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 }
 
 /// Deletes all vectors of an opted-out member's messages.
-fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = scope.chat().map(|key| key.0);
     tx.prepare_cached(
         "DELETE FROM message_vector WHERE id IN
@@ -151,7 +151,7 @@ fn number(count: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forget::{self, Leave, Manner};
+    use crate::forget::{self, ForgetOptions, Leave};
     use crate::testkit::new_store;
     use crate::{Priority, chats, consent, messages};
     use chime_core::testkit::{CHAT, transcript};
@@ -203,10 +203,10 @@ mod tests {
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
                 keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
-                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
                 forget::messages(tx, &[(ChatKey(1), Seq(4))], manner)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
-                consent::opt_out(tx, Scope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
+                consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
                 let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;
                 assert_eq!(left, 0, "opted out");
                 Ok(())

@@ -10,7 +10,7 @@ use chime_core::{
 };
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Post, Setup, Standing};
-use chime_store::family::Scope;
+use chime_store::family::OptOutScope;
 use chime_store::{Priority, Store, chat_migration, chats, consent, messages, summaries};
 use chime_testkit::{Export, Reply};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub(super) async fn with_chat(machine: &Machine, said: Option<Message>, out: Opt
             messages::take_in(tx, &row, said)?;
         }
         if let Some(user) = out {
-            consent::opt_out(tx, Scope::Chat(row.key), user, Clock::system().now())?;
+            consent::opt_out(tx, OptOutScope::Chat(row.key), user, Clock::system().now())?;
         }
         Ok(())
     });

@@ -31,15 +31,15 @@ use crate::used::used;
 use crate::voice::worker::Voice;
 use crate::{citations, uncertainty};
 use chime_access::Allowance;
-use chime_access::gateway::ask::{Ask, Bill, Gateway};
-use chime_access::gateway::{AskError, Economy, Purpose};
+use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
+use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
 };
-use chime_jobs::Outcome;
+use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
 use chime_llm::{Completion, Prompt};
 use chime_memory::context::Readings;
@@ -112,12 +112,12 @@ impl Answering {
     }
 
     /// Works on an `answer` or `another` job about the trigger `at`.
-    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Outcome {
+    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobOutcome {
         match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
-            Ok(()) => Outcome::Finished,
+            Ok(()) => JobOutcome::Finished,
             Err(error) => match error.downcast_ref::<StoreError>() {
-                Some(error) => Outcome::of_store(error, job),
-                None => Outcome::Failed(format!("{job}: {error:#}")),
+                Some(error) => JobOutcome::of_store(error, job),
+                None => JobOutcome::Failed(format!("{job}: {error:#}")),
             },
         }
     }
@@ -154,7 +154,7 @@ impl Answering {
         if backend == Backend::Model && self.parts.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
-        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
+        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
@@ -169,7 +169,7 @@ impl Answering {
                         WindowSize::Plainest => {
                             question.photos.clear();
                             question.leave_extras_out();
-                            built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
+                            built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
                         }
                     }
                     // Boxed: the compiler limits how deeply futures may be nested.
@@ -206,7 +206,7 @@ impl Answering {
         &self,
         question: &mut Question,
         built: &BuiltPrompt,
-        (completion, bill): (Completion, Bill),
+        (completion, bill): (Completion, UsageRecord),
         window: WindowSize,
     ) -> Result<Draft, Failure> {
         let (text, uncertainty) = uncertainty::split(&completion.text);
@@ -292,10 +292,10 @@ impl Answering {
         (job, question, built): (&Job, &Question, &BuiltPrompt),
         prompt: &Prompt,
         choice: Choice,
-    ) -> Result<(Completion, Bill), Failure> {
+    ) -> Result<(Completion, UsageRecord), Failure> {
         let watch = self.parts.clock.stopwatch();
-        let ask = Ask {
-            purpose: Purpose::Answer,
+        let ask = ModelCall {
+            purpose: ModelPurpose::Answer,
             conversation: question.trigger().conversation(),
             on_behalf_of: Some(question.asker()),
             economy: match choice {
@@ -350,7 +350,7 @@ impl Answering {
             }
             Some(_) | None => None,
         };
-        let bills: Vec<Bill> = question.bills.drain(..).chain(draft.bill.clone()).collect();
+        let bills: Vec<UsageRecord> = question.bills.drain(..).chain(draft.bill.clone()).collect();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);

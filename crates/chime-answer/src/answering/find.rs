@@ -9,7 +9,7 @@ use crate::answering::Answering;
 use crate::answering::open::{Found, Opened};
 use crate::answering::question::{Question, Reading};
 use crate::reader;
-use chime_access::gateway::Purpose;
+use chime_access::gateway::ModelPurpose;
 use chime_core::{MessageAt, ParsedTrigger};
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
@@ -28,8 +28,8 @@ impl Answering {
 
     pub(super) fn reading(&self) -> Reading {
         let now = self.parts.clock.now();
-        let model = self.parts.gateway.model_name(Purpose::Answer);
-        let parameters = self.parts.gateway.server_facts(Purpose::Answer).parameters;
+        let model = self.parts.gateway.model_name(ModelPurpose::Answer);
+        let parameters = self.parts.gateway.server_facts(ModelPurpose::Answer).parameters;
         Reading {
             params: Params {
                 token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),

@@ -1,8 +1,8 @@
 //! Adds a privacy notice to the first answer in a chat that has not had one.
 
 use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
-use chime_privacy::Promise;
-use chime_privacy::{News, joined, joined_in_private};
+use chime_privacy::PrivacyFacts;
+use chime_privacy::{NoticeKind, joined, joined_in_private};
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, Store, Writer, announcements, outbox};
 use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
@@ -10,7 +10,7 @@ use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 /// Privacy notice that goes with a chat's first answer.
 #[derive(Debug, Clone)]
 pub struct Introduction {
-    pub promise: Promise,
+    pub promise: PrivacyFacts,
     /// `false` if the operator switched announcements off.
     pub announces: bool,
 }
@@ -31,7 +31,7 @@ impl Introduction {
         let words = match chat.chat.kind {
             ChatKind::Private => joined_in_private(promise, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
-                joined(promise, retention, News::Everything, code)
+                joined(promise, retention, NoticeKind::Everything, code)
             }
         };
         Ok(Some(to_entities(&words)))

@@ -15,7 +15,7 @@ use crate::prompt::Person;
 use crate::prompt::Style;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
-use chime_access::gateway::ask::Bill;
+use chime_access::gateway::ask::UsageRecord;
 use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
@@ -86,7 +86,7 @@ pub struct Question {
     pub going_on: GoingOn,
     pub scope: Scope,
     /// Usage records of the calls before the final answer, to be stored with it.
-    pub bills: Vec<Bill>,
+    pub bills: Vec<UsageRecord>,
     /// Result of resolving `going_on`.
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,

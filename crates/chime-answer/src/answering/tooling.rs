@@ -13,7 +13,7 @@ use crate::lines::Transcript;
 use crate::prompt::{BuiltPrompt, Style};
 use crate::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Span, Tool, until_silence};
 use chime_access::Allowance;
-use chime_access::gateway::ask::Bill;
+use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
     Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
@@ -40,7 +40,7 @@ impl Answering {
         job: &Job,
         (question, built): (&mut Question, &mut BuiltPrompt),
         asking: Asking,
-    ) -> Result<(Completion, Bill), Failure> {
+    ) -> Result<(Completion, UsageRecord), Failure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
         let mut prompt = asked(built, &question.photos);
         if asking.window == WindowSize::Plainest {

@@ -12,7 +12,7 @@ use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{Transcribed, Transcriber};
 use chime_core::config::AccessConfig;
 use chime_core::{Job, JobPayload, MessageAt, StoredMessage, UserId};
-use chime_jobs::Outcome;
+use chime_jobs::JobOutcome;
 use chime_jobs::worker::{Wake, record};
 use chime_llm::Audio;
 use chime_runtime::clock::Clock;
@@ -74,7 +74,7 @@ enum Trouble {
 
 impl Voice {
     /// Works on a `transcribe` job.
-    pub async fn run(&self, job: &Job, at: MessageAt) -> Outcome {
+    pub async fn run(&self, job: &Job, at: MessageAt) -> JobOutcome {
         let outcome = match self.is_wanted(at).await {
             Ok(Wanted::Yes) => self.transcribe(at, None).await,
             Ok(Wanted::No) => Ok(()),
@@ -161,27 +161,27 @@ impl Voice {
         }
     }
 
-    async fn finish(&self, job: &Job) -> Outcome {
+    async fn finish(&self, job: &Job) -> JobOutcome {
         let (kind, key) = (job.kind(), job.key());
         match self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn after(&self, job: &Job, trouble: Trouble) -> Outcome {
+    async fn after(&self, job: &Job, trouble: Trouble) -> JobOutcome {
         match &trouble {
-            Trouble::Store(error) | Trouble::Model(AskError::Store(error)) => Outcome::of_store(error, job),
+            Trouble::Store(error) | Trouble::Model(AskError::Store(error)) => JobOutcome::of_store(error, job),
             Trouble::Telegram(TelegramError::Throttled { retry_after }) => {
-                Outcome::WaitUntil(self.clock.now().plus(*retry_after))
+                JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
-            Trouble::Telegram(error @ TelegramError::NotSent(_)) => Outcome::Hindered(format!("{job}: {error}")),
+            Trouble::Telegram(error @ TelegramError::NotSent(_)) => JobOutcome::Hindered(format!("{job}: {error}")),
             // The daily tokens are for questions. A question about the recording still transcribes it later.
             Trouble::Model(AskError::OverBudget(_)) => self.finish(job).await,
             Trouble::Model(AskError::BreakerOpen { retry_after }) => {
-                Outcome::WaitUntil(self.clock.now().plus(*retry_after))
+                JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
-            Trouble::Telegram(_) | Trouble::Model(_) => Outcome::Failed(format!("{job}: {trouble}")),
+            Trouble::Telegram(_) | Trouble::Model(_) => JobOutcome::Failed(format!("{job}: {trouble}")),
         }
     }
 }

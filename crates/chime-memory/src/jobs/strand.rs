@@ -10,7 +10,7 @@ use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::SummaryPrompt;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
-use chime_jobs::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::strand_summaries::{self, Extension, StrandSummary};
 use chime_store::{Priority, Reader, memory, messages, summaries};
 
@@ -36,7 +36,7 @@ impl Memory {
         job: &Job,
         conversation: Conversation,
         oldest: &[Seq],
-    ) -> Result<Outcome, StepError> {
+    ) -> Result<JobOutcome, StepError> {
         loop {
             let means = self.standing(conversation.chat).await?.means();
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chime_core::Timestamp;
 use chime_core::embed::Embedder;
-use chime_jobs::Outcome;
+use chime_jobs::JobOutcome;
 use chime_llm::{Embeddings, LlmError};
 use chime_runtime::clock::Clock;
 use chime_store::spaces::{self, NEAR};
@@ -66,14 +66,14 @@ impl VectorKeeper {
     }
 
     /// Runs the periodic `vectors` job.
-    pub async fn run(&self) -> Outcome {
+    pub async fn run(&self) -> JobOutcome {
         match self.work().await {
-            Ok(Progress::Done) => Outcome::UntilNextRun,
-            Ok(Progress::More) => Outcome::WaitUntil(self.soon()),
-            Err(KeepError::Store(error)) => Outcome::of_store(&error, "keeping vectors"),
+            Ok(Progress::Done) => JobOutcome::UntilNextRun,
+            Ok(Progress::More) => JobOutcome::WaitUntil(self.soon()),
+            Err(KeepError::Store(error)) => JobOutcome::of_store(&error, "keeping vectors"),
             Err(KeepError::Server(error)) => {
                 tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
-                Outcome::UntilNextRun
+                JobOutcome::UntilNextRun
             }
         }
     }

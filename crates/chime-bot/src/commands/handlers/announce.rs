@@ -5,22 +5,22 @@ use crate::commands::notice::Notice;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
-use chime_jobs::Outcome;
-use chime_privacy::{News, joined, joined_in_private};
+use chime_jobs::JobOutcome;
+use chime_privacy::{NoticeKind, joined, joined_in_private};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};
 
 impl Commands {
     /// Handles an `announce` job for a chat.
-    pub async fn announce(&self, job: &Job, chat: ChatId) -> Outcome {
+    pub async fn announce(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.tell_what_is_kept(job, chat).await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
     /// Handles an `imported` job: tells a chat that older history was imported.
-    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> Outcome {
+    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobOutcome {
         let told = async {
             let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
             let now = self.clock.now();
@@ -32,8 +32,8 @@ impl Commands {
             Ok(())
         };
         match told.await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
@@ -51,9 +51,9 @@ impl Commands {
                 let own_retention = chats::own_retention(conn, row.key)?;
                 let is_memory_news = remembers && !knows_of_memory;
                 let news = match (is_news, is_memory_news) {
-                    (true, _) => News::Everything,
-                    (false, true) => News::Memory,
-                    (false, false) => News::Voice,
+                    (true, _) => NoticeKind::Everything,
+                    (false, true) => NoticeKind::Memory,
+                    (false, false) => NoticeKind::Voice,
                 };
                 let is_due = is_served && (is_news || is_memory_news || transcribes && !knows_of_voice);
                 Ok(is_due.then_some((row, own_retention, news)))

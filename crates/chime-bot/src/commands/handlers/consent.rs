@@ -5,14 +5,14 @@ use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatKind, CommandName, Job, MessageAt};
-use chime_jobs::Outcome;
+use chime_jobs::JobOutcome;
 use chime_privacy::wording::{self, Reach};
 use chime_store::consent;
-use chime_store::family::Scope;
+use chime_store::family::OptOutScope;
 use chime_store::{chats, messages};
 
 impl Commands {
-    pub(super) async fn obey(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn obey(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         match order.command {
             CommandName::Claim => self.welcome_owner(job, order).await?,
             CommandName::Privacy => self.explain_privacy(job, order).await?,
@@ -32,7 +32,7 @@ impl Commands {
                 self.finish(job).await?
             }
         }
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Replies to a `/claim`. The code was compared when the message arrived, so its sender is an owner now or the code
@@ -83,7 +83,7 @@ impl Commands {
         };
         let (out, was_out) = self.store.read(read).await?;
         // An opt-out of every chat can only be taken back in private.
-        let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
+        let still = out.filter(|out| *out == OptOutScope::EveryChat && scope != OptOutScope::EveryChat).map(reach);
         let told = Notice::Own(wording::opted_in(still, was_out, order.texts()));
         self.answer(job, &order.message, &told, |_| Ok(())).await
     }
@@ -100,10 +100,10 @@ impl Order {
     }
 
     /// Returns the scope of an opt-out or opt-in: in private it covers every chat.
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> OptOutScope {
         match self.chat.chat.kind {
-            ChatKind::Private => Scope::EveryChat,
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => Scope::Chat(self.chat.key),
+            ChatKind::Private => OptOutScope::EveryChat,
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => OptOutScope::Chat(self.chat.key),
         }
     }
 
@@ -115,9 +115,9 @@ impl Order {
     }
 }
 
-fn reach(scope: Scope) -> Reach {
+fn reach(scope: OptOutScope) -> Reach {
     match scope {
-        Scope::Chat(_) => Reach::ThisChat,
-        Scope::EveryChat => Reach::EveryChat,
+        OptOutScope::Chat(_) => Reach::ThisChat,
+        OptOutScope::EveryChat => Reach::EveryChat,
     }
 }

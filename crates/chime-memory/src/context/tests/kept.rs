@@ -3,7 +3,7 @@
 use super::*;
 use crate::context::newest::Newest;
 use chime_core::{ChatId, ChatKey, Conversation, Migration, Origin, Seq};
-use chime_store::family::Scope;
+use chime_store::family::OptOutScope;
 use chime_store::{Writer, chat_migration, consent};
 
 const KEY: ChatKey = ChatKey(1);
@@ -70,11 +70,14 @@ async fn whatever_changes_is_read_anew() {
             }),
         ),
         ("a message that is deleted", Box::new(move |tx| messages::delete(tx, KEY, seq(432)))),
-        ("a member opts out", Box::new(move |tx| consent::opt_out(tx, Scope::Chat(KEY), author, later).map(drop))),
-        ("a member opts in", Box::new(move |tx| consent::opt_in(tx, Scope::Chat(KEY), author))),
+        (
+            "a member opts out",
+            Box::new(move |tx| consent::opt_out(tx, OptOutScope::Chat(KEY), author, later).map(drop)),
+        ),
+        ("a member opts in", Box::new(move |tx| consent::opt_in(tx, OptOutScope::Chat(KEY), author))),
         (
             "a member opts out everywhere",
-            Box::new(move |tx| consent::opt_out(tx, Scope::EveryChat, author, later).map(drop)),
+            Box::new(move |tx| consent::opt_out(tx, OptOutScope::EveryChat, author, later).map(drop)),
         ),
     ];
     for (what, work) in changes {

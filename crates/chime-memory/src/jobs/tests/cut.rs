@@ -48,7 +48,7 @@ async fn scripted(now: Timestamp) -> Scripted {
         clock: clock.clone(),
         models,
         guard: ModelGuard::default(),
-        budget: Budget::default(),
+        budget: DailyBudget::default(),
     });
     bench.memory.vectors = SummaryVectors::Server(Arc::new(Embeddings::new(&options(&writes), str::to_owned).unwrap()));
     for number in 1..=12 {
@@ -133,7 +133,7 @@ impl Bench {
                 };
                 match outcome {
                     Some(outcome) => {
-                        assert!(matches!(outcome, Outcome::UntilNextRun), "{outcome:?}");
+                        assert!(matches!(outcome, JobOutcome::UntilNextRun), "{outcome:?}");
                         break;
                     }
                     None => (cuts, steps) = (cuts + 1, steps + 1),
@@ -148,8 +148,8 @@ impl Bench {
         let mut cuts = 0;
         loop {
             match within(self.attempt(job), steps).await {
-                Some(Outcome::Finished) => return cuts,
-                Some(Outcome::WaitUntil(_)) => {}
+                Some(JobOutcome::Finished) => return cuts,
+                Some(JobOutcome::WaitUntil(_)) => {}
                 Some(failed) => panic!("{job}: {failed:?}"),
                 None => (cuts, steps) = (cuts + 1, steps + 1),
             }

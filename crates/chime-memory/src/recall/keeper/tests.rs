@@ -7,7 +7,7 @@ use chime_core::config::EmbeddingConfig;
 use chime_core::testkit::{CHAT, transcript};
 use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
 use chime_relevance::retrieval::RecalledMessage;
-use chime_store::spaces::Coverage;
+use chime_store::spaces::VectorCoverage;
 use chime_store::testkit::new_store;
 use chime_store::vector_index::{Near, Nearest};
 use chime_store::vector_tables::MESSAGES;
@@ -108,7 +108,7 @@ impl Bench {
         self.store.read(spaces::active).await.unwrap().expect("a space")
     }
 
-    async fn coverage(&self, embedder: &Embedder) -> Coverage {
+    async fn coverage(&self, embedder: &Embedder) -> VectorCoverage {
         let name = embedder.name().to_owned();
         self.store.read(move |conn| spaces::coverage(conn, &name, NEAR)).await.unwrap()
     }
@@ -196,7 +196,7 @@ async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
         let later = Some(Timestamp::from_secs(1_950_000_000));
         let edited = chime_core::Message { text: "my bicycle was stolen".to_owned(), edited_at: later, ..first };
         messages::take_in(tx, &row, &edited)?;
-        let manner = forget::Manner {
+        let manner = forget::ForgetOptions {
             cause: chime_store::family::Cause::Forgotten,
             leave: forget::Leave::Stub,
             repeats: |_, _| false,
