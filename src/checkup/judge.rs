@@ -12,8 +12,8 @@ use chime_core::embed::{EmbedError, Embedder};
 use chime_core::{BotIdentity, Chat, span_in_words};
 use chime_llm::{Check, LlmError};
 use chime_store::admission::Admitted;
+use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::jobs::ParkedJob;
-use chime_store::spaces::VectorCoverage;
 use chime_store::{Inspection, StoreError};
 use chime_telegram::TelegramError;
 

@@ -31,7 +31,7 @@ use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::MESSAGES;
 use chime_store::vector_tables::Space;
-use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
+use chime_store::{Reader, StoreError, chats, embedding_spaces, messages, postings, vectors};
 
 /// Minimum share of the question that a message and its context must cover. Of the values compared by
 /// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
@@ -159,7 +159,7 @@ impl Recaller {
     ) -> chime_store::Result<Vec<Stretch>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
-        let space = spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
+        let space = embedding_spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
         let kept = Kept { conn, conversation, space, codes: Some(&self.codes) };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
@@ -186,7 +186,7 @@ impl Recaller {
         if question.words.is_empty() && !question.asks_talk {
             return Ok(None);
         }
-        let space = spaces::active(conn)?;
+        let space = embedding_spaces::active(conn)?;
         let vector = match &space {
             Some(space) => self.vector_in(conn, space, &question, request)?,
             None => Vec::new(),

@@ -4,8 +4,8 @@
 //! `chime_store::forget` does the deleting.
 
 mod facts;
-mod joined;
 mod leftover;
+mod notice;
 mod redact;
 mod repeats;
 mod request;
@@ -16,8 +16,8 @@ pub mod wording;
 pub mod worker;
 
 pub use facts::PrivacyFacts;
-pub use joined::{NoticeKind, joined, joined_in_private, language_of_app};
 pub use leftover::leftover;
+pub use notice::{NoticeKind, group_notice, language_of_app, private_notice};
 pub use redact::{Masks, redact};
 pub use repeats::repeats;
 pub use request::{

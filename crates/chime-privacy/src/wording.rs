@@ -1,10 +1,10 @@
-//! Texts about privacy, as Markdown. All of them are here or in `joined.toml`.
+//! Texts about privacy, as Markdown. All of them are here or in `notice.toml`.
 
 use std::time::Duration;
 
 use crate::RequestRefusal;
 use crate::facts::{PrivacyFacts, command};
-use crate::joined::{PrivacyTerms, terms_in};
+use crate::notice::{PrivacyTerms, terms_in};
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, grouped, span_in_words};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{OptionalExtension, named_params};
 
 use super::family::{Family, Merged, OptOutScope, run_merged};
-use super::{Reader, Result, StoreError, Writer, row, uses};
+use super::{Reader, Result, StoreError, Writer, answer_sources, row};
 use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
 };
@@ -143,8 +143,8 @@ pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
          JOIN answer_use ON answer_use.answer_id = concept.answer_id AND answer_use.chat_key = concept.chat_key
          WHERE concept.chat_key = :chat",
     )?;
-    let blocks = statement.query_map(named_params! { ":chat": chat.0 }, uses::block_of_row)?;
-    Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
+    let blocks = statement.query_map(named_params! { ":chat": chat.0 }, answer_sources::block_of_row)?;
+    Ok(answer_sources::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
 pub fn capture(

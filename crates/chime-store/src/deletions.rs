@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 use super::derived;
 use super::family::{Cause, Family, Merged, run_merged};
 use super::forget::{self, ForgetOptions, Forgotten, Leave};
-use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, row};
+use super::{Reader, Result, StoreError, Writer, answers, chats, inbox, memory, quotes_and_forwards, row};
 use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
 /// Target of a request.
@@ -140,7 +140,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     }
     if let DeletionTarget::Member { chat, user, since } = request.what {
         // These messages are by others, so they are not in the counts reported to the member.
-        let rows = borrowings::about_member(tx, chat, user, since.unwrap_or_default(), request.until, limit)?;
+        let rows = quotes_and_forwards::about_member(tx, chat, user, since.unwrap_or_default(), request.until, limit)?;
         forget::messages(tx, &rows, manner)?;
         if !rows.is_empty() {
             return Ok(Progress::More);

@@ -17,8 +17,8 @@
 
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
-    Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, feedback, follow_ups,
-    inbox, memory, notes, outbox, recaps, refusals, spaces, topic_names, usage, vectors,
+    Result, Writer, admission, answers, backlog, chats, concepts, consent, deletions, embedding_spaces, feedback,
+    follow_ups, inbox, memory, notes, outbox, quotes_and_forwards, recaps, refusals, topic_names, usage, vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
@@ -30,10 +30,10 @@ const FAMILIES: &[Family] = &[
     follow_ups::FAMILY,
     concepts::FAMILY,
     outbox::FAMILY,
-    borrowings::FAMILY,
+    quotes_and_forwards::FAMILY,
     inbox::FAMILY,
     consent::FAMILY,
-    spaces::FAMILY,
+    embedding_spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,
     recaps::FAMILY,

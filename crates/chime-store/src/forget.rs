@@ -9,7 +9,7 @@ use rusqlite::named_params;
 
 use super::derived;
 use super::family::Cause;
-use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
+use super::{Result, Writer, answers, inbox, messages, outbox, quotes_and_forwards};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions)
     let mut copies = Vec::new();
     if manner.cause == Cause::Forgotten {
         for stored in &named {
-            copies.extend(borrowings::copies_of(tx, stored)?);
+            copies.extend(quotes_and_forwards::copies_of(tx, stored)?);
         }
     }
     let texts = texts_of(&named);
@@ -54,7 +54,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions)
     let answers_there = remove_answers(tx, &answers, &carriers, manner.cause)?;
     for copy in &copies {
         inbox::forget(tx, copy.message.chat, copy.message.id)?;
-        if !borrowings::give_back(tx, copy)? {
+        if !quotes_and_forwards::give_back(tx, copy)? {
             remove(tx, copy, Leave::Stub, manner.cause)?;
         }
     }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, named_params};
 
 use super::family::{Cause, Family, OptOutScope};
 use super::sessions::{self, key};
-use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags, topics};
+use super::{Reader, Result, Writer, row, summaries, tags, thread_summaries, topics};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family {
@@ -34,10 +34,10 @@ pub(super) const FAMILY: Family = Family {
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
         // Other session data is deleted when all messages of the session have expired.
-        Cause::Expired => strand_summaries::forget(tx, stored.chat, stored.seq),
+        Cause::Expired => thread_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => {
             sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
-            strand_summaries::forget(tx, stored.chat, stored.seq)
+            thread_summaries::forget(tx, stored.chat, stored.seq)
         }
     },
     opted_out: forget_member,
@@ -142,7 +142,7 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     let message = &stored.message;
     let conversation = stored.conversation();
     sessions::note(tx, conversation, message.sent_at)?;
-    strand_summaries::forget(tx, stored.chat, stored.seq)?;
+    thread_summaries::forget(tx, stored.chat, stored.seq)?;
     match sessions::of_message(tx, conversation, (message.sent_at, message.id))? {
         Some(session) => empty(tx, &session),
         None => Ok(()),

@@ -1,14 +1,14 @@
 //! Storage and lookup of messages. A message is only ever replaced by a newer or fuller version.
 
+mod conversation;
 mod rows;
-mod talk;
 
 use rusqlite::{OptionalExtension, named_params};
 
-use rows::{COLUMNS, limit_param, many, one};
-pub use talk::{
+pub use conversation::{
     after, before, before_marked, between, marks_before, moments_of, newest_between, page, since_marked, within,
 };
+use rows::{COLUMNS, limit_param, many, one};
 
 use super::chats::{self, ChatRow};
 use super::derived;

@@ -204,7 +204,7 @@ mod tests {
     use crate::testkit::new_store;
     use crate::vector_index::{Nearest, by_codes, by_index};
     use crate::vector_tables::MESSAGES;
-    use crate::{Priority, Writer, spaces};
+    use crate::{Priority, Writer, embedding_spaces};
 
     const CHAT: ChatKey = ChatKey(1);
     const DIMENSION: usize = 64;
@@ -231,7 +231,7 @@ mod tests {
     async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
         let (_folder, store) = new_store().await;
         let look = move |tx: &Writer<'_>| {
-            let space = spaces::ensure(tx, "small", DIMENSION)?;
+            let space = embedding_spaces::ensure(tx, "small", DIMENSION)?;
             for seq in 1..=count {
                 put(tx, &space, (CHAT, seq * APART), Some(vector(seq)))?;
             }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::messages::VISIBLE;
 use super::row::row_id;
-use super::{Reader, Result, Writer, spaces};
+use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 
 /// Message that a model has no vector of yet.
@@ -49,7 +49,7 @@ pub fn unread(
 
 /// Stores the vector of a message, unless its text has changed or become unreadable since.
 pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
-    let space = spaces::ensure(tx, model, vector.len())?;
+    let space = embedding_spaces::ensure(tx, model, vector.len())?;
     keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
 }
 

@@ -2,7 +2,7 @@
 
 use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use chime_privacy::PrivacyFacts;
-use chime_privacy::{NoticeKind, joined, joined_in_private};
+use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, Store, Writer, announcements, outbox};
 use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
@@ -29,9 +29,9 @@ impl Introduction {
         let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
         let (promise, code) = (&self.promise, chat.speaks().code());
         let words = match chat.chat.kind {
-            ChatKind::Private => joined_in_private(promise, retention, code),
+            ChatKind::Private => private_notice(promise, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
-                joined(promise, retention, NoticeKind::Everything, code)
+                group_notice(promise, retention, NoticeKind::Everything, code)
             }
         };
         Ok(Some(to_entities(&words)))

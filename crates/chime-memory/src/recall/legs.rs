@@ -11,7 +11,7 @@ use chime_relevance::retrieval::proposals::{Proposal, WordPostings, proposals};
 use chime_store::postings::{self, Postings, Range};
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::{MESSAGES, SUMMARIES};
-use chime_store::{passages, spaces, summaries, tags};
+use chime_store::{embedding_spaces, passages, summaries, tags};
 
 /// Maximum number of messages read from a word's posting list.
 const OF_A_WORD: u32 = 400;
@@ -214,7 +214,7 @@ impl Reading<'_> {
         let Some(embedder) = self.embedder else { return Ok(()) };
         let (chat, before) = (self.request.conversation.chat, self.request.before);
         let made = match &self.space {
-            Some(space) => spaces::made_up_to(self.conn, space.id, chat)?,
+            Some(space) => embedding_spaces::made_up_to(self.conn, space.id, chat)?,
             None => Seq(0),
         };
         let from = before.0.saturating_sub(UNSTORED).max(made.0.saturating_add(1));

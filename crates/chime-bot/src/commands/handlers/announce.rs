@@ -6,7 +6,7 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
 use chime_jobs::JobOutcome;
-use chime_privacy::{NoticeKind, joined, joined_in_private};
+use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};
 
@@ -63,8 +63,8 @@ impl Commands {
         let retention = own_retention.unwrap_or(self.promise.retention);
         let (promise, code) = (&self.promise, row.speaks().code());
         let notice = Notice::Own(match row.chat.kind {
-            ChatKind::Private => joined_in_private(promise, retention, code),
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined(promise, retention, news, code),
+            ChatKind::Private => private_notice(promise, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(promise, retention, news, code),
         });
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());

@@ -14,7 +14,7 @@ use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Priority, Writer, chat_settings, chats, memory, presses};
+use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 use chime_telegram::TelegramError;
 
 /// Permission of a user to change the settings of a chat.
@@ -93,7 +93,7 @@ impl Commands {
     async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<JobOutcome> {
         let key = query.to_owned();
         let found = self.store.read(move |conn| {
-            let Some(press) = presses::find(conn, &key)? else { return Ok(None) };
+            let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
             Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
         });
         let Some((press, chat)) = found.await? else {
@@ -143,7 +143,7 @@ impl Commands {
                         Change::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
                         Change::Nothing => {}
                     }
-                    presses::ask_for(tx, &query, &Change::Nothing.data())
+                    button_presses::ask_for(tx, &query, &Change::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
                 // Reloaded, since the language may have changed.

@@ -7,7 +7,7 @@ use chime_core::config::EmbeddingConfig;
 use chime_core::testkit::{CHAT, transcript};
 use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
 use chime_relevance::retrieval::RecalledMessage;
-use chime_store::spaces::VectorCoverage;
+use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::testkit::new_store;
 use chime_store::vector_index::{Near, Nearest};
 use chime_store::vector_tables::MESSAGES;
@@ -105,12 +105,12 @@ impl Bench {
     }
 
     async fn active(&self) -> Space {
-        self.store.read(spaces::active).await.unwrap().expect("a space")
+        self.store.read(embedding_spaces::active).await.unwrap().expect("a space")
     }
 
     async fn coverage(&self, embedder: &Embedder) -> VectorCoverage {
         let name = embedder.name().to_owned();
-        self.store.read(move |conn| spaces::coverage(conn, &name, NEAR)).await.unwrap()
+        self.store.read(move |conn| embedding_spaces::coverage(conn, &name, NEAR)).await.unwrap()
     }
 }
 
@@ -252,7 +252,7 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
             Ok((
                 count("SELECT count(*) AS n FROM message_vector WHERE space = ?1")?,
                 count("SELECT count(*) AS n FROM vector_space WHERE id = ?1")?,
-                spaces::coverage(conn, &new.model, NEAR)?.messages,
+                embedding_spaces::coverage(conn, &new.model, NEAR)?.messages,
             ))
         })
         .await

@@ -1,4 +1,4 @@
-//! Privacy notice: tells a chat once what the bot stores. The texts in each language are in `joined.toml`.
+//! Privacy notice: tells a chat once what the bot stores. The texts in each language are in `notice.toml`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub enum NoticeKind {
 
 /// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
 /// `retention` is the chat's; `None` means unlimited.
-pub fn joined(promise: &PrivacyFacts, retention: Option<Duration>, news: NoticeKind, code: &str) -> String {
+pub fn group_notice(promise: &PrivacyFacts, retention: Option<Duration>, news: NoticeKind, code: &str) -> String {
     notice(promise, retention, code, |words| match news {
         NoticeKind::Everything => &words.opening,
         NoticeKind::Memory => &words.news,
@@ -60,8 +60,8 @@ pub fn joined(promise: &PrivacyFacts, retention: Option<Duration>, news: NoticeK
     })
 }
 
-/// Like [`joined`], for a private chat.
-pub fn joined_in_private(promise: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
+/// Like [`group_notice`], for a private chat.
+pub fn private_notice(promise: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     in_words(promise, retention, words, &words.opening_private, words.remembers_private.clone())
 }
@@ -144,7 +144,7 @@ fn in_language(code: &str) -> Option<&'static NoticeTexts> {
 fn all() -> &'static [NoticeTexts] {
     // A file that does not parse yields no texts; a test prevents that.
     static ALL: LazyLock<Vec<NoticeTexts>> =
-        LazyLock::new(|| read::<NoticeFile>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
+        LazyLock::new(|| read::<NoticeFile>(include_str!("notice.toml")).map(|file| file.language).unwrap_or_default());
     &ALL
 }
 
@@ -177,7 +177,7 @@ mod tests {
             - I keep messages for 365 days.
             - I am run by @ann\_o.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&joined(&promise(), promise().retention, NoticeKind::Everything, "eng"));
+        .assert_eq(&group_notice(&promise(), promise().retention, NoticeKind::Everything, "eng"));
         let quiet = PrivacyFacts { model_host: None, contact: None, ..promise() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
@@ -185,7 +185,7 @@ mod tests {
             - Nothing leaves the machine I run on.
             - I keep messages until somebody asks me to delete them.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&joined(&quiet, None, NoticeKind::Everything, "a language that nobody speaks"));
+        .assert_eq(&group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks"));
     }
 
     #[test]
@@ -198,20 +198,22 @@ mod tests {
             - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&joined(&promise, promise.retention, NoticeKind::Everything, "eng"));
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&group_notice(&promise, promise.retention, NoticeKind::Everything, "eng"));
         for words in all() {
-            let told = joined(&promise, promise.retention, NoticeKind::Memory, &words.code);
+            let told = group_notice(&promise, promise.retention, NoticeKind::Memory, &words.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
-        let here = joined(&PrivacyFacts { model_host: None, ..promise.clone() }, None, NoticeKind::Everything, "deu");
+        let here =
+            group_notice(&PrivacyFacts { model_host: None, ..promise.clone() }, None, NoticeKind::Everything, "deu");
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
     }
 
     #[test]
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for words in all() {
-            let told =
-                |transcribes| joined(&PrivacyFacts { transcribes, ..promise() }, None, NoticeKind::Voice, &words.code);
+            let told = |transcribes| {
+                group_notice(&PrivacyFacts { transcribes, ..promise() }, None, NoticeKind::Voice, &words.code)
+            };
             assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
         }
@@ -222,7 +224,7 @@ mod tests {
         assert_eq!(all().len(), 12);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
             let promise = PrivacyFacts { sends_all, remembers: sends_all, ..promise() };
-            let said = joined(&promise, promise.retention, NoticeKind::Everything, &words.code);
+            let said = group_notice(&promise, promise.retention, NoticeKind::Everything, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }
@@ -234,10 +236,10 @@ mod tests {
     fn a_private_chat_is_not_addressed_as_a_group() {
         let promise = PrivacyFacts { remembers: true, ..promise() };
         for words in all() {
-            let told = joined_in_private(&promise, promise.retention, &words.code);
+            let told = private_notice(&promise, promise.retention, &words.code);
             assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
         }
-        let told = joined_in_private(&promise, promise.retention, "deu");
+        let told = private_notice(&promise, promise.retention, "deu");
         assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
     }
 

@@ -11,7 +11,7 @@ use chime_core::{Job, JobId, Timestamp};
 /// Running jobs and their tasks.
 #[derive(Default)]
 pub struct JobTasks {
-    pub tasks: JoinSet<JobOutcome>,
+    pub handles: JoinSet<JobOutcome>,
     /// Each job with its start time.
     pub jobs: HashMap<Id, (Job, Timestamp)>,
     pub running: RunningJobs,
