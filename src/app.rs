@@ -187,7 +187,8 @@ impl Parts {
             .await
             .map_err(AppError::from)
         });
-        let menu = Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), promise: self.promise() };
+        let menu =
+            Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), privacy_facts: self.privacy_facts() };
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
@@ -233,7 +234,10 @@ impl Parts {
             zone: self.config.time.zone,
             readings: Arc::clone(&self.readings),
             rate: self.config.limits.rate,
-            introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
+            introduction: Introduction {
+                privacy_facts: self.privacy_facts(),
+                announces: self.config.privacy.announces,
+            },
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
             deadline: self.config.llm.deadline,
@@ -260,7 +264,7 @@ impl Parts {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             zone: self.config.time.zone,
-            promise: self.promise(),
+            privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
             has_claim_code: self.claim.is_some(),
@@ -310,7 +314,7 @@ impl Parts {
         }))
     }
 
-    fn promise(&self) -> PrivacyFacts {
+    fn privacy_facts(&self) -> PrivacyFacts {
         let privacy = &self.config.privacy;
         PrivacyFacts {
             username: self.bot.username().to_owned(),

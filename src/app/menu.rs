@@ -15,7 +15,7 @@ use chime_telegram::{Telegram, TelegramError};
 pub struct Menu {
     pub telegram: Telegram,
     pub clock: Clock,
-    pub promise: PrivacyFacts,
+    pub privacy_facts: PrivacyFacts,
 }
 
 impl Menu {
@@ -47,7 +47,7 @@ impl Menu {
         }
         // A description written by the operator stays.
         if self.telegram.short_description().await?.is_empty() {
-            self.telegram.set_short_description(&wording::in_a_line(self.promise.retention)).await?;
+            self.telegram.set_short_description(&wording::in_a_line(self.privacy_facts.retention)).await?;
         }
         Ok(())
     }

@@ -30,8 +30,8 @@ impl PrivacyFacts {
 }
 
 /// Returns the command with the bot's username: in a group the bare command addresses every bot.
-pub(super) fn command(promise: &PrivacyFacts, name: &str) -> String {
-    format!("/{name}@{}", escaped(&promise.username))
+pub(super) fn command(facts: &PrivacyFacts, name: &str) -> String {
+    format!("/{name}@{}", escaped(&facts.username))
 }
 
 pub(super) fn escaped(text: &str) -> String {

@@ -52,8 +52,8 @@ pub enum NoticeKind {
 
 /// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
 /// `retention` is the chat's; `None` means unlimited.
-pub fn group_notice(promise: &PrivacyFacts, retention: Option<Duration>, news: NoticeKind, code: &str) -> String {
-    notice(promise, retention, code, |words| match news {
+pub fn group_notice(facts: &PrivacyFacts, retention: Option<Duration>, news: NoticeKind, code: &str) -> String {
+    notice(facts, retention, code, |words| match news {
         NoticeKind::Everything => &words.opening,
         NoticeKind::Memory => &words.news,
         NoticeKind::Voice => &words.news_voice,
@@ -61,35 +61,35 @@ pub fn group_notice(promise: &PrivacyFacts, retention: Option<Duration>, news: N
 }
 
 /// Like [`group_notice`], for a private chat.
-pub fn private_notice(promise: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
+pub fn private_notice(facts: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
-    in_words(promise, retention, words, &words.opening_private, words.remembers_private.clone())
+    in_words(facts, retention, words, &words.opening_private, words.remembers_private.clone())
 }
 
 fn notice(
-    promise: &PrivacyFacts,
+    facts: &PrivacyFacts,
     retention: Option<Duration>,
     code: &str,
     opening: impl Fn(&NoticeTexts) -> &String,
 ) -> String {
     let Some(words) = in_language(code) else { return String::new() };
-    let remembers = match &promise.model_host {
+    let remembers = match &facts.model_host {
         Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
         None => words.remembers_here.clone(),
     };
-    in_words(promise, retention, words, opening(words), remembers)
+    in_words(facts, retention, words, opening(words), remembers)
 }
 
 fn in_words(
-    promise: &PrivacyFacts,
+    facts: &PrivacyFacts,
     retention: Option<Duration>,
     words: &NoticeTexts,
     opening: &str,
     remembers: String,
 ) -> String {
-    let remembers = promise.remembers.then(|| remembers.replace("{memory}", &command(promise, "memory")));
-    let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
-    let PrivacyTerms { whereto, how_long, run_by } = terms(promise, retention, words);
+    let remembers = facts.remembers.then(|| remembers.replace("{memory}", &command(facts, "memory")));
+    let commands = words.commands.replace("{privacy}", &command(facts, "privacy"));
+    let PrivacyTerms { whereto, how_long, run_by } = terms(facts, retention, words);
     let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
         .into_iter()
         .flatten()
@@ -106,20 +106,20 @@ pub(super) struct PrivacyTerms {
     pub run_by: Option<String>,
 }
 
-pub(super) fn terms_in(promise: &PrivacyFacts, retention: Option<Duration>, code: &str) -> PrivacyTerms {
-    in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
+pub(super) fn terms_in(facts: &PrivacyFacts, retention: Option<Duration>, code: &str) -> PrivacyTerms {
+    in_language(code).map(|words| terms(facts, retention, words)).unwrap_or_default()
 }
 
-fn terms(promise: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts) -> PrivacyTerms {
-    let whereto = match &promise.model_host {
+fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts) -> PrivacyTerms {
+    let whereto = match &facts.model_host {
         Some(host) => {
-            let told = match (promise.sends_all, promise.remembers) {
+            let told = match (facts.sends_all, facts.remembers) {
                 (true, _) => &words.all_go_to,
                 (false, true) => &words.summaries_too,
                 (false, false) => &words.goes_to,
             };
             let told = told.replace("{host}", &format!("`{host}`"));
-            if promise.transcribes { format!("{told} {}", words.voice_too) } else { told }
+            if facts.transcribes { format!("{told} {}", words.voice_too) } else { told }
         }
         None => words.goes_nowhere.clone(),
     };
@@ -127,7 +127,7 @@ fn terms(promise: &PrivacyFacts, retention: Option<Duration>, words: &NoticeText
         Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
         None => words.kept_for_good.clone(),
     };
-    let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
+    let run_by = facts.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
     PrivacyTerms { whereto, how_long, run_by }
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(DAY_SECS);
 
-    fn promise() -> PrivacyFacts {
+    fn facts() -> PrivacyFacts {
         PrivacyFacts {
             username: "chime_bot".to_owned(),
             model_host: Some("api.example.org".to_owned()),
@@ -177,8 +177,8 @@ mod tests {
             - I keep messages for 365 days.
             - I am run by @ann\_o.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&group_notice(&promise(), promise().retention, NoticeKind::Everything, "eng"));
-        let quiet = PrivacyFacts { model_host: None, contact: None, ..promise() };
+        .assert_eq(&group_notice(&facts(), facts().retention, NoticeKind::Everything, "eng"));
+        let quiet = PrivacyFacts { model_host: None, contact: None, ..facts() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
-        let promise = PrivacyFacts { remembers: true, ..promise() };
+        let facts = PrivacyFacts { remembers: true, ..facts() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
@@ -198,13 +198,13 @@ mod tests {
             - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&group_notice(&promise, promise.retention, NoticeKind::Everything, "eng"));
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&group_notice(&facts, facts.retention, NoticeKind::Everything, "eng"));
         for words in all() {
-            let told = group_notice(&promise, promise.retention, NoticeKind::Memory, &words.code);
+            let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &words.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
         let here =
-            group_notice(&PrivacyFacts { model_host: None, ..promise.clone() }, None, NoticeKind::Everything, "deu");
+            group_notice(&PrivacyFacts { model_host: None, ..facts.clone() }, None, NoticeKind::Everything, "deu");
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
     }
 
@@ -212,7 +212,7 @@ mod tests {
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for words in all() {
             let told = |transcribes| {
-                group_notice(&PrivacyFacts { transcribes, ..promise() }, None, NoticeKind::Voice, &words.code)
+                group_notice(&PrivacyFacts { transcribes, ..facts() }, None, NoticeKind::Voice, &words.code)
             };
             assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
@@ -223,8 +223,8 @@ mod tests {
     fn every_language_fills_in_every_blank() {
         assert_eq!(all().len(), 12);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
-            let promise = PrivacyFacts { sends_all, remembers: sends_all, ..promise() };
-            let said = group_notice(&promise, promise.retention, NoticeKind::Everything, &words.code);
+            let facts = PrivacyFacts { sends_all, remembers: sends_all, ..facts() };
+            let said = group_notice(&facts, facts.retention, NoticeKind::Everything, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }
@@ -234,12 +234,12 @@ mod tests {
 
     #[test]
     fn a_private_chat_is_not_addressed_as_a_group() {
-        let promise = PrivacyFacts { remembers: true, ..promise() };
+        let facts = PrivacyFacts { remembers: true, ..facts() };
         for words in all() {
-            let told = private_notice(&promise, promise.retention, &words.code);
+            let told = private_notice(&facts, facts.retention, &words.code);
             assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
         }
-        let told = private_notice(&promise, promise.retention, "deu");
+        let told = private_notice(&facts, facts.retention, "deu");
         assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
     }
 

@@ -31,7 +31,7 @@ pub fn in_a_line(retention: Option<Duration>) -> String {
 
 /// Renders the answer to `/privacy` in a chat of this `kind`, in the language with this `code`.
 pub fn privacy(
-    promise: &PrivacyFacts,
+    facts: &PrivacyFacts,
     retention: Option<Duration>,
     out: Option<Reach>,
     kind: ChatKind,
@@ -42,15 +42,15 @@ pub fn privacy(
         Reach::ThisChat => format!("{}\n\n", texts.out_here),
         Reach::EveryChat => format!("{}\n\n", texts.out_everywhere),
     });
-    let PrivacyTerms { whereto, how_long, run_by } = terms_in(promise, retention, code);
-    let remembers = promise.remembers.then(|| {
+    let PrivacyTerms { whereto, how_long, run_by } = terms_in(facts, retention, code);
+    let remembers = facts.remembers.then(|| {
         let off = match kind {
             ChatKind::Private => &texts.privacy_memory_off_private,
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => &texts.privacy_memory_off,
         };
-        let off = filled(off, &[("memory", &command(promise, "memory"))]);
+        let off = filled(off, &[("memory", &command(facts, "memory"))]);
         let told = format!("{} {off}", texts.privacy_memory);
-        match promise.model_host {
+        match facts.model_host {
             Some(_) => format!("{told} {}", texts.privacy_redacted),
             None => told,
         }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn in_private_it_is_the_member_who_switches_memory_off() {
-        let promise = PrivacyFacts {
+        let facts = PrivacyFacts {
             username: "bot".to_owned(),
             model_host: None,
             sends_all: false,
@@ -154,7 +154,7 @@ mod tests {
             retention: None,
             contact: None,
         };
-        let told = |kind| privacy(&promise, None, None, kind, "eng");
+        let told = |kind| privacy(&facts, None, None, kind, "eng");
         assert!(told(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
         let alone = told(ChatKind::Private);
         assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");

@@ -366,8 +366,8 @@ impl Answering {
         let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
-        let (remembers, captures) = (self.parts.introduction.promise.remembers, self.parts.captures_concepts);
-        let announced = self.parts.introduction.promise.announces();
+        let (remembers, captures) = (self.parts.introduction.privacy_facts.remembers, self.parts.captures_concepts);
+        let announced = self.parts.introduction.privacy_facts.announces();
         let (conversation, revision) = (question.trigger().conversation(), question.revision);
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {

@@ -10,7 +10,7 @@ use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 /// Privacy notice that goes with a chat's first answer.
 #[derive(Debug, Clone)]
 pub struct Introduction {
-    pub promise: PrivacyFacts,
+    pub privacy_facts: PrivacyFacts,
     /// `false` if the operator switched announcements off.
     pub announces: bool,
 }
@@ -26,12 +26,12 @@ impl Introduction {
         if !self.announces || announcements::is_told(conn, chat.key)? {
             return Ok(None);
         }
-        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
-        let (promise, code) = (&self.promise, chat.speaks().code());
+        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.privacy_facts.retention);
+        let (facts, code) = (&self.privacy_facts, chat.speaks().code());
         let words = match chat.chat.kind {
-            ChatKind::Private => private_notice(promise, retention, code),
+            ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
-                group_notice(promise, retention, NoticeKind::Everything, code)
+                group_notice(facts, retention, NoticeKind::Everything, code)
             }
         };
         Ok(Some(to_entities(&words)))

@@ -53,7 +53,7 @@ pub struct Commands {
     pub access: AccessConfig,
     /// Time zone of chats that have set none.
     pub zone: Zone,
-    pub promise: PrivacyFacts,
+    pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     /// Default of whether answers are shown while they are written; a chat may override it.
     pub streaming: Streaming,

@@ -39,7 +39,7 @@ impl Commands {
 
     async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
         let access = self.access.clone();
-        let Announced { memory: remembers, voice: transcribes } = self.promise.announces();
+        let Announced { memory: remembers, voice: transcribes } = self.privacy_facts.announces();
         let found = self
             .store
             .read(move |conn| {
@@ -60,17 +60,17 @@ impl Commands {
             })
             .await?;
         let Some((row, own_retention, news)) = found else { return self.finish(job).await };
-        let retention = own_retention.unwrap_or(self.promise.retention);
-        let (promise, code) = (&self.promise, row.speaks().code());
+        let retention = own_retention.unwrap_or(self.privacy_facts.retention);
+        let (facts, code) = (&self.privacy_facts, row.speaks().code());
         let notice = Notice::Own(match row.chat.kind {
-            ChatKind::Private => private_notice(promise, retention, code),
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(promise, retention, news, code),
+            ChatKind::Private => private_notice(facts, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(facts, retention, news, code),
         });
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, thread: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
-        let announced = self.promise.announces();
+        let announced = self.privacy_facts.announces();
         self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
     }
 }

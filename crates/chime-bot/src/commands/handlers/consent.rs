@@ -55,9 +55,9 @@ impl Commands {
             .store
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
-        let retention = own_retention.unwrap_or(self.promise.retention);
+        let retention = own_retention.unwrap_or(self.privacy_facts.retention);
         let (kind, code) = (order.chat.chat.kind, order.chat.speaks().code());
-        let markdown = wording::privacy(&self.promise, retention, out.map(reach), kind, code);
+        let markdown = wording::privacy(&self.privacy_facts, retention, out.map(reach), kind, code);
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
