@@ -52,8 +52,8 @@ pub enum NoticeKind {
 
 /// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
 /// `retention` is the chat's; `None` means unlimited.
-pub fn group_notice(facts: &PrivacyFacts, retention: Option<Duration>, news: NoticeKind, code: &str) -> String {
-    notice(facts, retention, code, |words| match news {
+pub fn group_notice(facts: &PrivacyFacts, retention: Option<Duration>, kind: NoticeKind, code: &str) -> String {
+    notice(facts, retention, code, |words| match kind {
         NoticeKind::Everything => &words.opening,
         NoticeKind::Memory => &words.news,
         NoticeKind::Voice => &words.news_voice,

@@ -223,8 +223,8 @@ impl Gateway {
         if let Allowance::Over(because) = self.allowance(spent) {
             return Err(AskError::OverBudget(because));
         }
-        let (completion, bill) = self.ask_within_budget(ask).await?;
-        self.0.parts.store.write(Priority::Background, move |tx| bill.write(tx)).await?;
+        let (completion, record) = self.ask_within_budget(ask).await?;
+        self.0.parts.store.write(Priority::Background, move |tx| record.write(tx)).await?;
         Ok(completion)
     }
 
@@ -278,7 +278,7 @@ impl Gateway {
         match completed {
             Some(Ok(completion)) => {
                 parts.guard.settle(subject, None, watch.elapsed(), parts.clock.now());
-                Ok(self.billed(&ask, model, completion))
+                Ok(self.with_usage(&ask, model, completion))
             }
             Some(Err(error)) => {
                 parts.guard.settle(subject, Some(&error), watch.elapsed(), parts.clock.now());
@@ -334,7 +334,7 @@ impl Gateway {
     }
 
     /// Returns the completion with its usage record, and updates the calibration.
-    fn billed(&self, ask: &ModelCall<'_>, model: &OpenAi, completion: Completion) -> (Completion, UsageRecord) {
+    fn with_usage(&self, ask: &ModelCall<'_>, model: &OpenAi, completion: Completion) -> (Completion, UsageRecord) {
         let estimated = ask.prompt.estimated_tokens();
         // Servers count pictures differently, so such a prompt says nothing about the calibration for text.
         let is_telling = completion.tokens_counted && !completion.prompt_cut && ask.prompt.pictures.is_empty();
@@ -344,8 +344,8 @@ impl Gateway {
         }
         let call = self.call(ask, completion.tokens);
         let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
-        let bill = UsageRecord { call, model: completion.model.clone(), counted, server, tool_refusals };
-        (completion, bill)
+        let record = UsageRecord { call, model: completion.model.clone(), counted, server, tool_refusals };
+        (completion, record)
     }
 
     /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
