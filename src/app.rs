@@ -37,8 +37,8 @@ use chime_core::{BotIdentity, Conversation, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::{Recaller, VectorKeeper};
-use chime_privacy::wording::Promise;
-use chime_privacy::worker::Keeper;
+use chime_privacy::PrivacyFacts;
+use chime_privacy::worker::RetentionWorker;
 use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;
 use chime_store::{Store, StoreError};
@@ -182,7 +182,8 @@ impl Parts {
             .await
             .map_err(AppError::from)
         });
-        let menu = Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), promise: self.promise() };
+        let menu =
+            Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), privacy_facts: self.privacy_facts() };
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
@@ -228,7 +229,10 @@ impl Parts {
             zone: self.config.time.zone,
             features: Arc::clone(&self.features),
             rate: self.config.limits.rate,
-            introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
+            introduction: Introduction {
+                privacy_facts: self.privacy_facts(),
+                announces: self.config.privacy.announces,
+            },
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
             deadline: self.config.llm.deadline,
@@ -255,12 +259,12 @@ impl Parts {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             zone: self.config.time.zone,
-            promise: self.promise(),
+            privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
             has_claim_code: self.claim.is_some(),
         };
-        let keeper = Keeper {
+        let keeper = RetentionWorker {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
@@ -305,9 +309,9 @@ impl Parts {
         }))
     }
 
-    fn promise(&self) -> Promise {
+    fn privacy_facts(&self) -> PrivacyFacts {
         let privacy = &self.config.privacy;
-        Promise {
+        PrivacyFacts {
             username: self.bot.username().to_owned(),
             model_host: self.config.llm.host(),
             sends_all: vectors::options(&self.config).is_some(),

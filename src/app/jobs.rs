@@ -7,17 +7,17 @@ use chime_answer::voice::worker::Voice;
 use chime_bot::commands::handlers::Commands;
 use chime_bot::recap::worker::Recaps;
 use chime_core::{Conversation, Job, JobPayload, ThreadId};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorKeeper;
-use chime_privacy::worker::Keeper;
+use chime_privacy::worker::RetentionWorker;
 
 /// Handlers of all job kinds.
 pub struct Crew {
     pub answering: Answering,
     pub commands: Commands,
     pub delivery: Delivery,
-    pub keeper: Keeper,
+    pub keeper: RetentionWorker,
     pub capturing: Capturing,
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
@@ -26,7 +26,7 @@ pub struct Crew {
 }
 
 impl Crew {
-    pub async fn work(&self, job: Job) -> Outcome {
+    pub async fn work(&self, job: Job) -> JobOutcome {
         match &job.payload {
             JobPayload::Answer { at, parsed } => self.answering.run(&job, *at, parsed).await,
             JobPayload::Press { query, .. } => self.commands.press(&job, query).await,
@@ -59,7 +59,7 @@ impl Crew {
             JobPayload::Vectors {} => {
                 // Vectors of summaries follow a change of the model too.
                 if let Err(error) = self.memory.fill_in_vectors().await {
-                    return Outcome::of_store(&error, &job);
+                    return JobOutcome::of_store(&error, &job);
                 }
                 self.vectors.run().await
             }

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
 use chime_core::texts::menus;
-use chime_privacy::wording::{self, Promise};
+use chime_privacy::{PrivacyFacts, wording};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_telegram::{Telegram, TelegramError};
@@ -15,7 +15,7 @@ use chime_telegram::{Telegram, TelegramError};
 pub struct Menu {
     pub telegram: Telegram,
     pub clock: Clock,
-    pub promise: Promise,
+    pub privacy_facts: PrivacyFacts,
 }
 
 impl Menu {
@@ -47,7 +47,7 @@ impl Menu {
         }
         // A description written by the operator stays.
         if self.telegram.short_description().await?.is_empty() {
-            self.telegram.set_short_description(&wording::in_a_line(self.promise.retention)).await?;
+            self.telegram.set_short_description(&wording::in_a_line(self.privacy_facts.retention)).await?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::app::AppError;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
-use chime_access::gateway::{Budget, ModelGuard};
+use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::Config;
 use chime_llm::{Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
@@ -36,8 +36,8 @@ pub fn transcriber(config: &Config, store: &Store, clock: &Clock) -> Result<Opti
     Ok(Some(Transcriber::new(store.clone(), clock.clone(), model, budget(config))))
 }
 
-fn budget(config: &Config) -> Budget {
-    Budget { caps: config.limits.daily_tokens, prices: config.limits.prices }
+fn budget(config: &Config) -> DailyBudget {
+    DailyBudget { caps: config.limits.daily_tokens, prices: config.limits.prices }
 }
 
 /// Builds a client for the named model, or for the answering one if there is no name. Without an answering model it is

@@ -12,8 +12,8 @@ use chime_core::embed::{EmbedError, Embedder};
 use chime_core::{BotIdentity, Chat, span_in_words};
 use chime_llm::{Check, LlmError};
 use chime_store::admission::Admitted;
+use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::jobs::ParkedJob;
-use chime_store::spaces::Coverage;
 use chime_store::{Inspection, StoreError};
 use chime_telegram::TelegramError;
 
@@ -155,9 +155,9 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
 }
 
 /// Reports how many texts have vectors for recall.
-pub fn vectors(coverage: &Coverage) -> Finding {
+pub fn vectors(coverage: &VectorCoverage) -> Finding {
     const NAME: &str = "vectors";
-    let Coverage { messages, summaries, searched } = coverage;
+    let VectorCoverage { messages, summaries, searched } = coverage;
     let told = format!(
         "{} of {} older messages and {} of {} summaries have one",
         messages.0, messages.1, summaries.0, summaries.1

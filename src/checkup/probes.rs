@@ -23,8 +23,8 @@ use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 use chime_store::admission::{self, Admitted};
+use chime_store::embedding_spaces::{self, NEAR, VectorCoverage};
 use chime_store::jobs::ParkedJob;
-use chime_store::spaces::{self, Coverage, NEAR};
 use chime_store::{Reader, Store, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
@@ -51,7 +51,7 @@ struct Kept {
     parked: Vec<ParkedJob>,
     all_parked: u64,
     /// `None` if there is no embedding model.
-    vectors: Option<Coverage>,
+    vectors: Option<VectorCoverage>,
 }
 
 impl Checkup<'_> {
@@ -221,7 +221,7 @@ fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<Kept> {
     let (open, all_parked) = jobs::counts(conn)?;
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
     let admitted = admission::count(conn)?;
-    let vectors = model.map(|model| spaces::coverage(conn, model, NEAR)).transpose()?;
+    let vectors = model.map(|model| embedding_spaces::coverage(conn, model, NEAR)).transpose()?;
     Ok(Kept { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
 }
 

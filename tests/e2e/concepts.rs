@@ -48,7 +48,7 @@ async fn capture(w: &World, sent: &SandboxMessage, number: u128, label: &str, de
     let captured = Captured { label: label.to_owned(), definition: definition.to_owned(), ..Captured::default() };
     let mut conn = database(w);
     let tx = conn.transaction().expect("a transaction");
-    concepts::capture(&tx, (key.chat, answer), id, &captured, w.clock.now()).expect("captured");
+    concepts::capture(&tx, key.chat, answer, id, &captured, w.clock.now()).expect("captured");
     tx.commit().expect("committed");
     id
 }

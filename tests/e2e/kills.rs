@@ -13,7 +13,7 @@ use chime_core::{Chat, ChatId, ChatKind, MessageId, ThreadId};
 use chime_memory::recall::{VectorKeeper, VectorSource};
 use chime_sandbox::NewChat;
 use chime_sandbox::faults::{FOREVER, Fault};
-use chime_store::{Priority, Store, Writer, chats, jobs, messages, spaces};
+use chime_store::{Priority, Store, Writer, chats, embedding_spaces, jobs, messages};
 use chime_testkit::{ModelServer, Reply};
 use chime_world::World;
 use rusqlite::Connection;
@@ -500,7 +500,7 @@ async fn vectors_by_space(w: &World) -> (Vec<(i64, i64)>, Option<i64>) {
             conn.prepare("SELECT space, count(*) AS n FROM message_vector GROUP BY space ORDER BY space")?;
         let rows = counted.query_map([], |raw| Ok((raw.get("space")?, raw.get("n")?)))?;
         let by_space = rows.collect::<Result<Vec<_>, _>>()?;
-        Ok((by_space, spaces::active(conn)?.map(|space| space.id)))
+        Ok((by_space, embedding_spaces::active(conn)?.map(|space| space.id)))
     })
     .await
 }
@@ -566,7 +566,7 @@ async fn killed_while_another_model_makes_its_vectors() {
         assert!(w.prompt(1).await.contains("front door is 4711"));
         w.until("nothing of the old model is left", move |conn| {
             let is_left = conn.prepare("SELECT 1 FROM message_vector WHERE space = ?1 LIMIT 1")?.exists([old])?;
-            Ok(!is_left && spaces::active(conn)?.is_some_and(|space| space.id == new))
+            Ok(!is_left && embedding_spaces::active(conn)?.is_some_and(|space| space.id == new))
         })
         .await;
         let (done, _, told) = checked_vectors(w);

@@ -1,6 +1,6 @@
 //! Access decisions that read the store.
 
-use crate::{Access, Known, Recent, chat_access, subject};
+use crate::{Access, AccessFacts, Recent, chat_access, subject};
 use chime_core::config::{AccessConfig, RateLimit};
 use chime_core::{Because, Chat, ChatKind, Conversation, Timestamp, UserId};
 use chime_store::{Reader, Result, admission, chats, refusals};
@@ -9,7 +9,7 @@ use chime_store::{Reader, Result, admission, chats, refusals};
 pub fn served(conn: &Reader, chat: &Chat, sender: UserId, config: &AccessConfig) -> Result<Access> {
     let row = chats::find(conn, chat.id)?;
     let former_ids = row.as_ref().map_or(Ok(Vec::new()), |row| admission::ids_of(conn, row.key))?;
-    let known = Known {
+    let known = AccessFacts {
         former_ids: &former_ids,
         owner_added: row.as_ref().map_or(Ok(false), |row| admission::is_allowed(conn, row.key))?,
         sender_claimed: admission::is_owner(conn, sender)?,

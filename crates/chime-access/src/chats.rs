@@ -11,7 +11,7 @@ pub enum Access {
 
 /// Access facts from the database, in addition to the configuration.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Known<'a> {
+pub struct AccessFacts<'a> {
     /// Former ids of the chat. A group that became a supergroup remains allowed under the id in the configuration.
     pub former_ids: &'a [ChatId],
     /// `true` if an owner added the bot to the chat.
@@ -23,7 +23,7 @@ pub struct Known<'a> {
 }
 
 /// Decides if the bot serves `sender` in `chat`.
-pub fn chat_access(chat: &Chat, sender: UserId, config: &AccessConfig, known: &Known<'_>) -> Access {
+pub fn chat_access(chat: &Chat, sender: UserId, config: &AccessConfig, known: &AccessFacts<'_>) -> Access {
     let is_listed = || known.former_ids.iter().chain([&chat.id]).any(|id| is_listed(*id, &config.chats));
     let allowed = match chat.kind {
         ChatKind::Private => {
@@ -82,7 +82,7 @@ mod tests {
         let allowed: Vec<&str> = people
             .into_iter()
             .filter(|(_, user)| {
-                let known = Known { sender_is_member: *user == MEMBER, ..Known::default() };
+                let known = AccessFacts { sender_is_member: *user == MEMBER, ..AccessFacts::default() };
                 chat_access(&chat(*user), *user, config, &known) == Access::Allowed
             })
             .map(|(name, _)| name)
@@ -117,18 +117,18 @@ mod tests {
     #[test]
     fn what_owners_said_in_telegram_counts_as_much_as_the_configuration() {
         let none = config(AllowedChats::Only(Vec::new()), PrivateChats::Owners);
-        let access = |chat: Chat, known: Known<'_>| chat_access(&chat, STRANGER, &none, &known);
+        let access = |chat: Chat, known: AccessFacts<'_>| chat_access(&chat, STRANGER, &none, &known);
         let group = || chat(ChatKind::Supergroup, -200);
-        assert_eq!(access(group(), Known::default()), Access::Refused);
-        assert_eq!(access(group(), Known { owner_added: true, ..Known::default() }), Access::Allowed);
+        assert_eq!(access(group(), AccessFacts::default()), Access::Refused);
+        assert_eq!(access(group(), AccessFacts { owner_added: true, ..AccessFacts::default() }), Access::Allowed);
         let private = chat(ChatKind::Private, STRANGER.0);
-        assert_eq!(access(private, Known { sender_claimed: true, ..Known::default() }), Access::Allowed);
+        assert_eq!(access(private, AccessFacts { sender_claimed: true, ..AccessFacts::default() }), Access::Allowed);
     }
 
     #[test]
     fn a_group_that_became_a_supergroup_is_still_the_one_that_was_listed() {
         let listed = config(AllowedChats::Only(vec![ChatId(-5)]), PrivateChats::All);
-        let known = Known { former_ids: &[ChatId(-5)], ..Known::default() };
+        let known = AccessFacts { former_ids: &[ChatId(-5)], ..AccessFacts::default() };
         assert_eq!(chat_access(&chat(ChatKind::Supergroup, -200), STRANGER, &listed, &known), Access::Allowed);
     }
 

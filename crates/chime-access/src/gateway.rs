@@ -9,8 +9,8 @@ mod guard;
 mod purpose;
 mod size;
 
-pub use budget::Budget;
+pub use budget::DailyBudget;
 pub use error::AskError;
 pub use guard::{GuardState, ModelGuard};
-pub use purpose::{Economy, Purpose};
+pub use purpose::{Economy, ModelPurpose};
 pub use size::{answer_tokens, room_for_answer, room_for_prompt, slots, talk_tokens};

@@ -11,6 +11,6 @@ pub mod gateway;
 mod limits;
 
 pub use budget::{Allowance, allowance, cap_of_chat};
-pub use chats::{Access, Known, chat_access, is_unclaimed};
+pub use chats::{Access, AccessFacts, chat_access, is_unclaimed};
 pub use claim::ClaimCode;
 pub use limits::{Decision, Recent, admit, subject, tell};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chime_core::config::RateLimit;
-use chime_core::{Because, Conversation, Tell, Timestamp, Told, UserId};
+use chime_core::{Because, Conversation, ExplainedRefusal, Tell, Timestamp, UserId};
 
 /// Number of triggers of one member, including the current one, that may count as a flood.
 const FLOOD_TRIGGERS: usize = 5;
@@ -20,9 +20,9 @@ pub struct Recent {
     /// Triggers of the asking member in all conversations.
     pub of_member: Vec<Timestamp>,
     /// Last explanation to everybody in this conversation.
-    pub told_conversation: Option<Told>,
+    pub told_conversation: Option<ExplainedRefusal>,
     /// Last explanation to the asking member in this conversation.
-    pub told_member: Option<Told>,
+    pub told_member: Option<ExplainedRefusal>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
 }
 
 /// Decides if a refusal at `at` is explained in words or with a reaction, given the last explanation.
-pub fn tell(at: Timestamp, told: Option<Told>) -> Tell {
+pub fn tell(at: Timestamp, told: Option<ExplainedRefusal>) -> Tell {
     match told {
         Some(told) if at < told.until.max(told.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
         Some(_) | None => Tell::Words,
@@ -100,7 +100,7 @@ mod tests {
     #[track_caller]
     fn check(triggers: &str, limit: RateLimit, expected: Expect) {
         let mut allowed: Vec<(Timestamp, &str)> = Vec::new();
-        let mut told: Vec<(Because, &str, Told)> = Vec::new();
+        let mut told: Vec<(Because, &str, ExplainedRefusal)> = Vec::new();
         let mut lines = Vec::new();
         for trigger in triggers.split(',').map(str::trim) {
             let (secs, name) = trigger.split_once(' ').expect("a second and a name");
@@ -123,7 +123,7 @@ mod tests {
                 }
                 Decision::Refuse { because, until, tell } => {
                     if tell == Tell::Words {
-                        told.push((because, name, Told { at: now, until }));
+                        told.push((because, name, ExplainedRefusal { at: now, until }));
                     }
                     format!("{trigger}: {because:?} {tell:?}, again at {}", until.secs() - at(0).secs())
                 }

@@ -27,7 +27,7 @@ pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timest
 fn nothing_earlier(earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
     let Some((at, zone)) = earliest else { return texts.digest.from_now_on.clone() };
     let (day, month, year) = zone.day(at);
-    let since = format!("{} {year}, {}", texts.day_of((day, month)), zone.told_time(at));
+    let since = format!("{} {year}, {}", texts.day_of(day, month), zone.told_time(at));
     filled(&texts.digest.nothing, &[("since", &since)])
 }
 

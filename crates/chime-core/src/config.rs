@@ -11,14 +11,18 @@ mod settings;
 mod units;
 
 mod access;
+mod components;
 mod limits;
 mod llm;
 mod memory;
 mod privacy;
-mod rooms;
 mod telegram;
 
 pub use access::{AccessConfig, AllowedChats, PrivateChats};
+pub use components::{
+    AnswerConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat,
+    PromptConfig, StoreConfig, Streaming, TimeConfig,
+};
 pub use environment::Environment;
 pub use keys::{KEYS, Key};
 pub use limits::{DailyTokens, LimitsConfig, Prices, RateLimit};
@@ -27,10 +31,6 @@ pub use load::{Config, DemoPlace};
 pub use memory::{MemoryConfig, Redaction, SessionIdle};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
-pub use rooms::{
-    AnswerConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat,
-    PromptConfig, StoreConfig, Streaming, TimeConfig,
-};
 pub use settings::{Noted, Settings};
 pub use telegram::TelegramConfig;
 pub use units::{format_duration, format_size, parse_amount, parse_duration, parse_size};

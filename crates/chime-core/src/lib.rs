@@ -65,7 +65,7 @@ pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
-pub use refusal::{Askers, Because, Refusal, Tell, Told};
+pub use refusal::{Askers, Because, ExplainedRefusal, Refusal, Tell};
 pub use repair::repair;
 pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,

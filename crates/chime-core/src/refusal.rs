@@ -50,7 +50,7 @@ pub enum Tell {
 
 /// Refusal that was explained in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct ExplainedRefusal {
     pub at: Timestamp,
     /// Announced time at which asking again makes sense.
     pub until: Timestamp,

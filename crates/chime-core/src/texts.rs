@@ -123,14 +123,14 @@ rows! {
 
 impl Texts {
     /// Formats a date like `5 Jan`. The month is counted from 0.
-    pub fn day_of(&self, (day, month): (u32, u32)) -> String {
+    pub fn day_of(&self, day: u32, month: u32) -> String {
         let name = self.months.get(month as usize).map(String::as_str).unwrap_or_default();
         filled(&self.date, &[("day", &day.to_string()), ("month", name)])
     }
 
     /// Formats a date like `5 Jan 2026`. The month is counted from 0.
-    pub fn date_of(&self, (day, month, year): (u32, u32, i32)) -> String {
-        format!("{} {year}", self.day_of((day, month)))
+    pub fn date_of(&self, day: u32, month: u32, year: i32) -> String {
+        format!("{} {year}", self.day_of(day, month))
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_language_without_a_file_is_english() {
         assert_eq!(texts("a language that nobody speaks").code, "eng");
-        assert_eq!([texts("deu"), texts("spa")].map(|it| it.day_of((5, 0))), ["5. Jan.", "5 ene"]);
+        assert_eq!([texts("deu"), texts("spa")].map(|it| it.day_of(5, 0)), ["5. Jan.", "5 ene"]);
         assert_eq!(filled(&texts("deu").forgotten_many, &[("n", "3"), ("more", "")]), "Gelöscht: 3 Nachrichten.");
     }
 }

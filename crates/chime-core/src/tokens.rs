@@ -34,7 +34,7 @@ pub fn estimate_tokens(text: &str) -> usize {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum CharClass {
     Space,
     Letters,
     Digits,
@@ -45,40 +45,40 @@ enum Piece {
 
 fn cost_of_pieces(text: &str) -> usize {
     let mut total = 0;
-    let mut before = Piece::Space;
+    let mut before = CharClass::Space;
     let mut digits = 0;
     for c in text.chars() {
         let piece = piece_of(c);
-        digits = if piece == Piece::Digits { digits + 1 } else { 0 };
+        digits = if piece == CharClass::Digits { digits + 1 } else { 0 };
         total += match piece {
-            Piece::Space => 0,
-            Piece::Letters if before == Piece::Letters => 0,
-            Piece::Letters => cost::WORD,
-            Piece::Digits if digits % DIGITS_PER_TOKEN == 1 => cost::DIGITS,
-            Piece::Digits => 0,
-            Piece::Sign => cost::SIGN,
-            Piece::Ideograph => cost::IDEOGRAPH,
-            Piece::Emoji => cost::EMOJI,
+            CharClass::Space => 0,
+            CharClass::Letters if before == CharClass::Letters => 0,
+            CharClass::Letters => cost::WORD,
+            CharClass::Digits if digits % DIGITS_PER_TOKEN == 1 => cost::DIGITS,
+            CharClass::Digits => 0,
+            CharClass::Sign => cost::SIGN,
+            CharClass::Ideograph => cost::IDEOGRAPH,
+            CharClass::Emoji => cost::EMOJI,
         };
         before = piece;
     }
     total
 }
 
-fn piece_of(c: char) -> Piece {
+fn piece_of(c: char) -> CharClass {
     match c {
-        _ if c.is_whitespace() => Piece::Space,
-        _ if c.is_ascii_digit() => Piece::Digits,
+        _ if c.is_whitespace() => CharClass::Space,
+        _ if c.is_ascii_digit() => CharClass::Digits,
         // Kana, CJK and Hangul, including the supplementary planes.
         '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' => {
-            Piece::Ideograph
+            CharClass::Ideograph
         }
-        '\u{20000}'..='\u{3FFFF}' => Piece::Ideograph,
+        '\u{20000}'..='\u{3FFFF}' => CharClass::Ideograph,
         // Joiner, variation selectors, dingbats and pictographs.
-        '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{2600}'..='\u{27BF}' | '\u{1F000}'..='\u{1FAFF}' => Piece::Emoji,
-        '\u{E0000}'..='\u{E007F}' => Piece::Emoji,
-        _ if c.is_alphanumeric() => Piece::Letters,
-        _ => Piece::Sign,
+        '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{2600}'..='\u{27BF}' | '\u{1F000}'..='\u{1FAFF}' => CharClass::Emoji,
+        '\u{E0000}'..='\u{E007F}' => CharClass::Emoji,
+        _ if c.is_alphanumeric() => CharClass::Letters,
+        _ => CharClass::Sign,
     }
 }
 

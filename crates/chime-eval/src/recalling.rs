@@ -13,8 +13,11 @@ use chime_memory::recall::{RecallRequest, Recaller, VectorKeeper, VectorSource};
 use chime_runtime::clock::Clock;
 use chime_store::search::Merging;
 use chime_store::tags::NewTag;
-use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
-use chime_store::{Priority, Store, Writer, chats, messages, sessions, spaces, summaries, summary_vectors, tags};
+use chime_store::vector_index::{self, Nearest};
+use chime_store::vector_tables::{MESSAGES, SUMMARIES};
+use chime_store::{
+    Priority, Store, Writer, chats, embedding_spaces, messages, sessions, summaries, summary_vectors, tags,
+};
 
 /// Messages per session.
 pub const OF_A_SESSION: u32 = 10;
@@ -195,7 +198,7 @@ impl Bench {
         let vector = pack(&self.embedder.embed(&asked.text)).unwrap_or_default();
         let clock = self.clock.clone();
         let find = move |conn: &chime_store::Reader| {
-            let Some(space) = spaces::active(conn)? else { return Ok((0.0, 0.0, 0.0)) };
+            let Some(space) = embedding_spaces::active(conn)? else { return Ok((0.0, 0.0, 0.0)) };
             let wanted = Nearest { chat: asked.chat, newest: asked.before, vector: &vector, limit: 40 };
             let watch = clock.stopwatch();
             let mut index = vector_index::by_index(conn, &space, SUMMARIES, &wanted)?;

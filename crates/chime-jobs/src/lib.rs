@@ -4,7 +4,11 @@
 //! that keep failing; the caller passes in the function that does the work. Start at [`worker::Pool`]; `policy.rs`
 //! holds the decisions.
 
+mod outcome;
 mod policy;
 pub mod worker;
 
-pub use policy::{Running, Startable, Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
+pub use outcome::JobOutcome;
+pub use policy::{
+    RetryDecision, RunningJobs, Startable, after_failure, by_clock_of, most_per_lane, next_run, startable,
+};

@@ -13,7 +13,7 @@ const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 
 /// Jobs in progress. Claims are only in memory, because a single daemon uses the database.
 #[derive(Debug, Default)]
-pub struct Running {
+pub struct RunningJobs {
     ids: HashSet<JobId>,
     newest: Option<JobId>,
     lanes: HashMap<(JobKind, i64), usize>,
@@ -43,7 +43,7 @@ pub struct Startable {
     pub look_at: Option<Timestamp>,
 }
 
-impl Running {
+impl RunningJobs {
     pub fn start(&mut self, job: &Job, now: Timestamp) {
         let kind = job.kind();
         self.ids.insert(job.id);
@@ -112,7 +112,7 @@ pub fn most_per_lane() -> usize {
 
 /// Claims, in order, the due jobs that have a free place. Starts of background jobs are spaced, and none starts while
 /// an answering job waits for a place.
-pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Startable {
+pub fn startable(due: Vec<Job>, running: &mut RunningJobs, now: Timestamp) -> Startable {
     let (answering, background): (Vec<Job>, Vec<Job>) = due
         .into_iter()
         .filter(|job| !running.is_running(job.id))
@@ -146,24 +146,24 @@ pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Starta
 
 /// Next step for a job whose attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RetryDecision {
     RetryAt(Timestamp),
     Park,
 }
 
 /// Decides about a failed attempt. `random` spreads retries over the second half of the pause.
-pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> Verdict {
+pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> RetryDecision {
     let policy = job.kind().policy();
     if policy.is_periodic {
-        return Verdict::RetryAt(next_run(job.kind(), began, now));
+        return RetryDecision::RetryAt(next_run(job.kind(), began, now));
     }
     if job.attempts + 1 >= policy.attempts {
-        return Verdict::Park;
+        return RetryDecision::Park;
     }
     let (first, longest) = policy.pauses;
     let pause = first.saturating_mul(1 << job.attempts.min(16)).min(longest);
     let spread = Duration::from_millis(random % (pause.as_millis() as u64 / 2).max(1));
-    Verdict::RetryAt(now.plus(pause / 2 + spread))
+    RetryDecision::RetryAt(now.plus(pause / 2 + spread))
 }
 
 /// Returns the next run of periodic work that began at `began` and has ended.
@@ -198,7 +198,7 @@ mod tests {
         with_payload(id, JobPayload::Retention {})
     }
 
-    fn start(due: &[Job], running: &mut Running) -> Vec<i64> {
+    fn start(due: &[Job], running: &mut RunningJobs) -> Vec<i64> {
         startable(due.to_vec(), running, NOW).jobs.iter().map(|job| job.id.0).collect()
     }
 
@@ -215,7 +215,7 @@ mod tests {
     fn a_crowded_lane_leaves_places_for_the_others() {
         let places = JobKind::Answer.policy().per_lane as i64;
         let due: Vec<Job> = (1..=places + 1).map(|id| answer(id, 7)).chain([answer(90, 8)]).collect();
-        let mut running = Running::default();
+        let mut running = RunningJobs::default();
         let started = start(&due, &mut running);
         assert_eq!(started, (1..=places).chain([90]).collect::<Vec<_>>());
         assert!(running.is_crowded());
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_job_is_news_once_and_an_older_one_never() {
-        let mut running = Running::default();
+        let mut running = RunningJobs::default();
         let (older, newer) = (answer(1, 7), answer(2, 7));
         assert!(running.is_news(&older) && running.is_news(&newer));
         running.start(&newer, NOW);
@@ -241,12 +241,12 @@ mod tests {
         let places = JobKind::Answer.policy().per_lane as i64;
         let send = JobPayload::Send { reply: "answer:7:1".to_owned(), chat: ChatId(7), made_by: None };
         let due: Vec<Job> = (1..=places).map(|id| answer(id, 7)).chain([with_payload(90, send)]).collect();
-        assert_eq!(start(&due, &mut Running::default()).last(), Some(&90));
+        assert_eq!(start(&due, &mut RunningJobs::default()).last(), Some(&90));
     }
 
     #[test]
     fn background_work_starts_one_at_a_time_and_not_too_fast() {
-        let mut running = Running::default();
+        let mut running = RunningJobs::default();
         let due = [retention(1), retention(2)];
         let first = startable(due.to_vec(), &mut running, NOW);
         assert_eq!(first.jobs, [retention(1)]);
@@ -264,7 +264,7 @@ mod tests {
             with_payload(id.into(), JobPayload::Summary { chat: ChatId(i64::from(id)), session })
         };
         let recaps = with_payload(3, JobPayload::Recaps {});
-        let mut running = Running::default();
+        let mut running = RunningJobs::default();
         assert_eq!(start(&[summary(1), summary(2), recaps.clone()], &mut running), [1, 3]);
         running.end(&summary(1));
         running.end(&recaps);
@@ -278,7 +278,7 @@ mod tests {
         let places = JobKind::Answer.policy().per_lane as i64;
         let waiting: Vec<Job> = (1..=places + 1).map(|id| answer(id, 7)).collect();
         let due: Vec<Job> = [retention(90)].into_iter().chain(waiting.clone()).collect();
-        let mut running = Running::default();
+        let mut running = RunningJobs::default();
         assert!(!start(&due, &mut running).contains(&90));
         running.end(&waiting[0]);
         assert!(!start(&due, &mut running).contains(&90), "a place is for the first, not for the second");
@@ -294,7 +294,7 @@ mod tests {
             let mut last = Duration::ZERO;
             for attempts in 0..job.kind().policy().attempts - 1 {
                 job.attempts = attempts;
-                let Verdict::RetryAt(at) = after_failure(&job, NOW, NOW, 0) else {
+                let RetryDecision::RetryAt(at) = after_failure(&job, NOW, NOW, 0) else {
                     panic!("attempt {attempts} was the last");
                 };
                 let (pause, longest) = (at.since(NOW), job.kind().policy().pauses.1);
@@ -302,7 +302,7 @@ mod tests {
                 last = pause;
             }
             job.attempts += 1;
-            assert_eq!(after_failure(&job, NOW, NOW, 0), Verdict::Park);
+            assert_eq!(after_failure(&job, NOW, NOW, 0), RetryDecision::Park);
         }
     }
 
@@ -310,7 +310,7 @@ mod tests {
     fn periodic_work_comes_again_whatever_happens() {
         let job = Job { attempts: 99, ..retention(1) };
         let hour = Duration::from_secs(3600);
-        assert_eq!(after_failure(&job, NOW, NOW.plus(hour / 2), 0), Verdict::RetryAt(NOW.plus(hour)));
+        assert_eq!(after_failure(&job, NOW, NOW.plus(hour / 2), 0), RetryDecision::RetryAt(NOW.plus(hour)));
         assert_eq!(next_run(job.kind(), NOW, NOW.plus(hour * 2)), NOW.plus(hour * 2));
     }
 }

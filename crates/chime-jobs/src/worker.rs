@@ -1,8 +1,7 @@
 //! Worker pool that runs due jobs.
 
-mod crew;
+mod tasks;
 
-use std::fmt::Display;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,8 +11,8 @@ use tokio::task::{Id, JoinError};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::worker::crew::Crew;
-use crate::{Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
+use crate::worker::tasks::JobTasks;
+use crate::{JobOutcome, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable};
 use chime_core::{Class, Job, JobId, Marked, Schedule, Timestamp};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
@@ -71,37 +70,6 @@ impl Wake {
     }
 }
 
-/// Result of one attempt at a job.
-#[derive(Debug)]
-pub enum Outcome {
-    /// Finished in the transaction that stored its result.
-    Finished,
-    /// Ended until the next periodic run.
-    UntilNextRun,
-    /// Waits until a known time; the attempt is not counted.
-    WaitUntil(Timestamp),
-    /// Failed; the job itself decided when to retry. The text holds no message content.
-    RetryAt(Timestamp, String),
-    /// Transient failure, such as a full disk or a lost network: retried for as long as it lasts.
-    Hindered(String),
-    /// Failed; retried up to a limit. The text holds no message content.
-    Failed(String),
-    /// Damaged database file: the pool stops.
-    Unusable(StoreError),
-}
-
-impl Outcome {
-    /// Classifies a store error that occurred while `doing`.
-    pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
-        let told = format!("{doing}: {error}");
-        match error {
-            error if error.is_damage() => Self::Unusable(error.same_class()),
-            error if error.is_passing() => Self::Hindered(told),
-            _ => Self::Failed(told),
-        }
-    }
-}
-
 pub struct Pool {
     pub store: Store,
     pub clock: Clock,
@@ -121,25 +89,25 @@ impl Pool {
     pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
-        let mut crew = Crew { started_at: Some(self.clock.now()), ..Crew::default() };
+        let mut tasks = JobTasks { started_at: Some(self.clock.now()), ..JobTasks::default() };
         let mut look_at = self.clock.now();
         let mut watch = self.clock.watch_set_back();
         while !stop.is_cancelled() {
             if let Some(by) = watch.look(&self.clock) {
-                self.follow_clock(&mut crew, by).await?;
+                self.follow_clock(&mut tasks, by).await?;
                 look_at = self.clock.now();
             }
             // Registered before the hints are taken, so that a hint in between wakes the pool again.
             let woken = self.wake.0.notify.notified();
             let hints = self.wake.take();
             self.make_due(&hints.jobs).await?;
-            let is_clear = self.start_offered(&mut crew, hints.jobs, &handle);
+            let is_clear = self.start_offered(&mut tasks, hints.jobs, &handle);
             if hints.look || !is_clear || look_at <= self.clock.now() {
-                look_at = self.start_due(&mut crew, &handle).await?;
+                look_at = self.start_due(&mut tasks, &handle).await?;
             }
-            let mark_at = self.mark_long_running(&mut crew).await?;
+            let mark_at = self.mark_long_running(&mut tasks).await?;
             if watch.has_noticed(&self.clock) {
                 // The times computed so far use the old clock and would be too late.
                 continue;
@@ -149,20 +117,20 @@ impl Pool {
                 () = stop.cancelled() => break,
                 () = woken => {}
                 () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
-                Some(ended) = crew.tasks.join_next_with_id() => {
-                    if self.settle(&mut crew, ended).await? == Look::Now {
+                Some(ended) = tasks.handles.join_next_with_id() => {
+                    if self.settle(&mut tasks, ended).await? == NextRead::Now {
                         look_at = self.clock.now();
                     }
                 }
             }
         }
-        self.drain(crew).await
+        self.drain(tasks).await
     }
 
     /// Moves all due times back with the system clock, so that no job waits longer than intended.
-    async fn follow_clock(&self, crew: &mut Crew, by: Duration) -> Result<(), StoreError> {
+    async fn follow_clock(&self, tasks: &mut JobTasks, by: Duration) -> Result<(), StoreError> {
         tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
-        crew.set_back(by);
+        tasks.set_back(by);
         let now = self.clock.now();
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
     }
@@ -180,26 +148,26 @@ impl Pool {
 
     /// Starts offered jobs. Returns `false` if the table must be read for the rest: a job may have been started before,
     /// is background work, or has no free place.
-    fn start_offered<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H) -> bool
+    fn start_offered<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> bool
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
         let offered = jobs.len();
         // Only the table shows whether background work may start.
-        let may_start = |job: &Job| crew.running.is_news(job) && job.kind().policy().class == Class::Answering;
+        let may_start = |job: &Job| tasks.running.is_news(job) && job.kind().policy().class == Class::Answering;
         let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
-        let started = startable(news, &mut crew.running, self.clock.now()).jobs;
+        let started = startable(news, &mut tasks.running, self.clock.now()).jobs;
         let is_clear = started.len() == offered;
-        self.start(crew, started, handle);
+        self.start(tasks, started, handle);
         is_clear
     }
 
     /// Starts due jobs that have a free place. Returns the latest time for the next read of the table.
-    async fn start_due<H, F>(&self, crew: &mut Crew, handle: &H) -> Result<Timestamp, StoreError>
+    async fn start_due<H, F>(&self, tasks: &mut JobTasks, handle: &H) -> Result<Timestamp, StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
         let now = self.clock.now();
         let per_lane = most_per_lane();
@@ -214,46 +182,46 @@ impl Pool {
             }
             looked => looked?,
         };
-        let chosen = startable(due, &mut crew.running, now);
-        let suspects = chosen.jobs.iter().filter(|job| crew.is_suspect(job)).map(|job| job.id).collect();
+        let chosen = startable(due, &mut tasks.running, now);
+        let suspects = chosen.jobs.iter().filter(|job| tasks.is_suspect(job)).map(|job| job.id).collect();
         self.mark(suspects).await?;
-        self.start(crew, chosen.jobs, handle);
+        self.start(tasks, chosen.jobs, handle);
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
     /// Starts jobs that have already claimed their places.
-    fn start<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H)
+    fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H)
     where
         H: Fn(Job) -> F,
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = JobOutcome> + Send + 'static,
     {
         let now = self.clock.now();
         for job in jobs {
             let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind().as_str());
-            let task = crew.tasks.spawn(handle(job.clone()).instrument(span));
-            match (crew.is_suspect(&job), job.kind().policy().marked) {
+            let task = tasks.handles.spawn(handle(job.clone()).instrument(span));
+            match (tasks.is_suspect(&job), job.kind().policy().marked) {
                 (true, _) => {}
-                (false, Marked::AtOnce) => crew.unmarked.push_front((now, job.id)),
-                (false, Marked::Later) => crew.unmarked.push_back((now.plus(MARK_AFTER), job.id)),
+                (false, Marked::AtOnce) => tasks.unmarked.push_front((now, job.id)),
+                (false, Marked::Later) => tasks.unmarked.push_back((now.plus(MARK_AFTER), job.id)),
             }
-            crew.jobs.insert(task.id(), (job, now));
+            tasks.jobs.insert(task.id(), (job, now));
         }
     }
 
     /// Marks jobs that have run for [`MARK_AFTER`]. Returns when the next mark may be due.
-    async fn mark_long_running(&self, crew: &mut Crew) -> Result<Option<Timestamp>, StoreError> {
+    async fn mark_long_running(&self, tasks: &mut JobTasks) -> Result<Option<Timestamp>, StoreError> {
         let now = self.clock.now();
         let mut ids = Vec::new();
-        while let Some((at, id)) = crew.unmarked.front().copied() {
-            let is_running = crew.running.is_running(id);
+        while let Some((at, id)) = tasks.unmarked.front().copied() {
+            let is_running = tasks.running.is_running(id);
             if at > now && is_running {
                 break;
             }
-            crew.unmarked.pop_front();
+            tasks.unmarked.pop_front();
             ids.extend(is_running.then_some(id));
         }
         self.mark(ids).await?;
-        Ok(crew.unmarked.front().map(|(at, _)| *at))
+        Ok(tasks.unmarked.front().map(|(at, _)| *at))
     }
 
     /// Marks jobs as started. A transient write error is only logged: the mark matters only if one of these jobs
@@ -272,17 +240,21 @@ impl Pool {
     }
 
     /// Stores the outcome of a job and decides when to read the table again.
-    async fn settle(&self, crew: &mut Crew, ended: Result<(Id, Outcome), JoinError>) -> Result<Look, StoreError> {
+    async fn settle(
+        &self,
+        tasks: &mut JobTasks,
+        ended: Result<(Id, JobOutcome), JoinError>,
+    ) -> Result<NextRead, StoreError> {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
-            Err(error) => (error.id(), Outcome::Failed("panicked".to_owned())),
+            Err(error) => (error.id(), JobOutcome::Failed("panicked".to_owned())),
         };
-        let Some((job, began)) = crew.jobs.remove(&id) else { return Ok(Look::Later) };
-        let is_over = matches!(outcome, Outcome::Finished) && !crew.running.is_crowded();
+        let Some((job, began)) = tasks.jobs.remove(&id) else { return Ok(NextRead::Later) };
+        let is_over = matches!(outcome, JobOutcome::Finished) && !tasks.running.is_crowded();
         let ms = u64::try_from(self.clock.now().since(began).as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(r#type = job.kind().as_str(), ms, "job.ended");
         let written = self.write_outcome(&job, began, outcome).await;
-        crew.running.end(&job);
+        tasks.running.end(&job);
         match written {
             // The row is unchanged, so the job is retried and nothing is lost.
             Err(error) if error.is_passing() => {
@@ -291,63 +263,63 @@ impl Pool {
             }
             other => other?,
         }
-        Ok(if is_over { Look::Later } else { Look::Now })
+        Ok(if is_over { NextRead::Later } else { NextRead::Now })
     }
 
-    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: Outcome) -> Result<(), StoreError> {
+    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: JobOutcome) -> Result<(), StoreError> {
         let now = self.clock.now();
         let id = job.id;
         match outcome {
-            Outcome::Finished => Ok(()),
-            Outcome::Unusable(error) => Err(error),
-            Outcome::UntilNextRun => {
+            JobOutcome::Finished => Ok(()),
+            JobOutcome::Unusable(error) => Err(error),
+            JobOutcome::UntilNextRun => {
                 let at = by_clock_of(now, next_run(job.kind(), began, now), began);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::WaitUntil(at) => {
+            JobOutcome::WaitUntil(at) => {
                 let at = by_clock_of(now, at, began);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::Hindered(error) => {
+            JobOutcome::Hindered(error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} cannot be done yet and waits");
                 let at = now.plus(UNTIL_HINDRANCE_PASSES);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::RetryAt(at, error) => {
+            JobOutcome::RetryAt(at, error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
                 let at = by_clock_of(now, at, began);
                 self.store.write(Priority::Answering, move |tx| jobs::retry(tx, id, at, &error)).await
             }
-            Outcome::Failed(error) => {
+            JobOutcome::Failed(error) => {
                 let random = now.millis().unsigned_abs().wrapping_mul(id.0.unsigned_abs() | 1);
                 let verdict = after_failure(job, began, now, random);
                 tracing::warn!(
                     job.id = id.0, job.kind = job.kind().as_str(), job.attempts = job.attempts + 1, %error,
-                    "job {id} failed: {}", if verdict == Verdict::Park { "parked" } else { "will be tried again" },
+                    "job {id} failed: {}", if verdict == RetryDecision::Park { "parked" } else { "will be tried again" },
                 );
                 self.store
                     .write(Priority::Answering, move |tx| match verdict {
-                        Verdict::RetryAt(at) => jobs::retry(tx, id, at, &error),
-                        Verdict::Park => jobs::park(tx, id, &error),
+                        RetryDecision::RetryAt(at) => jobs::retry(tx, id, at, &error),
+                        RetryDecision::Park => jobs::park(tx, id, &error),
                     })
                     .await
             }
         }
     }
 
-    async fn drain(&self, mut crew: Crew) -> Result<(), StoreError> {
+    async fn drain(&self, mut tasks: JobTasks) -> Result<(), StoreError> {
         let until = self.clock.now().plus(DRAIN);
-        while !crew.tasks.is_empty() {
+        while !tasks.handles.is_empty() {
             tokio::select! {
                 () = self.clock.sleep_until(until) => break,
-                Some(ended) = crew.tasks.join_next_with_id() => { self.settle(&mut crew, ended).await?; }
+                Some(ended) = tasks.handles.join_next_with_id() => { self.settle(&mut tasks, ended).await?; }
             }
         }
-        if !crew.tasks.is_empty() {
-            tracing::info!(jobs.left = crew.tasks.len(), "{} jobs stay for the next start", crew.tasks.len());
+        if !tasks.handles.is_empty() {
+            tracing::info!(jobs.left = tasks.handles.len(), "{} jobs stay for the next start", tasks.handles.len());
         }
-        crew.tasks.shutdown().await;
-        let cut_short: Vec<JobId> = crew.jobs.values().map(|(job, _)| job.id).collect();
+        tasks.handles.shutdown().await;
+        let cut_short: Vec<JobId> = tasks.jobs.values().map(|(job, _)| job.id).collect();
         if cut_short.is_empty() {
             return Ok(());
         }
@@ -375,7 +347,7 @@ where
 
 /// Time of the next read of the table after a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum NextRead {
     Now,
     Later,
 }

@@ -20,12 +20,13 @@ use std::time::Duration;
 
 use crate::extract::Ranking;
 use crate::jobs::mini::Made;
-use chime_access::gateway::{AskError, Purpose};
+use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::config::MemoryConfig;
 use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
 use chime_core::{ChatId, ChatKey, Conversation, Job, Seq, SessionId, Zone};
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::Wake;
 use chime_llm::{Embeddings, LlmError};
 use chime_runtime::clock::Clock;
 use chime_store::{Store, StoreError};
@@ -90,44 +91,44 @@ impl Memory {
     }
 
     /// Runs the periodic `sessions` job.
-    pub async fn divide(&self) -> Outcome {
+    pub async fn divide(&self) -> JobOutcome {
         match self.divide_noted().await {
-            Ok(()) => Outcome::UntilNextRun,
-            Err(error) => Outcome::of_store(&error, "dividing conversations into sessions"),
+            Ok(()) => JobOutcome::UntilNextRun,
+            Err(error) => JobOutcome::of_store(&error, "dividing conversations into sessions"),
         }
     }
 
     /// Runs the periodic `memory_upkeep` job.
-    pub async fn keep_up(&self) -> Outcome {
+    pub async fn keep_up(&self) -> JobOutcome {
         match self.see_to_the_rest().await {
-            Ok(()) => Outcome::UntilNextRun,
-            Err(error) => Outcome::of_store(&error, "seeing to what memory lacks"),
+            Ok(()) => JobOutcome::UntilNextRun,
+            Err(error) => JobOutcome::of_store(&error, "seeing to what memory lacks"),
         }
     }
 
-    pub async fn summarize(&self, job: &Job, session: SessionId) -> Outcome {
+    pub async fn summarize(&self, job: &Job, session: SessionId) -> JobOutcome {
         self.outcome(job, self.make_mini(job, session).await)
     }
 
-    pub async fn tag(&self, job: &Job, session: SessionId) -> Outcome {
+    pub async fn tag(&self, job: &Job, session: SessionId) -> JobOutcome {
         self.outcome(job, self.make_tags(job, session).await)
     }
 
     /// Runs a `summary_vector` job.
-    pub async fn embed(&self, job: &Job, session: SessionId) -> Outcome {
+    pub async fn embed(&self, job: &Job, session: SessionId) -> JobOutcome {
         self.outcome(job, self.make_vector(job, session).await)
     }
 
-    pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
+    pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> JobOutcome {
         self.outcome(job, self.make_recent(job, chat, key).await)
     }
 
     /// Runs a `strand` job, which summarizes the oldest part of a thread.
-    pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> Outcome {
+    pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobOutcome {
         self.outcome(job, self.extend_strand(job, conversation, oldest).await)
     }
 
-    pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
+    pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> JobOutcome {
         self.outcome(job, self.fold(job, chat, key).await)
     }
 }
@@ -167,20 +168,20 @@ impl Memory {
         }
     }
 
-    fn outcome(&self, job: &Job, done: Result<Outcome, StepError>) -> Outcome {
+    fn outcome(&self, job: &Job, done: Result<JobOutcome, StepError>) -> JobOutcome {
         match done {
             Ok(outcome) => outcome,
-            Err(StepError::Store(error)) => Outcome::of_store(&error, job),
+            Err(StepError::Store(error)) => JobOutcome::of_store(&error, job),
             Err(StepError::Later(pause, why)) => {
                 tracing::info!(job.id = job.id.0, why, "job {} waits for the model", job.id);
-                Outcome::WaitUntil(self.clock.now().plus(pause))
+                JobOutcome::WaitUntil(self.clock.now().plus(pause))
             }
-            Err(error) => Outcome::Failed(format!("{job}: {error}")),
+            Err(error) => JobOutcome::Failed(format!("{job}: {error}")),
         }
     }
 
     fn summary_model(&self) -> String {
-        self.model.gateway.model_name(Purpose::Summary).to_owned()
+        self.model.gateway.model_name(ModelPurpose::Summary).to_owned()
     }
 }
 

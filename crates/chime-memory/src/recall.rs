@@ -27,10 +27,11 @@ use chime_relevance::retrieval::{
     Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
     by_words, rank, stretches,
 };
-use chime_store::spaces::Space;
 use chime_store::vector_codes::VectorCodes;
-use chime_store::vector_index::{self, MESSAGES, Nearest};
-use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
+use chime_store::vector_index::{self, Nearest};
+use chime_store::vector_tables::MESSAGES;
+use chime_store::vector_tables::Space;
+use chime_store::{Reader, StoreError, chats, embedding_spaces, messages, postings, vectors};
 
 /// Minimum share of the question that a message and its context must cover. Of the values compared by
 /// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
@@ -149,7 +150,7 @@ impl Recaller {
     ) -> chime_store::Result<Vec<Stretch>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
-        let space = spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
+        let space = embedding_spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
         let kept = Kept { conn, conversation, space, codes: Some(&self.codes) };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
@@ -176,7 +177,7 @@ impl Recaller {
         if question.words.is_empty() && !question.asks_talk {
             return Ok(None);
         }
-        let space = spaces::active(conn)?;
+        let space = embedding_spaces::active(conn)?;
         let vector = match &space {
             Some(space) => self.vector_in(conn, space, &question, request)?,
             None => Vec::new(),
@@ -270,12 +271,12 @@ impl Archive for Kept<'_> {
         let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
         // If another question holds the codes, uses the index.
         let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
-        let found = vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())?;
+        let found = vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())?;
         Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())
     }
 
     fn between(&self, range: (Seq, Seq)) -> chime_store::Result<Vec<StoredMessage>> {
-        messages::between(self.conn, self.conversation, range)
+        messages::between(self.conn, self.conversation, range.0, range.1)
     }
 }
 

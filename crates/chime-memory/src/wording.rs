@@ -100,7 +100,8 @@ fn section(
 
 /// Formats a date, such as `5 Jan 2026`.
 fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
-    texts.date_of(zone.day(at))
+    let (day, month, year) = zone.day(at);
+    texts.date_of(day, month, year)
 }
 
 /// Formats a time: `14:02` on the same day as `now`, else `2 Jan 14:02`, with the year if it is ambiguous.
@@ -118,7 +119,7 @@ pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Op
         return None;
     }
     let (day, month, _) = zone.day(at);
-    Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of((day, month)) })
+    Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of(day, month) })
 }
 
 /// Escapes Markdown.

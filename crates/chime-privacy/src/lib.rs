@@ -1,10 +1,11 @@
 //! Privacy: consent, retention, redaction, and the requests to forget or export.
 //!
-//! Start with [`strip`] for incoming updates, [`Request`] for `/forget`, [`worker::Keeper`] for expired data.
+//! Start with [`strip`] for incoming updates, [`ForgetRequest`] for `/forget`, [`worker::RetentionWorker`] for expired data.
 //! `chime_store::forget` does the deleting.
 
-mod joined;
+mod facts;
 mod leftover;
+mod notice;
 mod redact;
 mod repeats;
 mod request;
@@ -14,11 +15,14 @@ mod traces;
 pub mod wording;
 pub mod worker;
 
-pub use joined::{News, joined, joined_in_private, language_of_app};
+pub use facts::PrivacyFacts;
 pub use leftover::leftover;
+pub use notice::{NoticeKind, group_notice, language_of_app, private_notice};
 pub use redact::{Masks, redact};
 pub use repeats::repeats;
-pub use request::{Asker, ExportRequest, Refusal, Request, Standing, Target, Verdict, decide, decide_export};
+pub use request::{
+    Asker, ChatRole, ExportRequest, ForgetRequest, ForgetTarget, RequestDecision, RequestRefusal, decide, decide_export,
+};
 pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};
 pub use strip::{Keep, Stripped, Withheld, strip, strip_message};
 pub use traces::{Traces, traces};

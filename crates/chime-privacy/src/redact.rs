@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 /// Kind of redacted data, with the label that replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum SensitiveData {
     Secret,
     Wallet,
     Email,
@@ -15,7 +15,7 @@ enum What {
     Phone,
 }
 
-impl What {
+impl SensitiveData {
     fn label(self) -> &'static str {
         match self {
             Self::Secret => "[secret]",
@@ -29,65 +29,73 @@ impl What {
 }
 
 /// Second test on a match, for patterns that also match harmless text.
-type Check = fn(&str) -> bool;
+type MatchTest = fn(&str) -> bool;
 
 /// Pattern of one kind of personal data, with its second test.
-struct Rule {
-    what: What,
+struct RedactionRule {
+    what: SensitiveData,
     pattern: Regex,
-    holds: Check,
+    holds: MatchTest,
 }
 
 /// Rules with ASCII word boundaries, so that a letter of another script also ends a match, as in
 /// `邮箱ana@example.org发`. A Unicode `\b` finds no boundary there, and makes `regex` many times slower on such text.
-static RULES: LazyLock<Vec<Rule>> =
+static RULES: LazyLock<Vec<RedactionRule>> =
     LazyLock::new(|| rules(|rule| rule.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")));
 /// Rules that also match digits of other scripts.
-static RULES_OF_ALL_DIGITS: LazyLock<Vec<Rule>> = LazyLock::new(|| rules(str::to_owned));
+static RULES_OF_ALL_DIGITS: LazyLock<Vec<RedactionRule>> = LazyLock::new(|| rules(str::to_owned));
 
 /// Returns the rules that apply to `text`.
-fn rules_for(text: &str) -> impl Iterator<Item = &'static Rule> {
+fn rules_for(text: &str) -> impl Iterator<Item = &'static RedactionRule> {
     let has_other_digits = text.chars().any(|c| c.is_numeric() && !c.is_ascii());
     RULES.iter().chain(has_other_digits.then(|| RULES_OF_ALL_DIGITS.iter()).into_iter().flatten())
 }
 
 /// Builds the rules in the order of application: the longest and most certain patterns first.
-fn rules(adapted: impl Fn(&str) -> String) -> Vec<Rule> {
-    let all: &[(What, &str, Check)] = &[
-        (What::Secret, r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)", always),
-        // JSON Web Tokens.
-        (What::Secret, r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", always),
-        // Tokens of Telegram bots.
-        (What::Secret, r"\b\d{6,12}:[A-Za-z0-9_-]{30,}", always),
-        (What::Secret, r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}", always),
+fn rules(adapted: impl Fn(&str) -> String) -> Vec<RedactionRule> {
+    let all: &[(SensitiveData, &str, MatchTest)] = &[
         (
-            What::Secret,
+            SensitiveData::Secret,
+            r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+            always,
+        ),
+        // JSON Web Tokens.
+        (SensitiveData::Secret, r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", always),
+        // Tokens of Telegram bots.
+        (SensitiveData::Secret, r"\b\d{6,12}:[A-Za-z0-9_-]{30,}", always),
+        (SensitiveData::Secret, r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}", always),
+        (
+            SensitiveData::Secret,
             r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})",
             always,
         ),
-        (What::Secret, r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,})", always),
-        (What::Secret, r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", always),
-        (What::Secret, r"\bAIza[A-Za-z0-9_-]{30,}", always),
-        (What::Secret, r"(?i)\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*", always),
-        (What::Email, r"(?i)\b[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b", always),
-        (What::Iban, r"(?i)\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?\b", is_iban),
-        (What::Wallet, r"\b0x[0-9a-fA-F]{40}\b", always),
-        (What::Wallet, r"\b(?:bc1|tb1|ltc1)[02-9ac-hj-np-z]{25,87}\b", always),
-        (What::Wallet, r"\bT[1-9A-HJ-NP-Za-km-z]{33}\b", is_mixed),
-        (What::Wallet, r"\b[13][1-9A-HJ-NP-Za-km-z]{25,34}\b", is_mixed),
-        (What::Wallet, r"\b(?:EQ|UQ)[A-Za-z0-9_-]{46}", always),
+        (
+            SensitiveData::Secret,
+            r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,})",
+            always,
+        ),
+        (SensitiveData::Secret, r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", always),
+        (SensitiveData::Secret, r"\bAIza[A-Za-z0-9_-]{30,}", always),
+        (SensitiveData::Secret, r"(?i)\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*", always),
+        (SensitiveData::Email, r"(?i)\b[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b", always),
+        (SensitiveData::Iban, r"(?i)\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?\b", is_iban),
+        (SensitiveData::Wallet, r"\b0x[0-9a-fA-F]{40}\b", always),
+        (SensitiveData::Wallet, r"\b(?:bc1|tb1|ltc1)[02-9ac-hj-np-z]{25,87}\b", always),
+        (SensitiveData::Wallet, r"\bT[1-9A-HJ-NP-Za-km-z]{33}\b", is_mixed),
+        (SensitiveData::Wallet, r"\b[13][1-9A-HJ-NP-Za-km-z]{25,34}\b", is_mixed),
+        (SensitiveData::Wallet, r"\b(?:EQ|UQ)[A-Za-z0-9_-]{46}", always),
         // A long mix of upper case, lower case and digits is probably a key.
-        (What::Secret, r"\b[A-Za-z0-9_-]{32,}\b", is_random),
-        (What::Card, r"\b\d(?:[ -]?\d){12,18}\b", is_card),
-        (What::Phone, r"(?:\+|\b00)\d(?:[ ()./-]{0,2}\d){7,14}\b", always),
-        (What::Phone, r"(?:\(\d{2,5}\)|\b0\d{1,4}|\b8)[ /-]{0,2}\d(?:[ ./-]?\d){5,10}\b", is_phone),
-        (What::Phone, r"\b\d{3}[ .-]\d{3}[ .-]\d{4}\b", always),
+        (SensitiveData::Secret, r"\b[A-Za-z0-9_-]{32,}\b", is_random),
+        (SensitiveData::Card, r"\b\d(?:[ -]?\d){12,18}\b", is_card),
+        (SensitiveData::Phone, r"(?:\+|\b00)\d(?:[ ()./-]{0,2}\d){7,14}\b", always),
+        (SensitiveData::Phone, r"(?:\(\d{2,5}\)|\b0\d{1,4}|\b8)[ /-]{0,2}\d(?:[ ./-]?\d){5,10}\b", is_phone),
+        (SensitiveData::Phone, r"\b\d{3}[ .-]\d{3}[ .-]\d{4}\b", always),
     ];
     // A pattern that does not compile is skipped; a test prevents that.
     all.iter()
         .filter_map(|(what, pattern, holds)| {
             let pattern = Regex::new(&adapted(pattern)).ok()?;
-            Some(Rule { what: *what, pattern, holds: *holds })
+            Some(RedactionRule { what: *what, pattern, holds: *holds })
         })
         .collect()
 }
@@ -130,7 +138,7 @@ impl Masks {
         text
     }
 
-    fn mask_of(&mut self, what: What, word: &str) -> String {
+    fn mask_of(&mut self, what: SensitiveData, word: &str) -> String {
         if let Some((mask, _)) = self.0.iter().find(|(_, known)| known == word) {
             return mask.clone();
         }

@@ -11,38 +11,38 @@ const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Request to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
+pub enum ForgetRequest {
     /// One message.
-    Message(Target),
+    Message(ForgetTarget),
     /// Messages of the asker: recent ones, or all if `lately` is `None`.
     Me { lately: Option<Duration> },
     /// Everything in the chat.
     All,
-    /// Cancels an announced [`Request::All`].
+    /// Cancels an announced [`ForgetRequest::All`].
     Keep,
 }
 
 /// Message to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum ForgetTarget {
     /// The message that the command replies to.
     RepliedTo,
     Place(MessagePlace),
 }
 
-impl Request {
+impl ForgetRequest {
     /// Parses the arguments of `/forget`; `None` if they are invalid.
     pub fn parse(args: &str, is_reply: bool) -> Option<Self> {
         let words: Vec<String> = args.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words[..] {
-            [] => is_reply.then_some(Self::Message(Target::RepliedTo)),
+            [] => is_reply.then_some(Self::Message(ForgetTarget::RepliedTo)),
             ["me"] => Some(Self::Me { lately: None }),
             ["me", span] => Some(Self::Me { lately: Some(parse_duration(span)?) }),
             ["all"] => Some(Self::All),
             ["stop"] => Some(Self::Keep),
             // Public names are case-insensitive, so lower-casing does not break a link.
-            [link] => parse_message_link(link).map(|place| Self::Message(Target::Place(place))),
+            [link] => parse_message_link(link).map(|place| Self::Message(ForgetTarget::Place(place))),
             _ => None,
         }
     }
@@ -50,7 +50,7 @@ impl Request {
 
 /// Role in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ChatRole {
     Creator,
     Admin,
     Member,
@@ -62,39 +62,39 @@ pub enum Standing {
 pub struct Asker {
     pub owns_the_bot: bool,
     /// Role in the chat in question. In a private chat the person counts as its creator.
-    pub standing: Standing,
+    pub standing: ChatRole,
     /// `true` if the asker wrote the message in question.
     pub is_author: bool,
 }
 
 /// Decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RequestDecision {
     Now,
     /// Granted after this delay; announced in the chat.
     After(Duration),
-    Refused(Refusal),
+    Refused(RequestRefusal),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RequestRefusal {
     /// Somebody else wrote the message.
     NotTheirs,
     /// Only admins may do this.
     NotAdmin,
 }
 
-pub fn decide(request: &Request, asker: Asker) -> Verdict {
-    let has_the_say = asker.owns_the_bot || asker.standing == Standing::Creator;
-    let is_admin = has_the_say || asker.standing == Standing::Admin;
+pub fn decide(request: &ForgetRequest, asker: Asker) -> RequestDecision {
+    let has_the_say = asker.owns_the_bot || asker.standing == ChatRole::Creator;
+    let is_admin = has_the_say || asker.standing == ChatRole::Admin;
     match request {
-        Request::Me { .. } => Verdict::Now,
-        Request::Message(_) if asker.is_author || is_admin => Verdict::Now,
-        Request::Message(_) => Verdict::Refused(Refusal::NotTheirs),
-        Request::All if has_the_say => Verdict::Now,
-        Request::All if is_admin => Verdict::After(ANNOUNCED),
-        Request::Keep if is_admin => Verdict::Now,
-        Request::All | Request::Keep => Verdict::Refused(Refusal::NotAdmin),
+        ForgetRequest::Me { .. } => RequestDecision::Now,
+        ForgetRequest::Message(_) if asker.is_author || is_admin => RequestDecision::Now,
+        ForgetRequest::Message(_) => RequestDecision::Refused(RequestRefusal::NotTheirs),
+        ForgetRequest::All if has_the_say => RequestDecision::Now,
+        ForgetRequest::All if is_admin => RequestDecision::After(ANNOUNCED),
+        ForgetRequest::Keep if is_admin => RequestDecision::Now,
+        ForgetRequest::All | ForgetRequest::Keep => RequestDecision::Refused(RequestRefusal::NotAdmin),
     }
 }
 
@@ -114,15 +114,15 @@ impl ExportRequest {
 }
 
 /// Decides about an export. An owner of the bot who is not in the chat must learn nothing about it.
-pub fn decide_export(request: ExportRequest, asker: Asker) -> Verdict {
-    let owns_and_belongs = asker.owns_the_bot && asker.standing != Standing::Outside;
-    let has_the_say = owns_and_belongs || asker.standing == Standing::Creator;
-    let is_admin = has_the_say || asker.standing == Standing::Admin;
+pub fn decide_export(request: ExportRequest, asker: Asker) -> RequestDecision {
+    let owns_and_belongs = asker.owns_the_bot && asker.standing != ChatRole::Outside;
+    let has_the_say = owns_and_belongs || asker.standing == ChatRole::Creator;
+    let is_admin = has_the_say || asker.standing == ChatRole::Admin;
     match request {
-        ExportRequest::Send if has_the_say => Verdict::Now,
-        ExportRequest::Send if is_admin => Verdict::After(ANNOUNCED),
-        ExportRequest::Stop if is_admin => Verdict::Now,
-        ExportRequest::Send | ExportRequest::Stop => Verdict::Refused(Refusal::NotAdmin),
+        ExportRequest::Send if has_the_say => RequestDecision::Now,
+        ExportRequest::Send if is_admin => RequestDecision::After(ANNOUNCED),
+        ExportRequest::Stop if is_admin => RequestDecision::Now,
+        ExportRequest::Send | ExportRequest::Stop => RequestDecision::Refused(RequestRefusal::NotAdmin),
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_forms_of_forget_are_told_apart() {
-        let read = |args: &str, is_reply| format!("{args:?} -> {:?}", Request::parse(args, is_reply));
+        let read = |args: &str, is_reply| format!("{args:?} -> {:?}", ForgetRequest::parse(args, is_reply));
         let lines = [
             read("", true),
             read("", false),
@@ -161,14 +161,14 @@ mod tests {
 
     /// Checks the decision for each kind of asker: owner of the bot, creator, admin, author, member.
     #[track_caller]
-    fn check(request: &Request, expected: Expect) {
+    fn check(request: &ForgetRequest, expected: Expect) {
         let asker = |owns_the_bot, standing, is_author| Asker { owns_the_bot, standing, is_author };
         let verdicts = [
-            asker(true, Standing::Outside, false),
-            asker(false, Standing::Creator, false),
-            asker(false, Standing::Admin, false),
-            asker(false, Standing::Outside, true),
-            asker(false, Standing::Member, false),
+            asker(true, ChatRole::Outside, false),
+            asker(false, ChatRole::Creator, false),
+            asker(false, ChatRole::Admin, false),
+            asker(false, ChatRole::Outside, true),
+            asker(false, ChatRole::Member, false),
         ]
         .map(|asker| format!("{:?}", decide(request, asker)));
         expected.assert_eq(&verdicts.join(", "));
@@ -176,10 +176,10 @@ mod tests {
 
     #[test]
     fn rights_follow_from_who_asks() {
-        check(&Request::Message(Target::RepliedTo), expect!["Now, Now, Now, Now, Refused(NotTheirs)"]);
-        check(&Request::Me { lately: None }, expect!["Now, Now, Now, Now, Now"]);
-        check(&Request::All, expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin)"]);
-        check(&Request::Keep, expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
+        check(&ForgetRequest::Message(ForgetTarget::RepliedTo), expect!["Now, Now, Now, Now, Refused(NotTheirs)"]);
+        check(&ForgetRequest::Me { lately: None }, expect!["Now, Now, Now, Now, Now"]);
+        check(&ForgetRequest::All, expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin)"]);
+        check(&ForgetRequest::Keep, expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
     }
 
     #[test]
@@ -187,11 +187,11 @@ mod tests {
         let check = |request, expected: Expect| {
             let asker = |owns_the_bot, standing| Asker { owns_the_bot, standing, is_author: false };
             let verdicts = [
-                asker(true, Standing::Member),
-                asker(false, Standing::Creator),
-                asker(false, Standing::Admin),
-                asker(false, Standing::Member),
-                asker(true, Standing::Outside),
+                asker(true, ChatRole::Member),
+                asker(false, ChatRole::Creator),
+                asker(false, ChatRole::Admin),
+                asker(false, ChatRole::Member),
+                asker(true, ChatRole::Outside),
             ]
             .map(|asker| format!("{:?}", decide_export(request, asker)));
             expected.assert_eq(&verdicts.join(", "));

@@ -1,36 +1,12 @@
-//! Texts about privacy, as Markdown. All of them are here or in `joined.toml`.
+//! Texts about privacy, as Markdown. All of them are here or in `notice.toml`.
 
 use std::time::Duration;
 
-use crate::Refusal;
-use crate::joined::{Terms, terms_in};
+use crate::RequestRefusal;
+use crate::facts::{PrivacyFacts, command};
+use crate::notice::{PrivacyTerms, terms_in};
 use chime_core::texts::{Texts, filled, texts};
-use chime_core::{Announced, ChatId, ChatKind, grouped, span_in_words};
-
-/// Facts about this bot that its privacy texts state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Promise {
-    /// Username of the bot, without `@`.
-    pub username: String,
-    /// Host that receives text for answers; `None` if nothing leaves this machine.
-    pub model_host: Option<String>,
-    /// `true` if that host receives every message, not only those that an answer needs.
-    pub sends_all: bool,
-    /// `true` if conversations are summarized in the background.
-    pub remembers: bool,
-    /// `true` if that host transcribes voice messages.
-    pub transcribes: bool,
-    /// The operator's retention; `None` keeps messages forever.
-    pub retention: Option<Duration>,
-    pub contact: Option<String>,
-}
-
-impl Promise {
-    /// Returns the features that the privacy notice mentions.
-    pub fn announces(&self) -> Announced {
-        Announced { memory: self.remembers, voice: self.transcribes }
-    }
-}
+use chime_core::{ChatId, ChatKind, grouped, span_in_words};
 
 /// Scope of an opt-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,25 +31,26 @@ pub fn in_a_line(retention: Option<Duration>) -> String {
 
 /// Renders the answer to `/privacy` in a chat of this `kind`, in the language with this `code`.
 pub fn privacy(
-    promise: &Promise,
+    facts: &PrivacyFacts,
     retention: Option<Duration>,
     out: Option<Reach>,
-    (kind, code): (ChatKind, &str),
+    kind: ChatKind,
+    code: &str,
 ) -> String {
     let texts = texts(code);
     let standing = out.map(|out| match out {
         Reach::ThisChat => format!("{}\n\n", texts.out_here),
         Reach::EveryChat => format!("{}\n\n", texts.out_everywhere),
     });
-    let Terms { whereto, how_long, run_by } = terms_in(promise, retention, code);
-    let remembers = promise.remembers.then(|| {
+    let PrivacyTerms { whereto, how_long, run_by } = terms_in(facts, retention, code);
+    let remembers = facts.remembers.then(|| {
         let off = match kind {
             ChatKind::Private => &texts.privacy_memory_off_private,
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => &texts.privacy_memory_off,
         };
-        let off = filled(off, &[("memory", &command(promise, "memory"))]);
+        let off = filled(off, &[("memory", &command(facts, "memory"))]);
         let told = format!("{} {off}", texts.privacy_memory);
-        match promise.model_host {
+        match facts.model_host {
             Some(_) => format!("{told} {}", texts.privacy_redacted),
             None => told,
         }
@@ -103,10 +80,10 @@ pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
     }
 }
 
-pub fn refused(refusal: Refusal, texts: &Texts) -> String {
+pub fn refused(refusal: RequestRefusal, texts: &Texts) -> String {
     match refusal {
-        Refusal::NotTheirs => texts.not_theirs.clone(),
-        Refusal::NotAdmin => texts.not_admin.clone(),
+        RequestRefusal::NotTheirs => texts.not_theirs.clone(),
+        RequestRefusal::NotAdmin => texts.not_admin.clone(),
     }
 }
 
@@ -150,19 +127,6 @@ pub fn forgotten(counts: Counts, texts: &Texts) -> String {
     filled(told, &[("n", &grouped(messages)), ("more", &more)])
 }
 
-/// Returns the command with the bot's username: in a group the bare command addresses every bot.
-pub(super) fn command(promise: &Promise, name: &str) -> String {
-    format!("/{name}@{}", escaped(&promise.username))
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>').then_some('\\').into_iter().chain([c])
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -181,7 +145,7 @@ mod tests {
 
     #[test]
     fn in_private_it_is_the_member_who_switches_memory_off() {
-        let promise = Promise {
+        let facts = PrivacyFacts {
             username: "bot".to_owned(),
             model_host: None,
             sends_all: false,
@@ -190,7 +154,7 @@ mod tests {
             retention: None,
             contact: None,
         };
-        let told = |kind| privacy(&promise, None, None, (kind, "eng"));
+        let told = |kind| privacy(&facts, None, None, kind, "eng");
         assert!(told(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
         let alone = told(ChatKind::Private);
         assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");

@@ -6,10 +6,11 @@ use std::time::Duration;
 use crate::{Cutoffs, Reckoning, cutoffs, reckon, repeats};
 use chime_core::config::PrivacyConfig;
 use chime_core::{ChatKey, Job, Timestamp};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_runtime::clock::Clock;
-use chime_store::derived::{self, Cause};
-use chime_store::forget::{self, Leave, Manner};
+use chime_store::derived;
+use chime_store::family::Cause;
+use chime_store::forget::{self, ForgetOptions, Leave};
 use chime_store::search::Merging;
 use chime_store::{Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, retention, scrub};
 use chime_telegram::Telegram;
@@ -40,7 +41,7 @@ const LONGEST_REST: Duration = Duration::from_secs(5 * 60);
 const WAITS_FOR_THE_LOG: u32 = 3;
 
 /// Worker that deletes expired data.
-pub struct Keeper {
+pub struct RetentionWorker {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
@@ -49,9 +50,9 @@ pub struct Keeper {
     pub rests_until: Mutex<Timestamp>,
 }
 
-impl Keeper {
+impl RetentionWorker {
     /// Runs the periodic `retention` job.
-    pub async fn run(&self) -> Outcome {
+    pub async fn run(&self) -> JobOutcome {
         // Time of the start: data that expires during the run is due in the next one.
         let now = self.clock.now();
         self.merge_index(now).await;
@@ -63,20 +64,20 @@ impl Keeper {
                     "the clock of this machine and Telegram's are {} s apart: nothing is deleted for its age",
                     skew.as_secs(),
                 );
-                return Outcome::WaitUntil(now.plus(LOOK_AGAIN));
+                return JobOutcome::WaitUntil(now.plus(LOOK_AGAIN));
             }
-            Err(error) => return Outcome::RetryAt(now.plus(LOOK_AGAIN), error.to_string()),
+            Err(error) => return JobOutcome::RetryAt(now.plus(LOOK_AGAIN), error.to_string()),
         };
         match self.keep_promises(aged_by, now).await {
             Ok(deleted) => {
                 if deleted > 0 {
                     tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
                 }
-                Outcome::UntilNextRun
+                JobOutcome::UntilNextRun
             }
-            Err(error) if error.is_damage() => Outcome::Unusable(error),
+            Err(error) if error.is_damage() => JobOutcome::Unusable(error),
             // Not retried before the next periodic run, and never given up: retention is a promise.
-            Err(error) => Outcome::Failed(error.to_string()),
+            Err(error) => JobOutcome::Failed(error.to_string()),
         }
     }
 
@@ -125,24 +126,24 @@ impl Keeper {
 
     /// Runs the `scrub` job in a quiet moment: removes all recently forgotten data from the WAL and from free pages of
     /// the file. A large file is rewritten in the quiet hour.
-    pub async fn scrub(&self, job: &Job) -> Outcome {
+    pub async fn scrub(&self, job: &Job) -> JobOutcome {
         match self.clear_up(job).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, "clearing up after forgetting"),
+            Err(error) => JobOutcome::of_store(&error, "clearing up after forgetting"),
         }
     }
 
-    async fn clear_up(&self, job: &Job) -> chime_store::Result<Outcome> {
+    async fn clear_up(&self, job: &Job) -> chime_store::Result<JobOutcome> {
         let now = self.clock.now();
         let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
         // A longer pause than the maximum means that the clock was set back.
         if rests_until > now && rests_until.since(now) <= LONGEST_REST {
-            return Ok(Outcome::WaitUntil(rests_until));
+            return Ok(JobOutcome::WaitUntil(rests_until));
         }
         let since = self.store.read(scrub::wanted_since).await?;
         let waited = since.map_or(Duration::ZERO, |since| now.since(since));
         if !self.is_quiet().await && waited < NEVER_QUIET {
-            return Ok(Outcome::WaitUntil(self.clock.now()));
+            return Ok(JobOutcome::WaitUntil(self.clock.now()));
         }
         let cleared = match self.store.fold().await {
             // A backup made since the first of it was forgotten has the same leftovers as the file.
@@ -160,7 +161,7 @@ impl Keeper {
         match cleared {
             // A failure, not a wait, so that the attempts are counted: the reader may never go away.
             Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {
-                return Ok(Outcome::Failed(format!("clearing up after forgetting: {error}")));
+                return Ok(JobOutcome::Failed(format!("clearing up after forgetting: {error}")));
             }
             Err(StoreError::Busy(_)) => tracing::warn!(
                 "another program, such as Litestream, reads the database all the time: its log keeps what was \
@@ -176,7 +177,7 @@ impl Keeper {
             })
             .await?;
         let again_after = if is_held { scrub::HELD_FOR } else { Duration::ZERO };
-        Ok(if ended { Outcome::Finished } else { Outcome::WaitUntil(self.clock.now().plus(again_after)) })
+        Ok(if ended { JobOutcome::Finished } else { JobOutcome::WaitUntil(self.clock.now().plus(again_after)) })
     }
 
     async fn is_quiet(&self) -> bool {
@@ -200,7 +201,7 @@ impl Keeper {
     }
 
     async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> chime_store::Result<usize> {
-        let manner = Manner { cause: Cause::Expired, leave: Leave::Nothing, repeats };
+        let manner = ForgetOptions { cause: Cause::Expired, leave: Leave::Nothing, repeats };
         self.repeat(move |tx| {
             let rows = retention::expired(tx, chat, cutoff, AT_ONCE)?;
             forget::messages(tx, &rows, manner)?;

@@ -9,6 +9,6 @@ mod deadline;
 mod random;
 
 pub use backoff::{Backoff, RetryPolicy};
-pub use breaker::{Admission, Breaker, Breakers, Outcome};
+pub use breaker::{Admission, Breaker, Breakers, CallOutcome};
 pub use deadline::within;
 pub use random::{jitter, random};

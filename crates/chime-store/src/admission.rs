@@ -2,7 +2,7 @@
 
 use rusqlite::named_params;
 
-use super::derived::{self, Family, Merged};
+use super::family::{Family, Merged, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, Timestamp, UserId};
 
@@ -46,7 +46,7 @@ pub(super) const FAMILY: Family = Family { tables: &["allowed_chat"], merged, ..
 
 /// A permission for either chat holds for the merged chat.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

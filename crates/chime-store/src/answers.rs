@@ -2,9 +2,8 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Family, Merged};
-use super::{Reader, Result, StoreError, Writer, follow_ups, row, uses};
+use super::family::{Family, Merged, OptOutScope};
+use super::{Reader, Result, StoreError, Writer, answer_sources, follow_ups, row};
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, MessageId, Seq, SlotUse, SourceRef, ThreadId,
     Timestamp, TokenUse, Uncertainty, UserId,
@@ -47,7 +46,7 @@ fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
 
 /// Records messages that an answer is based on in addition to its window.
 pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
-    uses::note(tx, record.chat, record.id, seqs)
+    answer_sources::note(tx, record.chat, record.id, seqs)
 }
 
 /// Returns the messages that an answer is based on, including its trigger.
@@ -57,8 +56,8 @@ pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
          JOIN answer_use ON answer_use.chat_key = answer.chat_key AND answer_use.answer_id = answer.id
          WHERE answer.id = :id ORDER BY answer_use.block",
     )?;
-    let blocks = statement.query_map(named_params! { ":id": answer.0.to_string() }, uses::block_of_row)?;
-    Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
+    let blocks = statement.query_map(named_params! { ":id": answer.0.to_string() }, answer_sources::block_of_row)?;
+    Ok(answer_sources::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
 /// Returns the answers that are based on a message or answer it.
@@ -76,7 +75,7 @@ pub(super) const FAMILY: Family =
     Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
 
 /// Hides answers that are based on a member's messages. A job removes their text later.
-fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
              (SELECT outbox.telegram_chat_id, outbox.message_id
@@ -143,10 +142,10 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// example the messages behind an earlier suggestion or a summary.
 fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     let mut kept = tx.prepare_cached("SELECT 1 FROM answer WHERE id = :id")?;
-    for (id, seqs) in uses::take_of_chat(tx, chats.from)? {
+    for (id, seqs) in answer_sources::take_of_chat(tx, chats.from)? {
         if kept.exists(named_params! { ":id": id.0.to_string() })? {
             let seqs: Vec<Seq> = seqs.iter().filter_map(|seq| chats.seqs.get(seq).copied()).collect();
-            uses::note(tx, chats.into, id, &seqs)?;
+            answer_sources::note(tx, chats.into, id, &seqs)?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::derived::Family;
+use super::family::Family;
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, JobPayload, ThreadId, Timestamp};
 

@@ -1,18 +1,13 @@
 //! Chats, their Telegram ids and their members.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{self, Family, Merged};
-use super::search::Indexed;
-use super::{Reader, Result, Writer, messages, row, search, sessions};
+use super::family::{Family, Merged, OptOutScope, run_merged};
+use super::{Reader, Result, Writer, row};
 use chime_core::config::retention;
-use chime_core::{
-    Askers, Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp, UserId, Zone,
-};
+use chime_core::{Askers, Chat, ChatId, ChatKey, ChatKind, Language, Sender, Seq, Timestamp, UserId, Zone};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
@@ -131,7 +126,7 @@ pub fn upsert(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     Ok(known)
 }
 
-fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
+pub(super) fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     tx.prepare_cached(
         "INSERT INTO chat (telegram_chat_id, kind, title, username) VALUES (:id, :kind, :title, :username)",
     )?
@@ -151,63 +146,13 @@ fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     })
 }
 
-fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
+pub(super) fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO chat_alias (telegram_chat_id, chat_key) VALUES (:id, :key)
          ON CONFLICT (telegram_chat_id) DO UPDATE SET chat_key = excluded.chat_key",
     )?
     .execute(named_params! { ":id": id.0, ":key": key.0 })?;
     Ok(())
-}
-
-/// Turns a basic group into a supergroup. Telegram reports a migration with two service messages, in either order; the
-/// second changes nothing. If the supergroup already has messages of its own, they move to the older chat.
-pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
-    match (find(tx, migration.from)?, find(tx, migration.to)?) {
-        (Some(old), Some(new)) if old.key == new.key => {}
-        (Some(old), Some(new)) => merge(tx, &old, &new)?,
-        (Some(old), None) => adopt(tx, old.key, migration.to)?,
-        (None, Some(new)) => set_alias(tx, migration.from, new.key)?,
-        (None, None) => {
-            let chat = Chat { id: migration.to, kind: ChatKind::Supergroup, title: None, username: None };
-            let created = create(tx, &chat)?;
-            set_alias(tx, migration.from, created.key)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes `to` the current id of the chat.
-fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
-    set_alias(tx, to, key)?;
-    tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?
-        .execute(named_params! { ":to": to.0, ":key": key.0 })?;
-    Ok(())
-}
-
-fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
-    let mut merged = Merged { into: old.key, from: new.key, seqs: BTreeMap::new() };
-    for stored in messages::all_of(tx, new.key)? {
-        let language = messages::stem_language(tx, stored.chat, stored.seq)?;
-        let author = stored.message.sender.name.clone();
-        let entry = |chat, seq| Indexed { chat, seq, text: &stored.message.text, author: &author, language };
-        search::remove(tx, &entry(stored.chat, stored.seq))?;
-        let seq = next_seq(tx, old.key)?;
-        tx.prepare_cached(
-            "UPDATE message SET id = :id, chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was",
-        )?
-        .execute(named_params! {
-            ":id": messages::row_id(old.key, seq), ":chat": old.key.0, ":seq": seq.0,
-            ":from": new.key.0, ":was": stored.seq.0,
-        })?;
-        search::insert(tx, &entry(old.key, seq))?;
-        let conversation = Conversation { chat: old.key, thread: stored.message.thread };
-        sessions::note(tx, conversation, stored.message.sent_at)?;
-        merged.seqs.insert(stored.seq, seq);
-    }
-    derived::merged(tx, &merged)?;
-    tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
-    adopt(tx, old.key, new.chat.id)
 }
 
 pub(super) const FAMILY: Family = Family {
@@ -219,7 +164,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// Clears the name of an opted-out member, unless a stored message shows it anyway.
-fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn drop_names_of(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
              AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
@@ -227,8 +172,8 @@ fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     )?
     .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
     match scope {
-        Scope::EveryChat => forget_private_name(tx, user),
-        Scope::Chat(_) => Ok(()),
+        OptOutScope::EveryChat => forget_private_name(tx, user),
+        OptOutScope::Chat(_) => Ok(()),
     }
 }
 
@@ -253,7 +198,7 @@ fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
 
 /// Moves members and aliases. `merge` deletes the row of the old chat afterwards.
 fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

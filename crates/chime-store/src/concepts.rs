@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::consent::Scope;
-use super::derived::{Family, Merged, run_merged};
-use super::{Reader, Result, StoreError, Writer, row, uses};
+use super::family::{Family, Merged, OptOutScope, run_merged};
+use super::{Reader, Result, StoreError, Writer, answer_sources, row};
 use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
 };
@@ -21,7 +20,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// Deletes concepts that were captured from answers based on the member's messages.
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM concept WHERE answer_id IN
              (SELECT answer_id FROM message_in_answer
@@ -144,13 +143,14 @@ pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
          JOIN answer_use ON answer_use.answer_id = concept.answer_id AND answer_use.chat_key = concept.chat_key
          WHERE concept.chat_key = :chat",
     )?;
-    let blocks = statement.query_map(named_params! { ":chat": chat.0 }, uses::block_of_row)?;
-    Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
+    let blocks = statement.query_map(named_params! { ":chat": chat.0 }, answer_sources::block_of_row)?;
+    Ok(answer_sources::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
 pub fn capture(
     tx: &Writer<'_>,
-    (chat, answer): (ChatKey, AnswerId),
+    chat: ChatKey,
+    answer: AnswerId,
     id: ConceptId,
     captured: &Captured,
     now: Timestamp,

@@ -2,40 +2,16 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::derived::{self, Cause, Family, Merged};
+use super::derived;
+use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer, memory, messages, row};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
-
-/// Chats that an opt-out applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    Chat(ChatKey),
-    EveryChat,
-}
-
-impl Scope {
-    /// Returns the chat, or `None` for every chat.
-    pub fn chat(self) -> Option<ChatKey> {
-        match self {
-            Self::Chat(key) => Some(key),
-            Self::EveryChat => None,
-        }
-    }
-
-    /// Returns the stored key. 0 stands for every chat; chat keys start at 1.
-    fn key(self) -> u32 {
-        match self {
-            Self::Chat(key) => key.0,
-            Self::EveryChat => 0,
-        }
-    }
-}
 
 pub(super) const FAMILY: Family =
     Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
 
 /// Opts `user` out: from now on, nothing of theirs is stored or used. Returns `false` if they were out already.
-pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> Result<bool> {
+pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId, now: Timestamp) -> Result<bool> {
     let added = tx
         .prepare_cached(
             "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
@@ -59,7 +35,7 @@ fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     // Each statement names both chats: an unused parameter is an error.
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[
@@ -71,7 +47,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 }
 
 /// Cancels an opt-out. Opting in to every chat also cancels the opt-outs of single chats.
-pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+pub fn opt_in(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
         .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
     // Memory must be rebuilt, because the member's messages may be read again.
@@ -79,13 +55,13 @@ pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
 }
 
 /// Returns the widest opt-out of `user` that covers `chat`.
-pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Scope>> {
+pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<OptOutScope>> {
     let key: Option<u32> = conn
         .prepare_cached(
             "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND +chat_key IN (0, :chat)",
         )?
         .query_row(named_params! { ":chat": chat.0, ":user": user.0 }, |raw| raw.get("chat_key"))?;
-    Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
+    Ok(key.map(|key| if key == 0 { OptOutScope::EveryChat } else { OptOutScope::Chat(ChatKey(key)) }))
 }
 
 pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {

@@ -3,14 +3,15 @@
 
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
-use super::derived::{self, Cause, Family, Merged};
-use super::forget::{self, Forgotten, Leave, Manner};
-use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, messages, row};
+use super::derived;
+use super::family::{Cause, Family, Merged, run_merged};
+use super::forget::{self, ForgetOptions, Forgotten, Leave};
+use super::{Reader, Result, StoreError, Writer, answers, chats, inbox, memory, quotes_and_forwards, row};
 use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
 /// Target of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum DeletionTarget {
     Message {
         chat: ChatKey,
         seq: Seq,
@@ -30,8 +31,8 @@ pub enum What {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
-    pub what: What,
+pub struct DeletionRequest {
+    pub what: DeletionTarget,
     /// By this machine's clock.
     pub asked_at: Timestamp,
     /// By Telegram's clock, which dates the messages: later messages are not affected.
@@ -47,7 +48,7 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deletion {
     pub id: i64,
-    pub request: Request,
+    pub request: DeletionRequest,
     pub forgotten: Forgotten,
 }
 
@@ -60,12 +61,12 @@ pub enum Progress {
 const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced, \
                        telegram_chat_id, thread_id, reply_to_id, messages, answers";
 
-pub fn add(tx: &Writer<'_>, request: &Request) -> Result<i64> {
+pub fn add(tx: &Writer<'_>, request: &DeletionRequest) -> Result<i64> {
     let (scope, chat, seq, user, since) = match request.what {
-        What::Message { chat, seq } => ("message", Some(chat), Some(seq), None, None),
-        What::Member { chat, user, since } => ("member", chat, None, Some(user), since),
-        What::Chat(chat) => ("chat", Some(chat), None, None, None),
-        What::Derived { chat, user } => ("derived", chat, None, Some(user), None),
+        DeletionTarget::Message { chat, seq } => ("message", Some(chat), Some(seq), None, None),
+        DeletionTarget::Member { chat, user, since } => ("member", chat, None, Some(user), since),
+        DeletionTarget::Chat(chat) => ("chat", Some(chat), None, None, None),
+        DeletionTarget::Derived { chat, user } => ("derived", chat, None, Some(user), None),
     };
     let to = request.to;
     tx.prepare_cached(
@@ -104,7 +105,7 @@ pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
 }
 
 /// Returns the time of the oldest message that the request covers.
-pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
+pub fn oldest(conn: &Reader, request: &DeletionRequest) -> Result<Option<Timestamp>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
     let secs: Option<i64> = conn.prepare_cached(&sql)?.query_row(params(&values).as_slice(), |raw| raw.get("ts"))?;
@@ -115,15 +116,15 @@ pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
 pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
     let request = &deletion.request;
     let leave = match request.what {
-        What::Message { .. } | What::Member { .. } | What::Derived { .. } => Leave::Stub,
-        What::Chat(chat) => {
+        DeletionTarget::Message { .. } | DeletionTarget::Member { .. } | DeletionTarget::Derived { .. } => Leave::Stub,
+        DeletionTarget::Chat(chat) => {
             forget::set_forgotten_until(tx, chat, request.until)?;
             memory::forget_chat(tx, chat)?;
             Leave::Nothing
         }
     };
-    let manner = Manner { cause: Cause::Forgotten, leave, repeats };
-    if let What::Derived { chat, user } = request.what {
+    let manner = ForgetOptions { cause: Cause::Forgotten, leave, repeats };
+    if let DeletionTarget::Derived { chat, user } = request.what {
         let rows = answers::grounds_of_member(tx, chat, user, request.asked_at, limit)?;
         forget::answers_on(tx, &rows, manner)?;
         return Ok(if rows.is_empty() { Progress::Done } else { Progress::More });
@@ -137,10 +138,9 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     if !rows.is_empty() {
         return Ok(Progress::More);
     }
-    if let What::Member { chat, user, since } = request.what {
-        let span = (since.unwrap_or_default(), request.until);
+    if let DeletionTarget::Member { chat, user, since } = request.what {
         // These messages are by others, so they are not in the counts reported to the member.
-        let rows = borrowings::about_member(tx, chat, user, span, limit)?;
+        let rows = quotes_and_forwards::about_member(tx, chat, user, since.unwrap_or_default(), request.until, limit)?;
         forget::messages(tx, &rows, manner)?;
         if !rows.is_empty() {
             return Ok(Progress::More);
@@ -148,12 +148,12 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     }
     inbox::forget_unindexed(tx)?;
     match request.what {
-        What::Member { chat, .. } => inbox::forget_parked(tx, chat)?,
-        What::Chat(chat) => inbox::forget_parked(tx, Some(chat))?,
-        What::Message { .. } | What::Derived { .. } => {}
+        DeletionTarget::Member { chat, .. } => inbox::forget_parked(tx, chat)?,
+        DeletionTarget::Chat(chat) => inbox::forget_parked(tx, Some(chat))?,
+        DeletionTarget::Message { .. } | DeletionTarget::Derived { .. } => {}
     }
     match request.what {
-        What::Member { chat, user, since: None } => {
+        DeletionTarget::Member { chat, user, since: None } => {
             tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
                 .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
             memory::forget_number(tx, chat, user)?;
@@ -161,8 +161,10 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
                 chats::forget_private_name(tx, user)?;
             }
         }
-        What::Chat(chat) => derived::chat_gone(tx, chat, request.asked_at)?,
-        What::Message { .. } | What::Member { since: Some(_), .. } | What::Derived { .. } => {}
+        DeletionTarget::Chat(chat) => derived::chat_gone(tx, chat, request.asked_at)?,
+        DeletionTarget::Message { .. }
+        | DeletionTarget::Member { since: Some(_), .. }
+        | DeletionTarget::Derived { .. } => {}
     }
     Ok(Progress::Done)
 }
@@ -175,10 +177,10 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
         tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
             .execute(named_params! { ":now": now.0, ":from": chats.from.0, ":was": was.0 })?;
     }
-    derived::run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
+    run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
 }
 
-fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
+fn next(conn: &Reader, request: &DeletionRequest, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT chat_key, seq FROM message WHERE {rule} LIMIT {limit}");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -187,30 +189,30 @@ fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Se
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-type Values = Vec<(&'static str, i64)>;
+type SqlParameters = Vec<(&'static str, i64)>;
 
 /// Returns the SQL condition for the messages that a request covers and that are not yet forgotten.
-fn rule(request: &Request) -> (&'static str, Values) {
+fn rule(request: &DeletionRequest) -> (&'static str, SqlParameters) {
     let until = (":until", request.until.secs());
     match request.what {
-        What::Message { chat, seq } => {
-            ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", messages::row_id(chat, seq))])
+        DeletionTarget::Message { chat, seq } => {
+            ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", row::row_id(chat, seq))])
         }
-        What::Member { chat: Some(chat), user, since } => (
+        DeletionTarget::Member { chat: Some(chat), user, since } => (
             "user_id = :user AND chat_key = :chat AND ts BETWEEN :since AND :until",
             vec![(":user", user.0), (":chat", chat.0.into()), (":since", since.map_or(0, Timestamp::secs)), until],
         ),
-        What::Member { chat: None, user, since } => (
+        DeletionTarget::Member { chat: None, user, since } => (
             "user_id = :user AND ts BETWEEN :since AND :until",
             vec![(":user", user.0), (":since", since.map_or(0, Timestamp::secs)), until],
         ),
-        What::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
+        DeletionTarget::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
         // A `Derived` request deletes no messages.
-        What::Derived { user, .. } => ("FALSE AND user_id = :user", vec![(":user", user.0)]),
+        DeletionTarget::Derived { user, .. } => ("FALSE AND user_id = :user", vec![(":user", user.0)]),
     }
 }
 
-fn params(values: &Values) -> Vec<(&str, &dyn ToSql)> {
+fn params(values: &SqlParameters) -> Vec<(&str, &dyn ToSql)> {
     values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
 }
 
@@ -220,22 +222,22 @@ fn from_row(raw: &Row<'_>) -> Result<Deletion> {
     let chat = chat.map(|key| row::number(key, "chat_key").map(ChatKey)).transpose()?;
     let missing = |column| StoreError::BadValue { column, what: format!("missing for scope {scope:?}") };
     let what = match scope.as_str() {
-        "message" => What::Message {
+        "message" => DeletionTarget::Message {
             chat: chat.ok_or_else(|| missing("chat_key"))?,
             seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
         },
-        "member" => What::Member {
+        "member" => DeletionTarget::Member {
             chat,
             user: UserId(row::get(raw, "user_id")?),
             since: row::get::<Option<i64>>(raw, "since")?.map(Timestamp::from_secs),
         },
-        "chat" => What::Chat(chat.ok_or_else(|| missing("chat_key"))?),
-        "derived" => What::Derived { chat, user: UserId(row::get(raw, "user_id")?) },
+        "chat" => DeletionTarget::Chat(chat.ok_or_else(|| missing("chat_key"))?),
+        "derived" => DeletionTarget::Derived { chat, user: UserId(row::get(raw, "user_id")?) },
         _ => return Err(StoreError::BadValue { column: "scope", what: format!("unknown word {scope:?}") }),
     };
     Ok(Deletion {
         id: row::get(raw, "id")?,
-        request: Request {
+        request: DeletionRequest {
             what,
             asked_at: Timestamp::from_millis(row::get(raw, "asked_at")?),
             until: Timestamp::from_secs(row::get(raw, "until")?),

@@ -15,57 +15,12 @@
 //! Data made from several messages (a summary, a concept) records them in a table of its own, as `answer_use` does, and
 //! is deleted as soon as one of the messages is. A rebuild is scheduled in the same transaction and done by a job.
 
-use std::collections::BTreeMap;
-
-use super::consent::Scope;
+use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
-    Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, feedback, follow_ups,
-    inbox, memory, notes, outbox, recaps, refusals, spaces, topic_names, usage, vectors,
+    Result, Writer, admission, answers, backlog, chats, concepts, consent, deletions, embedding_spaces, feedback,
+    follow_ups, inbox, memory, notes, outbox, quotes_and_forwards, recaps, refusals, topic_names, usage, vectors,
 };
-use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
-
-/// Reason why the text of a message changed or is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// Deleted on request.
-    Forgotten,
-    /// Retention period ended.
-    Expired,
-    Edited,
-}
-
-/// Merge of two chats: the messages of `from` move to `into` under new numbers.
-#[derive(Debug, Clone)]
-pub struct Merged {
-    pub into: ChatKey,
-    pub from: ChatKey,
-    /// New numbers by old number.
-    pub seqs: BTreeMap<Seq, Seq>,
-}
-
-/// Tables that hold data made from messages or keyed by message number, and their reactions to events.
-pub struct Family {
-    pub tables: &'static [&'static str],
-    /// Called when the text of a message is gone or changed. Gets the message as it was before.
-    pub words_gone: fn(&Writer<'_>, &StoredMessage, Cause) -> Result<()>,
-    /// Called when a member opts out. When it returns, data made from their words is no longer read. A job may delete
-    /// it later.
-    pub opted_out: fn(&Writer<'_>, Scope, UserId) -> Result<()>,
-    /// Called when the messages of a chat up to a time (by this machine's clock) are gone, to delete the rest.
-    pub chat_gone: fn(&Writer<'_>, ChatKey, Timestamp) -> Result<()>,
-    /// Called on a merge. Nothing may stay under the key of `from`: SQLite uses the key again.
-    pub merged: fn(&Writer<'_>, &Merged) -> Result<()>,
-}
-
-impl Family {
-    pub const UNTOUCHED: Self = Self {
-        tables: &[],
-        words_gone: |_, _, _| Ok(()),
-        opted_out: |_, _, _| Ok(()),
-        chat_gone: |_, _, _| Ok(()),
-        merged: |_, _| Ok(()),
-    };
-}
+use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
 /// All families, in call order.
 const FAMILIES: &[Family] = &[
@@ -75,10 +30,10 @@ const FAMILIES: &[Family] = &[
     follow_ups::FAMILY,
     concepts::FAMILY,
     outbox::FAMILY,
-    borrowings::FAMILY,
+    quotes_and_forwards::FAMILY,
     inbox::FAMILY,
     consent::FAMILY,
-    spaces::FAMILY,
+    embedding_spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,
     recaps::FAMILY,
@@ -111,7 +66,7 @@ pub fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Resu
     FAMILIES.iter().try_for_each(|family| (family.words_gone)(tx, stored, cause))
 }
 
-pub fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+pub fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     FAMILIES.iter().try_for_each(|family| (family.opted_out)(tx, scope, user))
 }
 
@@ -121,14 +76,6 @@ pub fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()>
 
 pub fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     FAMILIES.iter().try_for_each(|family| (family.merged)(tx, chats))
-}
-
-/// Runs statements that all take the keys of both chats.
-pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -> Result<()> {
-    for sql in statements {
-        tx.prepare_cached(sql)?.execute(rusqlite::named_params! { ":into": chats.into.0, ":from": chats.from.0 })?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use rusqlite::named_params;
 
-use super::consent::Scope;
-use super::derived::Family;
+use super::family::{Family, OptOutScope};
 use super::{Result, Writer};
 use chime_core::{AnswerId, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family { tables: &["feedback"], opted_out, ..Family::UNTOUCHED };
 
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM feedback WHERE user_id = :user AND (:chat IS NULL OR answer_id IN
              (SELECT id FROM answer WHERE answer.id = feedback.answer_id AND answer.chat_key = :chat))",

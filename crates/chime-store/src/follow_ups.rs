@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::answers::parse_id;
-use super::consent::Scope;
-use super::derived::{Family, Merged, run_merged};
+use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer, outbox, row};
 use chime_core::{
     Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Seq, Suggested, ThreadId,
@@ -19,7 +18,7 @@ pub(super) const FAMILY: Family =
 
 /// Deletes whole chains of suggestions if an answer in them is based on the member's messages, because later answers
 /// took over its content.
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM follow_up WHERE chain IN
              (SELECT taken.chain FROM message_in_answer AS said

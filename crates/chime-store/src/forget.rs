@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
 
-use super::derived::{self, Cause};
-use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
+use super::derived;
+use super::family::Cause;
+use super::{Result, Writer, answers, inbox, messages, outbox, quotes_and_forwards};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Manner {
+pub struct ForgetOptions {
     pub cause: Cause,
     pub leave: Leave,
     /// Returns `true` if the first text repeats the second, forgotten one.
@@ -36,7 +37,7 @@ pub struct Forgotten {
 
 /// Forgets messages with the quotes, raw updates and answers derived from them. On request ([`Cause::Forgotten`]) also
 /// removes forwards and quotes of them in other chats; messages that expire in one chat may still be kept in another.
-pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<Forgotten> {
+pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions) -> Result<Forgotten> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
         named.extend(messages::any_by_seq(tx, *chat, *seq)?);
@@ -44,7 +45,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Res
     let mut copies = Vec::new();
     if manner.cause == Cause::Forgotten {
         for stored in &named {
-            copies.extend(borrowings::copies_of(tx, stored)?);
+            copies.extend(quotes_and_forwards::copies_of(tx, stored)?);
         }
     }
     let texts = texts_of(&named);
@@ -53,7 +54,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Res
     let answers_there = remove_answers(tx, &answers, &carriers, manner.cause)?;
     for copy in &copies {
         inbox::forget(tx, copy.message.chat, copy.message.id)?;
-        if !borrowings::give_back(tx, copy)? {
+        if !quotes_and_forwards::give_back(tx, copy)? {
             remove(tx, copy, Leave::Stub, manner.cause)?;
         }
     }
@@ -66,7 +67,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Res
 }
 
 /// Forgets answers that are based on messages whose author opted out. The messages themselves stay.
-pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<()> {
+pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions) -> Result<()> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
         named.extend(messages::any_by_seq(tx, *chat, *seq)?);
@@ -121,7 +122,7 @@ fn resting_on<'a>(
     tx: &Writer<'_>,
     roots: impl Iterator<Item = &'a StoredMessage>,
     texts: &[&str],
-    manner: Manner,
+    manner: ForgetOptions,
 ) -> Result<(BTreeMap<AnswerId, ChatKey>, Carriers)> {
     let mut going = BTreeMap::new();
     let mut carriers = Carriers::new();
@@ -151,7 +152,7 @@ fn resting_on<'a>(
     Ok((going, carriers))
 }
 
-fn says_again(record: &AnswerRecord, text: &str, manner: Manner) -> bool {
+fn says_again(record: &AnswerRecord, text: &str, manner: ForgetOptions) -> bool {
     (manner.repeats)(&record.text, text) || record.sources.iter().any(|source| (manner.repeats)(&source.text, text))
 }
 
@@ -226,7 +227,7 @@ mod tests {
                 let given = answer(tx, 1, 1, 2, "Ann has a new code.")?;
                 let passing_on = answer(tx, 2, 2, 3, "As I said, the new door code is 4711.")?;
                 let unrelated = answer(tx, 3, 2, 4, "The lake is warm.")?;
-                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
                 let forgotten = super::messages(tx, &[(ChatKey(1), Seq(1))], manner)?;
                 assert_eq!(forgotten, Forgotten { messages: 1, answers: 2 });
                 let mut left = Vec::new();

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::log::Log;
 use super::open::{self, FileLock, Opened};
 use super::search::{self, Merging};
-use super::writer::{self, Given, Run, Task, Work, WriterThread};
+use super::writer::{self, Given, Task, Work, WriteFn, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
@@ -48,7 +48,7 @@ struct Running {
     _lock: FileLock,
 }
 
-type Reading = Box<dyn FnOnce(&Reader) -> Result<Given> + Send>;
+type ReadTask = Box<dyn FnOnce(&Reader) -> Result<Given> + Send>;
 
 #[derive(Clone)]
 struct Queues {
@@ -98,11 +98,11 @@ impl Store {
         F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let run: Run = Box::new(move |tx| Ok(Box::new(work(tx)?)));
+        let run: WriteFn = Box::new(move |tx| Ok(Box::new(work(tx)?)));
         self.write_any(priority, run).map(taken::<T> as fn(_) -> _)
     }
 
-    async fn write_any(&self, priority: Priority, run: Run) -> Result<Given> {
+    async fn write_any(&self, priority: Priority, run: WriteFn) -> Result<Given> {
         let (reply, outcome) = oneshot::channel();
         self.submit(priority, Work { run, reply }).await?;
         outcome.await.map_err(|_| StoreError::Closed)?
@@ -159,12 +159,12 @@ impl Store {
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let reading: Reading = Box::new(move |conn| Ok(Box::new(work(conn)?)));
+        let reading: ReadTask = Box::new(move |conn| Ok(Box::new(work(conn)?)));
         self.read_any(reading).map(taken::<T> as fn(_) -> _)
     }
 
     /// Runs `work` on a thread that may block.
-    async fn read_any(&self, work: Reading) -> Result<Given> {
+    async fn read_any(&self, work: ReadTask) -> Result<Given> {
         let free_readers = Arc::clone(&self.shared.free_readers);
         let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
@@ -217,7 +217,7 @@ impl Shared {
     fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
         // Returns the connection to the pool even if `work` panics.
-        let lent = Lent { shared: self, conn: Some(conn) };
+        let lent = PooledConnection { shared: self, conn: Some(conn) };
         let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
         let snapshot = conn.unchecked_transaction()?;
         work(&snapshot)
@@ -225,12 +225,12 @@ impl Shared {
 }
 
 /// Pooled read connection, returned on drop.
-struct Lent<'a> {
+struct PooledConnection<'a> {
     shared: &'a Shared,
     conn: Option<Connection>,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         if let Some(conn) = self.conn.take()
             && !self.shared.free_readers.is_closed()

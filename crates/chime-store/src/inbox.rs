@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::derived::{Cause, Family};
+use super::family::{Cause, Family};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, StoredMessage, Timestamp, UpdateId};
 

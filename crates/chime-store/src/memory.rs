@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family};
+use super::family::{Cause, Family, OptOutScope};
 use super::sessions::{self, key};
-use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags, topics};
+use super::{Reader, Result, Writer, row, summaries, tags, thread_summaries, topics};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family {
@@ -35,10 +34,10 @@ pub(super) const FAMILY: Family = Family {
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
         // Other session data is deleted when all messages of the session have expired.
-        Cause::Expired => strand_summaries::forget(tx, stored.chat, stored.seq),
+        Cause::Expired => thread_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => {
             sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
-            strand_summaries::forget(tx, stored.chat, stored.seq)
+            thread_summaries::forget(tx, stored.chat, stored.seq)
         }
     },
     opted_out: forget_member,
@@ -143,7 +142,7 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     let message = &stored.message;
     let conversation = stored.conversation();
     sessions::note(tx, conversation, message.sent_at)?;
-    strand_summaries::forget(tx, stored.chat, stored.seq)?;
+    thread_summaries::forget(tx, stored.chat, stored.seq)?;
     match sessions::of_message(tx, conversation, (message.sent_at, message.id))? {
         Some(session) => empty(tx, &session),
         None => Ok(()),
@@ -151,10 +150,10 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
 }
 
 /// Deletes memory derived from a member's messages, after they opted out or in again.
-pub fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = match scope {
-        Scope::Chat(chat) => Some(chat.0),
-        Scope::EveryChat => None,
+        OptOutScope::Chat(chat) => Some(chat.0),
+        OptOutScope::EveryChat => None,
     };
     let params = named_params! { ":user": user.0, ":chat": chat };
     let mut statement = tx.prepare_cached(
@@ -463,7 +462,7 @@ mod tests {
     async fn an_opt_out_empties_the_sessions_of_the_member() {
         in_store(|tx| {
             let [first, second] = remember(tx)?;
-            forget_member(tx, Scope::EveryChat, chime_core::testkit::user("cat"))?;
+            forget_member(tx, OptOutScope::EveryChat, chime_core::testkit::user("cat"))?;
             assert_eq!((is_there(tx, &first)?, is_there(tx, &second)?), ([true; 3], [false; 3]));
             assert!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?.is_some(), "it rests on the other session");
             Ok(())

@@ -1,17 +1,19 @@
 //! Storage and lookup of messages. A message is only ever replaced by a newer or fuller version.
 
+mod conversation;
 mod rows;
-mod talk;
 
 use rusqlite::{OptionalExtension, named_params};
 
+pub use conversation::{after, before, between, moments_of, newest_between, page, within};
 use rows::{COLUMNS, limit_param, many, one};
-pub use talk::{after, before, between, in_range, moments_of, newest_between, page, within};
 
 use super::chats::{self, ChatRow};
-use super::derived::{self, Cause};
+use super::derived;
+use super::family::Cause;
+use super::row::{self, row_id};
 use super::search::Indexed;
-use super::{Reader, Result, Writer, row, search};
+use super::{Reader, Result, Writer, search};
 use chime_core::Language;
 use chime_core::{
     ChatId, ChatKey, Message, MessageAt, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId,
@@ -42,11 +44,6 @@ impl TakenIn {
             Self::New(message) | Self::Replaced(message) | Self::Known(message) => message,
         }
     }
-}
-
-/// Returns the rowid of a message. The messages of a chat form one range of rowids.
-pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
-    i64::from(chat.0) << 32 | i64::from(seq.0)
 }
 
 /// Stores `message` or updates its row. An update replaces a snapshot and a later edit replaces an earlier text, never

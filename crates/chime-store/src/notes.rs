@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{self, Cause, Family, Merged};
+use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -51,7 +50,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM note WHERE (:chat IS NULL OR chat_key = :chat) AND id IN
              (SELECT note_id FROM note_source JOIN message USING (chat_key, seq) WHERE message.user_id = :user)",
@@ -76,7 +75,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
             ":into": chats.into.0, ":now": now.0, ":from": chats.from.0, ":was": was.0,
         })?;
     }
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family, Merged};
+use super::family::{Cause, Family, Merged, OptOutScope};
 use super::forget::{self, Leave};
 use super::{Reader, Result, Writer, jobs, messages, row};
 use chime_core::{
@@ -85,7 +84,7 @@ impl NewReply {
 
 /// Part of a reply, sent as one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ReplyPart {
     pub id: i64,
     pub part: u32,
     pub purpose: Purpose,
@@ -97,7 +96,7 @@ pub struct Part {
     pub message: Option<MessageId>,
 }
 
-impl Part {
+impl ReplyPart {
     /// Returns `true` if the answer of this part, or what the part shows, was forgotten. Replies are never stored
     /// without text.
     pub fn is_forgotten(&self) -> bool {
@@ -134,7 +133,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
 }
 
 /// Clears replies that show something of the member's messages.
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
          WHERE user_id = :user AND (:chat IS NULL OR reply_use.chat_key = :chat)",
@@ -227,7 +226,7 @@ pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
     Ok(end.and_then(|end| usize::try_from(end).ok()))
 }
 
-pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
+pub fn parts(conn: &Reader, key: &str) -> Result<Vec<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map(named_params! { ":key": key }, |raw| Ok(from_row(raw)))?;
@@ -251,7 +250,7 @@ pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
 }
 
 /// Returns the part that was sent as this message.
-pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Part>> {
+pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message");
     conn.prepare_cached(&sql)?
         .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| Ok(from_row(raw)))
@@ -347,12 +346,12 @@ fn set_state(tx: &Writer<'_>, id: i64, state: State, error: Option<&str>) -> Res
     Ok(())
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Part> {
+fn from_row(raw: &Row<'_>) -> Result<ReplyPart> {
     let purpose: String = row::get(raw, "purpose")?;
     let state: String = row::get(raw, "state")?;
     let entities: String = row::get(raw, "entities")?;
     let answer: Option<String> = row::get(raw, "answer_id")?;
-    Ok(Part {
+    Ok(ReplyPart {
         id: row::get(raw, "id")?,
         part: row::number(row::get(raw, "part")?, "part")?,
         purpose: row::word(&purpose, "purpose", Purpose::parse)?,

@@ -2,8 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::messages::{VISIBLE, row_id};
-use super::row::Columns;
+use super::messages::VISIBLE;
+use super::row::{Columns, row_id};
 use super::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
 
@@ -25,12 +25,7 @@ pub struct StoredPassage {
 
 /// Returns the messages of a chat, in all forum topics, with numbers in the inclusive range, by number, each with its
 /// vector of `space`.
-pub fn in_range(
-    conn: &Reader,
-    space: Option<i64>,
-    chat: ChatKey,
-    (from, to): (Seq, Seq),
-) -> Result<Vec<StoredPassage>> {
+pub fn in_range(conn: &Reader, space: Option<i64>, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<StoredPassage>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
          FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"

@@ -3,7 +3,7 @@
 
 use rusqlite::named_params;
 
-use super::messages::row_id;
+use super::row::row_id;
 use super::{Reader, Result, search};
 use chime_core::{ChatKey, Language, Seq, stems};
 
@@ -38,7 +38,7 @@ pub fn of_name(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
 }
 
 /// Finds messages that contain a stem and whose author's name contains all words of `author`.
-pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), language: Language) -> Result<Postings> {
+pub fn of_stem_by(conn: &Reader, range: &Range, stem: &str, author: &str, language: Language) -> Result<Postings> {
     let author: Vec<String> = stems(author, language).iter().map(|word| quoted(word)).collect();
     if author.is_empty() {
         return Ok(Postings::default());
@@ -46,7 +46,7 @@ pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), la
     read(conn, STEMS, range, &format!("text : {} AND author : ({})", quoted(stem), author.join(" AND ")))
 }
 
-pub fn of_pair(conn: &Reader, range: &Range, (first, second): (&str, &str)) -> Result<Postings> {
+pub fn of_pair(conn: &Reader, range: &Range, first: &str, second: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
 }
 
@@ -147,11 +147,11 @@ mod tests {
 
     #[tokio::test]
     async fn pairs_authors_and_parts_of_words_are_looked_for() {
-        let pairs = found(&SAID, |conn, range| of_pair(conn, range, ("tea", "soup"))).await;
+        let pairs = found(&SAID, |conn, range| of_pair(conn, range, "tea", "soup")).await;
         assert_eq!(seqs(&pairs), [8, 2]);
-        let odd = found(&SAID, |conn, range| of_pair(conn, range, ("tea", "x\" OR \"tea"))).await;
+        let odd = found(&SAID, |conn, range| of_pair(conn, range, "tea", "x\" OR \"tea")).await;
         assert_eq!(seqs(&odd), [] as [u32; 0]);
-        let by = found(&SAID, |conn, range| of_stem_by(conn, range, ("tea", "Ann"), Language::DEFAULT)).await;
+        let by = found(&SAID, |conn, range| of_stem_by(conn, range, "tea", "Ann", Language::DEFAULT)).await;
         assert_eq!(seqs(&by), [5, 3, 1]);
         let parts = found(&["zarezerwowałam", "nic"], |conn, range| of_part(conn, range, "zarezerwować")).await;
         assert_eq!(seqs(&parts), [1]);

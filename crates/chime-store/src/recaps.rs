@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::derived::{self, Family};
+use super::family::{Family, run_merged};
 use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, ThreadId, Timestamp};
 
@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
     merged: |tx, chats| {
         // The remaining chat keeps its own subscription.
         let moved = "UPDATE OR IGNORE recap_subscription SET chat_key = :into WHERE chat_key = :from";
-        derived::run_merged(tx, chats, &[moved])?;
+        run_merged(tx, chats, &[moved])?;
         remove(tx, chats.from).map(drop)
     },
     ..Family::UNTOUCHED

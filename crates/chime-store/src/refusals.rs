@@ -2,9 +2,11 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::derived::{self, Family, Merged};
+use super::family::{Family, Merged, run_merged};
 use super::{Reader, Result, Writer, row};
-use chime_core::{Because, ChatId, Conversation, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId};
+use chime_core::{
+    Because, ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, ThreadId, Timestamp, UserId,
+};
 
 const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
 
@@ -13,7 +15,7 @@ pub(super) const FAMILY: Family =
 
 /// Subjects contain the key of a chat. After a merge, a refusal may be explained once more.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[
@@ -52,7 +54,7 @@ fn times(
 
 /// Accepted trigger, or a button press that counts as one.
 #[derive(Debug, Clone, Copy)]
-pub struct Counted {
+pub struct AcceptedTrigger {
     pub conversation: Conversation,
     pub chat: ChatId,
     pub message: MessageId,
@@ -60,7 +62,7 @@ pub struct Counted {
 }
 
 /// Records an accepted trigger, and deletes those up to `too_old`, which no longer count.
-pub fn add_trigger(tx: &Writer<'_>, counted: Counted, at: Timestamp, too_old: Timestamp) -> Result<()> {
+pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too_old: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
         .execute(named_params! { ":too_old": too_old.millis() })?;
     tx.prepare_cached(
@@ -76,12 +78,12 @@ pub fn add_trigger(tx: &Writer<'_>, counted: Counted, at: Timestamp, too_old: Ti
 }
 
 /// Returns the last refusal of a subject that was explained in words.
-pub fn told(conn: &Reader, subject: &str) -> Result<Option<Told>> {
+pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
     let told = conn
         .prepare_cached("SELECT told_at, until FROM told_refusal WHERE subject = :subject")?
         .query_row(named_params! { ":subject": subject }, |raw| {
             let time = |column| raw.get(column).map(Timestamp::from_millis);
-            Ok(Told { at: time("told_at")?, until: time("until")? })
+            Ok(ExplainedRefusal { at: time("told_at")?, until: time("until")? })
         })
         .optional()?;
     Ok(told)

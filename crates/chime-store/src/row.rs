@@ -6,6 +6,17 @@ use rusqlite::Row;
 use rusqlite::types::FromSql;
 
 use super::{Result, StoreError};
+use chime_core::{ChatKey, Seq};
+
+/// Returns the rowid of a message, which is also the document id of its vectors. A chat's messages form one range.
+pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
+    i64::from(chat.0) << 32 | i64::from(seq.0)
+}
+
+/// Returns the message number in a rowid.
+pub fn seq_of(id: i64) -> Seq {
+    Seq(u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX))
+}
 
 pub fn get<T: FromSql>(row: &Row<'_>, column: &'static str) -> rusqlite::Result<T> {
     row.get(column)

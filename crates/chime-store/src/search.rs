@@ -2,7 +2,7 @@
 
 use rusqlite::named_params;
 
-use super::messages::row_id;
+use super::row::row_id;
 
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Language, Seq, stems};
@@ -133,7 +133,8 @@ const HELD: &str = "SELECT count(*) AS held FROM (
 pub fn newest_with(
     conn: &Reader,
     chat: ChatKey,
-    (language, word): (Language, &str),
+    language: Language,
+    word: &str,
     before: Seq,
     limit: usize,
 ) -> Result<Vec<Seq>> {
@@ -196,7 +197,7 @@ mod tests {
             };
             store.write(Priority::Background, add).await.unwrap();
         }
-        let found = |conn: &Reader| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(100), 100);
+        let found = |conn: &Reader| newest_with(conn, CHAT, Language::DEFAULT, "thai", Seq(100), 100);
         let (many, before) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
         let merge_all = async |merging| {
             store.merge_index(merging).await.unwrap();
@@ -248,12 +249,12 @@ mod tests {
             let said = |word: String| {
                 tx.query_row("SELECT count(*) FROM said WHERE term = ?1", [word], |row| row.get::<_, i64>(0))
             };
-            let thai = newest_with(tx, CHAT, (Language::DEFAULT, "thai"), Seq(5_000), 100)?;
+            let thai = newest_with(tx, CHAT, Language::DEFAULT, "thai", Seq(5_000), 100)?;
             Ok((thai.len(), said(word(Seq(7)))?, said(word(Seq(3_995)))?))
         });
         assert_eq!(left.await.unwrap(), (10, 0, 1));
         store.merge_index(Merging::Alike).await.unwrap();
-        let after = store.read(|conn| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(5_000), 100)).await;
+        let after = store.read(|conn| newest_with(conn, CHAT, Language::DEFAULT, "thai", Seq(5_000), 100)).await;
         assert_eq!(after.unwrap().len(), 10);
     }
 }

@@ -143,7 +143,7 @@ pub fn moments(
 
 fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
     let is_visible: bool = raw.get("is_visible")?;
-    let mut content = Digest::default();
+    let mut content = ContentHash::default();
     content.add(&[u8::from(is_visible)]);
     if is_visible {
         for column in ["edit_ts", "user_id", "text", "kind_detail", "reply_to_id"] {
@@ -165,15 +165,15 @@ fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
 }
 
 /// FNV-1a. Includes the length of each part, so that adjacent parts cannot be confused.
-struct Digest(u64);
+struct ContentHash(u64);
 
-impl Default for Digest {
+impl Default for ContentHash {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Digest {
+impl ContentHash {
     fn add(&mut self, bytes: &[u8]) {
         for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -281,11 +281,7 @@ pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> 
 
 /// Returns the readable messages of a session, oldest first.
 pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
-    messages::within(
-        conn,
-        Conversation { chat: session.id.chat, thread: session.thread },
-        (session.first, session.last),
-    )
+    messages::within(conn, Conversation { chat: session.id.chat, thread: session.thread }, session.first, session.last)
 }
 
 /// Stores the current state of a session. Its summary stays until it is replaced.
@@ -315,7 +311,7 @@ pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
 
 /// Returns the row id of a session, which is the one of its first message.
 pub(super) fn key(id: SessionId) -> i64 {
-    messages::row_id(id.chat, id.first)
+    row::row_id(id.chat, id.first)
 }
 
 /// Parses a [`key`].

@@ -43,7 +43,7 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
     }
     let file = |action| move |source| StoreError::File { action, path: to.to_owned(), source };
     let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let room = Room::in_folder(folder).map_err(file("cannot write beside"))?;
+    let room = CopyFolder::in_folder(folder).map_err(file("cannot write beside"))?;
     let partial = tempfile::NamedTempFile::new_in(&room.folder).map_err(file("cannot write beside"))?;
     copy_pages(source, partial.path(), stop)?;
     let version = settle(partial.path(), stop)?;
@@ -60,14 +60,14 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
 
 /// Temporary directory of a copy. It is next to the target, so that the copy can be moved there in one step; it is
 /// deleted afterwards with anything that SQLite left after a full disk. Only the owner can read it.
-struct Room {
+struct CopyFolder {
     folder: TempDir,
     /// Released when the process ends in any way: without the lock, the directory is abandoned. On a file system
     /// without locks, nobody can lock the file, and the directory's age decides.
     _lock: fs::File,
 }
 
-impl Room {
+impl CopyFolder {
     fn in_folder(folder: &Path) -> std::io::Result<Self> {
         let folder = tempfile::Builder::new().prefix(ROOM).tempdir_in(folder)?;
         let lock = fs::File::create(folder.path().join(ROOM_LOCK))?;

@@ -96,7 +96,8 @@ const SUMMARIZED: &str = "FROM session JOIN mini_summary ON session_id = session
 pub fn minis_between(
     conn: &Reader,
     chat: ChatKey,
-    (from, until): (Timestamp, Timestamp),
+    from: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(Session, Summary)>> {
     let params = named_params! {
@@ -106,7 +107,7 @@ pub fn minis_between(
         "SELECT session_id, bullet, seq FROM summary_source WHERE session_id IN (SELECT session_id {SUMMARIZED})
          ORDER BY session_id, bullet, seq"
     ))?;
-    let mut sources = HashMap::<i64, Sources>::new();
+    let mut sources = HashMap::<i64, BulletSources>::new();
     let rows = statement.query_map(params, |raw| Ok((raw.get::<_, i64>("session_id")?, source(raw)?)))?;
     for row in rows {
         let (id, one) = row?;
@@ -127,7 +128,8 @@ pub fn minis_between(
 pub fn made_between(
     conn: &Reader,
     chat: ChatKey,
-    (from, until): (Timestamp, Timestamp),
+    from: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(SessionId, Timestamp)>> {
     let params = named_params! {
@@ -309,7 +311,7 @@ pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
     Ok(seqs.collect::<rusqlite::Result<_>>()?)
 }
 
-pub(super) type Sources = Vec<(usize, Seq)>;
+pub(super) type BulletSources = Vec<(usize, Seq)>;
 
 fn source(raw: &Row<'_>) -> rusqlite::Result<(usize, Seq)> {
     Ok((raw.get::<_, u32>("bullet")? as usize, Seq(raw.get("seq")?)))
@@ -319,7 +321,7 @@ pub(super) fn sources_of(bullets: &[Bullet]) -> impl Iterator<Item = (u32, Seq)>
     (0..).zip(bullets).flat_map(|(place, bullet)| bullet.sources.iter().map(move |seq| (place, *seq)))
 }
 
-pub(super) fn with_sources(mut summary: Summary, sources: Sources) -> Summary {
+pub(super) fn with_sources(mut summary: Summary, sources: BulletSources) -> Summary {
     for (place, seq) in sources {
         if let Some(bullet) = summary.bullets.get_mut(place) {
             bullet.sources.push(seq);

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 
 use super::sessions::{self, key};
-use super::{Reader, Result, Writer, spaces};
+use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatKey, SessionId, Timestamp, pack, unpack};
 
 /// Stores the vector that `model` made of the summary with time `built_at`, unless there is a newer summary. Refuses a
@@ -11,8 +11,8 @@ use chime_core::{ChatKey, SessionId, Timestamp, pack, unpack};
 /// was stored.
 pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
     let (space, packed) = match pack(vector) {
-        Some(packed) => (spaces::ensure(tx, model, vector.len())?, packed),
-        None => match spaces::of_model(tx, model)? {
+        Some(packed) => (embedding_spaces::ensure(tx, model, vector.len())?, packed),
+        None => match embedding_spaces::of_model(tx, model)? {
             Some(space) if vector.is_empty() => (space, Vec::new()),
             _ => return Ok(false),
         },

@@ -2,8 +2,7 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::consent::Scope;
-use super::derived::{self, Cause, Family, Merged};
+use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Conversation, Kind, StoredMessage, ThreadId, Timestamp, TopicName, UserId};
 
@@ -51,7 +50,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
 }
 
 /// Deletes topic names that the opted-out member gave.
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)
              AND EXISTS (SELECT 1 FROM message WHERE message.chat_key = topic_name.chat_key
@@ -68,7 +67,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[

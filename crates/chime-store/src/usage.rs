@@ -3,7 +3,7 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::derived::{self, Family, Merged};
+use super::family::{Family, Merged, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
@@ -21,7 +21,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    derived::run_merged(
+    run_merged(
         tx,
         chats,
         &[
@@ -42,7 +42,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 const NOBODY: i64 = 0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
+pub struct CallUsage {
     pub at: Timestamp,
     pub chat: ChatKey,
     /// Asker; `None` for background work.
@@ -58,7 +58,7 @@ pub struct DayTotal {
     pub cost_micros: u64,
 }
 
-pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
+pub fn add(tx: &Writer<'_>, call: &CallUsage) -> Result<()> {
     tx.prepare_cached(&format!(
         "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
          VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
@@ -160,7 +160,7 @@ mod tests {
         let now = Timestamp::from_secs(1_750_000_000);
         let (_folder, store) = new_store().await;
         let tokens = TokenUse { prompt: u64::MAX, completion: u64::MAX };
-        let call = Call { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
+        let call = CallUsage { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
         let (spent, total) = store
             .write(Priority::Answering, move |tx| {
                 // Values that an earlier version may have stored.

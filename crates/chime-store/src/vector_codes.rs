@@ -7,9 +7,8 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::messages::row_id;
-use super::spaces::Space;
-use super::vector_index::{VectorTable, indexed_values, number};
+use super::row::{row_id, seq_of};
+use super::vector_tables::{Space, VectorTable, indexed_values};
 use super::{Reader, Result};
 use chime_core::{ChatKey, Seq};
 
@@ -26,14 +25,14 @@ pub struct VectorCodes {
 
 /// Identity of a set of codes: one chat and one kind of document, in one space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Key {
+struct CodesKey {
     space: i64,
     table: &'static str,
     chat: ChatKey,
 }
 
 struct ChatCodes {
-    key: Key,
+    key: CodesKey,
     /// First document that is searched.
     from: i64,
     /// Number of the last index change that is applied.
@@ -60,11 +59,12 @@ impl VectorCodes {
         &mut self,
         conn: &Reader,
         searched: Searched<'_>,
-        (vector, limit): (&[u8], usize),
+        vector: &[u8],
+        limit: usize,
     ) -> Result<Option<Vec<i64>>> {
         let Searched { space, table, chat, parts } = searched;
         let Some(oldest) = parts.last().filter(|_| parts.len() >= LEAST_PARTS) else { return Ok(None) };
-        let key = Key { space: space.id, table: table.name, chat };
+        let key = CodesKey { space: space.id, table: table.name, chat };
         let known = self.all.iter().position(|one| one.key == key).map(|place| self.all.remove(place));
         let codes = match known.filter(|known| known.from == table.first_of(*oldest)) {
             Some(mut known) => known.catch_up(conn, searched)?.then_some(known),
@@ -85,7 +85,7 @@ impl VectorCodes {
 }
 
 impl ChatCodes {
-    fn read(conn: &Reader, key: Key, searched: Searched<'_>) -> Result<Self> {
+    fn read(conn: &Reader, key: CodesKey, searched: Searched<'_>) -> Result<Self> {
         let Searched { space, table, parts, .. } = searched;
         let index = table.index(space.id);
         let seen = conn
@@ -127,12 +127,12 @@ impl ChatCodes {
     }
 
     fn add(&mut self, id: i64, vector: &[u8]) {
-        self.seqs.push(number(id));
+        self.seqs.push(seq_of(id).0);
         self.codes.extend(vector.iter().copied().map(unsigned));
     }
 
     fn remove(&mut self, id: i64) {
-        let Some(place) = self.seqs.iter().position(|seq| *seq == number(id)) else { return };
+        let Some(place) = self.seqs.iter().position(|seq| *seq == seq_of(id).0) else { return };
         self.seqs.swap_remove(place);
         let last = self.codes.len() - self.width;
         self.codes.copy_within(last.., place * self.width);
@@ -202,8 +202,9 @@ fn unsigned(byte: u8) -> u8 {
 mod tests {
     use super::*;
     use crate::testkit::new_store;
-    use crate::vector_index::{MESSAGES, Nearest, by_codes, by_index};
-    use crate::{Priority, Writer, spaces};
+    use crate::vector_index::{Nearest, by_codes, by_index};
+    use crate::vector_tables::MESSAGES;
+    use crate::{Priority, Writer, embedding_spaces};
 
     const CHAT: ChatKey = ChatKey(1);
     const DIMENSION: usize = 64;
@@ -230,7 +231,7 @@ mod tests {
     async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
         let (_folder, store) = new_store().await;
         let look = move |tx: &Writer<'_>| {
-            let space = spaces::ensure(tx, "small", DIMENSION)?;
+            let space = embedding_spaces::ensure(tx, "small", DIMENSION)?;
             for seq in 1..=count {
                 put(tx, &space, (CHAT, seq * APART), Some(vector(seq)))?;
             }
@@ -238,7 +239,7 @@ mod tests {
             let mut find = |seed: u32| {
                 let newest = Seq(count * APART + APART);
                 let wanted = Nearest { chat: CHAT, newest, vector: &vector(seed), limit: 5 };
-                let known = by_codes(tx, (&space, MESSAGES), &wanted, &mut codes)?;
+                let known = by_codes(tx, &space, MESSAGES, &wanted, &mut codes)?;
                 assert_eq!(known, by_index(tx, &space, MESSAGES, &wanted)?, "nearest to {seed}");
                 Ok::<_, crate::StoreError>((known, codes.all.len()))
             };

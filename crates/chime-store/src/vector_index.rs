@@ -9,37 +9,14 @@ use std::sync::Once;
 use rusqlite::auto_extension::{RawAutoExtension, register_auto_extension};
 use rusqlite::{OptionalExtension, named_params};
 
-use super::messages::row_id;
-use super::spaces::Space;
+use super::row::seq_of;
 use super::vector_codes::{Searched, VectorCodes};
+use super::vector_tables::{Space, TABLES, VectorTable, indexed_values};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, packed_cosine};
 
-#[derive(Debug, Clone, Copy)]
-pub struct VectorTable {
-    pub name: &'static str,
-    /// Column with the document id: `chat_key << 32 | number`.
-    pub key: &'static str,
-    /// Bits of the number within one part of the index. A search reads whole parts.
-    part_bits: u32,
-    /// Number of parts of a chat that are searched, newest first. Older messages are found through the summaries of
-    /// their sessions.
-    searched: usize,
-}
-
-/// Kinds of documents with vectors. A new kind needs an entry in [`TABLES`] and a table of (key, space, vector).
-pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
-pub const SUMMARIES: VectorTable =
-    VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
-pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
-
 /// Vectors per chunk, the minimum size of a part. Larger chunks make a search faster and small chats larger.
 const CHUNK: u32 = 512;
-/// Tenths of each vector's values that the index holds, from the front: less data is faster to search, and models put
-/// the most significant values first.
-const TENTHS: usize = 6;
-/// Minimum number of indexed values. Fewer distinguish too little.
-const LEAST_VALUES: usize = 64;
 /// Candidates from the index. It compares L1 distances, which takes a fifth of the time of cosines.
 const PROPOSED: usize = 64;
 /// Minimum candidates from the newest part if others follow. vec0 scans a part's distances again for each candidate, so
@@ -47,28 +24,6 @@ const PROPOSED: usize = 64;
 const FIRST_PROPOSED: usize = 32;
 /// Changes that the log of an index holds. A copy that is further behind reads the whole index again.
 const CHANGES_KEPT: u32 = 1024;
-
-/// Returns the number of values per vector that the index of a space holds.
-pub(super) fn indexed_values(space: &Space) -> usize {
-    (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
-}
-
-impl VectorTable {
-    pub(super) fn index(self, space: i64) -> String {
-        format!("vec_{space}_{}", self.name)
-    }
-
-    /// Returns the first document that a part may hold.
-    pub(super) fn first_of(self, part: i64) -> i64 {
-        part << self.part_bits
-    }
-
-    /// Returns the searched parts of a chat whose newest document is `newest`, newest first.
-    fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
-        let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
-        (first..=last).rev().take(self.searched)
-    }
-}
 
 /// Returns the column definition of the vectors in an index. An index with another definition is rebuilt.
 fn column(space: &Space) -> String {
@@ -210,7 +165,8 @@ pub struct Nearest<'a> {
 /// `codes`, the index is read from memory.
 pub fn nearest(
     conn: &Reader,
-    (space, table): (&Space, VectorTable),
+    space: &Space,
+    table: VectorTable,
     wanted: &Nearest<'_>,
     codes: Option<&mut VectorCodes>,
 ) -> Result<Vec<Near>> {
@@ -219,7 +175,7 @@ pub fn nearest(
     }
     if space.is_indexed {
         let found = match codes {
-            Some(codes) => by_codes(conn, (space, table), wanted, codes),
+            Some(codes) => by_codes(conn, space, table, wanted, codes),
             None => by_index(conn, space, table, wanted),
         };
         match found {
@@ -233,21 +189,22 @@ pub fn nearest(
 /// Searches with the vec0 index, and ranks its candidates by exact cosine.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let proposed = proposed(conn, space, table, wanted)?;
-    compared(conn, (space, table), wanted, proposed)
+    compared(conn, space, table, wanted, proposed)
 }
 
 /// Searches with in-memory codes if the chat is large enough, else with the vec0 index.
 pub fn by_codes(
     conn: &Reader,
-    (space, table): (&Space, VectorTable),
+    space: &Space,
+    table: VectorTable,
     wanted: &Nearest<'_>,
     codes: &mut VectorCodes,
 ) -> Result<Vec<Near>> {
     let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
     let searched = Searched { space, table, chat: wanted.chat, parts: &parts };
     let limit = wanted.limit.max(PROPOSED);
-    match codes.proposed(conn, searched, (indexed(space, wanted), limit)) {
-        Ok(Some(proposed)) => compared(conn, (space, table), wanted, proposed),
+    match codes.proposed(conn, searched, indexed(space, wanted), limit) {
+        Ok(Some(proposed)) => compared(conn, space, table, wanted, proposed),
         Ok(None) => by_index(conn, space, table, wanted),
         Err(error) => {
             tracing::debug!(%error, "an index has no log of changes yet");
@@ -263,7 +220,8 @@ fn indexed<'a>(space: &Space, wanted: &Nearest<'a>) -> &'a [u8] {
 
 fn compared(
     conn: &Reader,
-    (space, table): (&Space, VectorTable),
+    space: &Space,
+    table: VectorTable,
     wanted: &Nearest<'_>,
     proposed: Vec<i64>,
 ) -> Result<Vec<Near>> {
@@ -369,11 +327,6 @@ impl Best {
 
     fn sorted(self) -> Vec<Near> {
         // Ascending in reversed order, so the nearest comes first.
-        self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (Seq(number(id)), cosine.0)).collect()
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (seq_of(id), cosine.0)).collect()
     }
-}
-
-/// Returns the number of a document within its chat.
-pub(super) fn number(id: i64) -> u32 {
-    u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX)
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family, Merged};
-use super::messages::{VISIBLE, row_id};
-use super::{Reader, Result, Writer, spaces};
+use super::family::{Cause, Family, Merged, OptOutScope};
+use super::messages::VISIBLE;
+use super::row::row_id;
+use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 
 /// Message that a model has no vector of yet.
@@ -24,7 +24,8 @@ pub fn unread(
     conn: &Reader,
     conversation: Conversation,
     model: &str,
-    (within, most): (usize, usize),
+    within: usize,
+    most: usize,
 ) -> Result<Vec<Unread>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT chat_key, seq, text FROM (
@@ -48,12 +49,12 @@ pub fn unread(
 
 /// Stores the vector of a message, unless its text has changed or become unreadable since.
 pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
-    let space = spaces::ensure(tx, model, vector.len())?;
-    keep_in(tx, space.id, (row_id(of.chat, of.seq), &of.text), vector)
+    let space = embedding_spaces::ensure(tx, model, vector.len())?;
+    keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
 }
 
 /// Stores a vector in a known space, by the row id of the message. Skips zero vectors.
-pub fn keep_in(tx: &Writer<'_>, space: i64, (id, text): (i64, &str), vector: &[f32]) -> Result<()> {
+pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
         .execute(named_params! { ":id": id, ":space": space })?;
     let Some(packed) = pack(vector) else { return Ok(()) };
@@ -107,16 +108,6 @@ pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Optio
     Ok(statement.query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, vector_of).optional()?)
 }
 
-/// Returns the vectors in a space for the messages of a chat with numbers in the inclusive range.
-pub fn in_range(conn: &Reader, space: i64, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<(Seq, Vec<f32>)>> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id & 4294967295 AS seq, vector FROM message_vector WHERE id BETWEEN :from AND :to AND space = :space",
-    )?;
-    let params = named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":space": space };
-    let rows = statement.query_map(params, |raw| Ok((Seq(raw.get("seq")?), vector_of(raw)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
 fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
     Ok(unpack(raw.get_ref("vector")?.as_blob().map_err(rusqlite::Error::from)?))
 }
@@ -143,7 +134,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 }
 
 /// Deletes all vectors of an opted-out member's messages.
-fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = scope.chat().map(|key| key.0);
     tx.prepare_cached(
         "DELETE FROM message_vector WHERE id IN
@@ -160,7 +151,7 @@ fn number(count: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forget::{self, Leave, Manner};
+    use crate::forget::{self, ForgetOptions, Leave};
     use crate::testkit::new_store;
     use crate::{Priority, chats, consent, messages};
     use chime_core::testkit::{CHAT, transcript};
@@ -198,13 +189,13 @@ mod tests {
                 for message in &said {
                     messages::take_in(tx, &row, message)?;
                 }
-                let open = unread(tx, HERE, MODEL, (10, 10))?;
+                let open = unread(tx, HERE, MODEL, 10, 10)?;
                 assert_eq!(open.iter().map(|it| it.seq.0).collect::<Vec<_>>(), [5, 4, 2, 1]);
                 for one in &open {
                     keep(tx, one, MODEL, &[0.6, 0.8])?;
                 }
-                assert_eq!((known(tx)?, unread(tx, HERE, MODEL, (10, 10))?.len()), (vec![1, 2, 4, 5], 0));
-                assert_eq!(unread(tx, HERE, "another", (10, 2))?.len(), 2, "another model has none of them");
+                assert_eq!((known(tx)?, unread(tx, HERE, MODEL, 10, 10)?.len()), (vec![1, 2, 4, 5], 0));
+                assert_eq!(unread(tx, HERE, "another", 10, 2)?.len(), 2, "another model has none of them");
 
                 let edited =
                     Message { text: "the door code is gone".to_owned(), edited_at: Some(LATER.0), ..said[0].clone() };
@@ -212,10 +203,10 @@ mod tests {
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
                 keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
-                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
                 forget::messages(tx, &[(ChatKey(1), Seq(4))], manner)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
-                consent::opt_out(tx, Scope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
+                consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
                 let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;
                 assert_eq!(left, 0, "opted out");
                 Ok(())

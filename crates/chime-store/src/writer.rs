@@ -25,15 +25,15 @@ pub type Given = Box<dyn Any + Send>;
 
 /// Work to do in a transaction, and the channel for its result after the commit.
 pub struct Work {
-    pub run: Run,
+    pub run: WriteFn,
     pub reply: oneshot::Sender<Result<Given>>,
 }
 
-pub type Run = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
+pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
 
 /// Sharing of a transaction with other work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Company {
+enum TransactionUse {
     /// No savepoint needed, which would only copy pages: rolling back the transaction undoes the work.
     Alone,
     Shared,
@@ -64,10 +64,10 @@ pub fn start(conn: Connection, log: Log) -> std::io::Result<WriterThread> {
 }
 
 /// Runs work and turns a panic into an error.
-fn attempt(tx: &Writer<'_>, company: Company, run: Run) -> Result<Given> {
+fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<Given> {
     match company {
-        Company::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
-        Company::Shared => in_savepoint(tx, run),
+        TransactionUse::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
+        TransactionUse::Shared => in_savepoint(tx, run),
     }
 }
 
@@ -137,13 +137,13 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 }
 
 fn commit(conn: &mut Connection, group: Vec<Work>) {
-    let company = if group.len() == 1 { Company::Alone } else { Company::Shared };
-    let (runs, replies): (Vec<Run>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
+    let company = if group.len() == 1 { TransactionUse::Alone } else { TransactionUse::Shared };
+    let (runs, replies): (Vec<WriteFn>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
     // Immediate: takes the write lock at the start, where waiting for it is still possible.
     let (outcomes, committed) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
             let outcomes: Vec<_> = runs.into_iter().map(|run| attempt(&tx, company, run)).collect();
-            let is_nothing_left = company == Company::Alone && outcomes.iter().all(Result::is_err);
+            let is_nothing_left = company == TransactionUse::Alone && outcomes.iter().all(Result::is_err);
             (outcomes, if is_nothing_left { undo(tx) } else { tx.commit() }.map_err(StoreError::from))
         }
         Err(error) => {

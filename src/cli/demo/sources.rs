@@ -2,10 +2,10 @@
 
 use crate::cli::demo::screen::ShownSource;
 use chime_core::{AnswerRecord, Seq, message_link};
-use chime_store::outbox::Part;
+use chime_store::outbox::ReplyPart;
 use chime_store::{Reader, Result, answers, chats, messages};
 
-pub fn answer_of(conn: &Reader, part: &Part) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>> {
+pub fn answer_of(conn: &Reader, part: &ReplyPart) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>> {
     let Some(id) = part.answer else { return Ok(None) };
     let Some(record) = answers::find(conn, id)? else { return Ok(None) };
     let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(None) };

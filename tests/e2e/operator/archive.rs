@@ -10,8 +10,8 @@ use chime_core::{
 };
 use chime_runtime::clock::Clock;
 use chime_sandbox::{ChatMemberStatus, NewChat, Post, Setup};
-use chime_store::consent::Scope;
-use chime_store::{Priority, Store, chats, consent, messages, summaries};
+use chime_store::consent::OptOutScope;
+use chime_store::{Priority, Store, chat_migration, chats, consent, messages, summaries};
 use chime_testkit::{Export, Reply};
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ pub(super) async fn with_chat(machine: &Machine, said: Option<Message>, out: Opt
             messages::take_in(tx, &row, said)?;
         }
         if let Some(user) = out {
-            consent::opt_out(tx, Scope::Chat(row.key), user, Clock::system().now())?;
+            consent::opt_out(tx, OptOutScope::Chat(row.key), user, Clock::system().now())?;
         }
         Ok(())
     });
@@ -287,7 +287,7 @@ async fn messages_from_before_a_migration_are_those_of_the_former_group() {
         if let Some(forgotten) = messages::find_any(tx, FORMER, MessageId(6))? {
             messages::blank(tx, &forgotten)?;
         }
-        chats::migrate(tx, Migration { from: FORMER, to: CHAT })
+        chat_migration::migrate(tx, Migration { from: FORMER, to: CHAT })
     });
     prepared.await.expect("prepare the chat");
     store.close().await;

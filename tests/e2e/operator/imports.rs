@@ -6,7 +6,7 @@ use std::time::Duration;
 use chime_core::{ChatId, ChatKey, EntityKind, Message, MessageId, Rolling, Timestamp, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Setup};
-use chime_store::consent::Scope;
+use chime_store::family::OptOutScope;
 use chime_store::{Priority, Store, consent, summaries};
 use serde_json::{Value, json};
 
@@ -279,7 +279,7 @@ async fn a_dry_run_says_what_the_run_says() {
     let machine = machine().await;
     let (store, _) = machine.store();
     let out = store.write(Priority::Answering, |tx| {
-        consent::opt_out(tx, Scope::EveryChat, UserId(50), Clock::system().now()).map(drop)
+        consent::opt_out(tx, OptOutScope::EveryChat, UserId(50), Clock::system().now()).map(drop)
     });
     out.await.expect("opt out everywhere");
     store.close().await;

@@ -13,17 +13,17 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::Allowance;
-use crate::gateway::ask::queue::{Queue, Slot, Urgency};
+use crate::gateway::ask::queue::{CallQueue, ServerSlot, Urgency};
 use crate::gateway::{
-    AskError, Budget, Economy, GuardState, ModelGuard, Purpose, answer_tokens, room_for_answer, room_for_prompt, slots,
-    talk_tokens,
+    AskError, DailyBudget, Economy, GuardState, ModelGuard, ModelPurpose, answer_tokens, room_for_answer,
+    room_for_prompt, slots, talk_tokens,
 };
 use chime_core::config::ContextTokens;
 use chime_core::{Conversation, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 use chime_llm::{AnswerFormat, AnswerProgress, Completion, Llm, LlmError, OpenAi, Prompt, ServerFacts};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
-use chime_store::usage::{self, Call};
+use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Reader, Store, Writer};
 
 /// Interval between requests for the server's facts (context, slots, speed): until it answers, and afterwards, because
@@ -37,11 +37,11 @@ const GIVE_WAY: Duration = Duration::from_secs(15);
 
 /// Client for all model calls. Clones share one state.
 #[derive(Clone)]
-pub struct Gateway(Arc<Shared>);
+pub struct Gateway(Arc<GatewayState>);
 
-struct Shared {
+struct GatewayState {
     parts: GatewayParts,
-    queue: Queue,
+    queue: CallQueue,
     /// Token calibration by model name, learned since the start.
     calibrations: Mutex<HashMap<String, TokenCalibration>>,
     /// `false` while the first discovery after the start is pending.
@@ -53,7 +53,7 @@ pub struct GatewayParts {
     pub clock: Clock,
     pub models: Models,
     pub guard: ModelGuard,
-    pub budget: Budget,
+    pub budget: DailyBudget,
 }
 
 #[derive(Debug)]
@@ -65,8 +65,8 @@ pub struct Models {
 
 /// One model call.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
-    pub purpose: Purpose,
+pub struct ModelCall<'a> {
+    pub purpose: ModelPurpose,
     pub conversation: Conversation,
     /// Asking member; `None` for background work, which counts towards the budgets of the chat and the day only.
     pub on_behalf_of: Option<UserId>,
@@ -77,8 +77,8 @@ pub struct Ask<'a> {
 /// Usage record of a call. The caller stores it in its own transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a call that is not written down is missing in the day's budget"]
-pub struct Bill {
-    call: Call,
+pub struct UsageRecord {
+    call: CallUsage,
     model: String,
     /// Tokens of the prompt: our estimate and the server's count, if it gave one.
     counted: Option<(usize, u64)>,
@@ -87,7 +87,7 @@ pub struct Bill {
     tool_refusals: Vec<(String, Timestamp)>,
 }
 
-impl Bill {
+impl UsageRecord {
     pub fn write(&self, tx: &Writer<'_>) -> chime_store::Result<()> {
         usage::add(tx, &self.call)?;
         for (model, at) in &self.tool_refusals {
@@ -102,9 +102,9 @@ impl Bill {
 
 impl Gateway {
     pub fn new(parts: GatewayParts) -> Self {
-        let shared = Shared {
+        let shared = GatewayState {
             parts,
-            queue: Queue::default(),
+            queue: CallQueue::default(),
             calibrations: Mutex::default(),
             is_discovered: watch::Sender::new(true),
         };
@@ -134,7 +134,7 @@ impl Gateway {
         let _ = within(&self.0.parts.clock, FACTS_WITHIN, is_known).await;
     }
 
-    pub fn server_facts(&self, purpose: Purpose) -> ServerFacts {
+    pub fn server_facts(&self, purpose: ModelPurpose) -> ServerFacts {
         match self.llm(purpose) {
             Llm::OpenAi(model) => model.facts(),
             Llm::Offline => ServerFacts::default(),
@@ -144,13 +144,13 @@ impl Gateway {
     /// Returns the token budget for chat messages in an answer's prompt, in the model's tokens.
     pub fn talk_tokens(&self, setting: ContextTokens) -> usize {
         match setting {
-            ContextTokens::Auto => talk_tokens(self.server_facts(Purpose::Answer)),
+            ContextTokens::Auto => talk_tokens(self.server_facts(ModelPurpose::Answer)),
             ContextTokens::Fixed(tokens) => tokens,
         }
     }
 
     /// Returns the maximal size of a prompt in estimated tokens, or `None` if the context size is unknown.
-    pub fn prompt_room(&self, purpose: Purpose) -> Option<usize> {
+    pub fn prompt_room(&self, purpose: ModelPurpose) -> Option<usize> {
         let facts = self.server_facts(purpose);
         let room = room_for_prompt(answer_tokens(purpose, facts), facts.context)?;
         Some(self.0.calibration(self.model_name(purpose)).room(room))
@@ -180,14 +180,14 @@ impl Gateway {
 
     /// Returns `true` if the answering model accepts pictures.
     pub fn sees_pictures(&self) -> bool {
-        match self.llm(Purpose::Answer) {
+        match self.llm(ModelPurpose::Answer) {
             Llm::OpenAi(model) => model.sees_pictures(self.0.parts.clock.now()),
             Llm::Offline => false,
         }
     }
 
     /// Returns the name of the primary model for `purpose`, or `offline`.
-    pub fn model_name(&self, purpose: Purpose) -> &str {
+    pub fn model_name(&self, purpose: ModelPurpose) -> &str {
         self.llm(purpose).model_name()
     }
 
@@ -205,7 +205,7 @@ impl Gateway {
     }
 
     /// Loads the token calibration of the model for `purpose`.
-    pub fn calibration(&self, conn: &Reader, purpose: Purpose) -> chime_store::Result<TokenCalibration> {
+    pub fn calibration(&self, conn: &Reader, purpose: ModelPurpose) -> chime_store::Result<TokenCalibration> {
         usage::calibration(conn, self.model_name(purpose))
     }
 
@@ -215,7 +215,7 @@ impl Gateway {
     }
 
     /// Calls the model and stores the usage record.
-    pub async fn ask(&self, ask: Ask<'_>) -> Result<Completion, AskError> {
+    pub async fn ask(&self, ask: ModelCall<'_>) -> Result<Completion, AskError> {
         let (chat, user, now) = (ask.conversation.chat, ask.on_behalf_of, self.0.parts.clock.now());
         // No Telegram user has id 0: background work counts for the chat and the day only.
         let user = user.unwrap_or(UserId(0));
@@ -223,22 +223,30 @@ impl Gateway {
         if let Allowance::Over(because) = self.allowance(spent) {
             return Err(AskError::OverBudget(because));
         }
-        let (completion, bill) = self.ask_within_budget(ask).await?;
-        self.0.parts.store.write(Priority::Background, move |tx| bill.write(tx)).await?;
+        let (completion, record) = self.ask_within_budget(ask).await?;
+        self.0.parts.store.write(Priority::Background, move |tx| record.write(tx)).await?;
         Ok(completion)
     }
 
     /// Calls the model without a budget check, for a caller who did it and who stores the usage in its own transaction.
-    pub async fn ask_within_budget(&self, ask: Ask<'_>) -> Result<(Completion, Bill), AskError> {
+    pub async fn ask_within_budget(&self, ask: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
         self.ask_with(ask, None).await
     }
 
     /// Like [`ask_within_budget`](Self::ask_within_budget), but streams the answer to `progress`.
-    pub async fn ask_showing(&self, ask: Ask<'_>, progress: &AnswerProgress) -> Result<(Completion, Bill), AskError> {
+    pub async fn ask_showing(
+        &self,
+        ask: ModelCall<'_>,
+        progress: &AnswerProgress,
+    ) -> Result<(Completion, UsageRecord), AskError> {
         self.ask_with(ask, Some(progress)).await
     }
 
-    async fn ask_with(&self, ask: Ask<'_>, progress: Option<&AnswerProgress>) -> Result<(Completion, Bill), AskError> {
+    async fn ask_with(
+        &self,
+        ask: ModelCall<'_>,
+        progress: Option<&AnswerProgress>,
+    ) -> Result<(Completion, UsageRecord), AskError> {
         let parts = &self.0.parts;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
         // Checked before queueing: a breaker that probes the server must not make other calls wait behind the probe.
@@ -247,7 +255,7 @@ impl Gateway {
         }
         let slot = self.slot(&ask, model).await?;
         let prompt = self.sized(&ask, model)?;
-        let ask = Ask { prompt: &prompt, ..ask };
+        let ask = ModelCall { prompt: &prompt, ..ask };
         let subject = (ask.purpose, ask.conversation);
         if let Err(retry_after) = parts.guard.admit(subject, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
@@ -270,7 +278,7 @@ impl Gateway {
         match completed {
             Some(Ok(completion)) => {
                 parts.guard.settle(subject, None, watch.elapsed(), parts.clock.now());
-                Ok(self.billed(&ask, model, completion))
+                Ok(self.with_usage(&ask, model, completion))
             }
             Some(Err(error)) => {
                 parts.guard.settle(subject, Some(&error), watch.elapsed(), parts.clock.now());
@@ -288,7 +296,7 @@ impl Gateway {
     }
 
     /// Waits for a slot of the server. Fails at once for background work while a slow server is needed for answers.
-    async fn slot(&self, ask: &Ask<'_>, model: &OpenAi) -> Result<Slot, AskError> {
+    async fn slot(&self, ask: &ModelCall<'_>, model: &OpenAi) -> Result<ServerSlot, AskError> {
         let (parts, queue) = (&self.0.parts, &self.0.queue);
         let urgency = if ask.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background };
         self.wait_for_facts().await;
@@ -308,7 +316,7 @@ impl Gateway {
     }
 
     /// Returns the prompt with its answer limit reduced to the free part of the context.
-    fn sized<'a>(&self, ask: &Ask<'a>, model: &OpenAi) -> Result<Cow<'a, Prompt>, AskError> {
+    fn sized<'a>(&self, ask: &ModelCall<'a>, model: &OpenAi) -> Result<Cow<'a, Prompt>, AskError> {
         let facts = model.facts();
         let wanted = ask.prompt.max_answer_tokens.min(answer_tokens(ask.purpose, facts));
         let tokens = self.0.calibration(model.model_name()).apply(ask.prompt.estimated_tokens());
@@ -326,7 +334,7 @@ impl Gateway {
     }
 
     /// Returns the completion with its usage record, and updates the calibration.
-    fn billed(&self, ask: &Ask<'_>, model: &OpenAi, completion: Completion) -> (Completion, Bill) {
+    fn with_usage(&self, ask: &ModelCall<'_>, model: &OpenAi, completion: Completion) -> (Completion, UsageRecord) {
         let estimated = ask.prompt.estimated_tokens();
         // Servers count pictures differently, so such a prompt says nothing about the calibration for text.
         let is_telling = completion.tokens_counted && !completion.prompt_cut && ask.prompt.pictures.is_empty();
@@ -336,19 +344,19 @@ impl Gateway {
         }
         let call = self.call(ask, completion.tokens);
         let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
-        let bill = Bill { call, model: completion.model.clone(), counted, server, tool_refusals };
-        (completion, bill)
+        let record = UsageRecord { call, model: completion.model.clone(), counted, server, tool_refusals };
+        (completion, record)
     }
 
     /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
-    async fn charge(&self, call: Call) {
+    async fn charge(&self, call: CallUsage) {
         if let Err(error) = self.0.parts.store.write(Priority::Answering, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed model call is missing in the day's budget");
         }
     }
 
-    fn call(&self, ask: &Ask<'_>, tokens: TokenUse) -> Call {
-        Call {
+    fn call(&self, ask: &ModelCall<'_>, tokens: TokenUse) -> CallUsage {
+        CallUsage {
             at: self.0.parts.clock.now(),
             chat: ask.conversation.chat,
             user: ask.on_behalf_of,
@@ -357,17 +365,17 @@ impl Gateway {
         }
     }
 
-    fn llm(&self, purpose: Purpose) -> &Llm {
+    fn llm(&self, purpose: ModelPurpose) -> &Llm {
         let models = &self.0.parts.models;
         match purpose {
-            Purpose::Answer => &models.answer,
-            Purpose::Summary => &models.summary,
-            Purpose::Extract => &models.extract,
+            ModelPurpose::Answer => &models.answer,
+            ModelPurpose::Summary => &models.summary,
+            ModelPurpose::Extract => &models.extract,
         }
     }
 }
 
-impl Shared {
+impl GatewayState {
     /// Sets the queue's slots to the number of calls that the server handles in parallel.
     fn widen_queue(&self) {
         if let Llm::OpenAi(model) = &self.parts.models.answer {

@@ -8,12 +8,12 @@ use chime_core::{Spent, TokenUse};
 const LEFT_TO_ANSWERS: u64 = 50;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Budget {
+pub struct DailyBudget {
     pub caps: DailyTokens,
     pub prices: Option<Prices>,
 }
 
-impl Budget {
+impl DailyBudget {
     pub fn allowance(&self, spent: Spent) -> Allowance {
         crate::allowance(spent, self.caps)
     }

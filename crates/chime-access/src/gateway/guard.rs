@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::gateway::Purpose;
+use crate::gateway::ModelPurpose;
 use chime_core::{Conversation, Timestamp};
 use chime_llm::LlmError;
-use chime_runtime::resilience::{Admission, Breaker, Breakers, Outcome};
+use chime_runtime::resilience::{Admission, Breaker, Breakers, CallOutcome};
 
 /// Number of failing conversations that are remembered at once.
 const CONVERSATIONS: usize = 1024;
@@ -18,8 +18,8 @@ pub struct ModelGuard(Arc<Mutex<Guarded>>);
 
 #[derive(Debug)]
 struct Guarded {
-    servers: HashMap<Purpose, Breaker>,
-    conversations: Breakers<(Purpose, Conversation)>,
+    servers: HashMap<ModelPurpose, Breaker>,
+    conversations: Breakers<(ModelPurpose, Conversation)>,
 }
 
 /// Breaker state as operators see it.
@@ -43,7 +43,7 @@ impl ModelGuard {
     ///
     /// # Errors
     /// Returns the wait until the next attempt.
-    pub fn admit(&self, subject: (Purpose, Conversation), now: Timestamp) -> Result<(), Duration> {
+    pub fn admit(&self, subject: (ModelPurpose, Conversation), now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.lock();
         if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
             return Err(span);
@@ -57,12 +57,18 @@ impl ModelGuard {
     }
 
     /// Returns the wait until the server's breaker admits a call, for callers that would queue for a slot first.
-    pub fn wait(&self, purpose: Purpose, now: Timestamp) -> Option<Duration> {
+    pub fn wait(&self, purpose: ModelPurpose, now: Timestamp) -> Option<Duration> {
         self.lock().servers.get(&purpose)?.wait(now)
     }
 
     /// Records the result of a call that took `took`.
-    pub fn settle(&self, subject: (Purpose, Conversation), failure: Option<&LlmError>, took: Duration, now: Timestamp) {
+    pub fn settle(
+        &self,
+        subject: (ModelPurpose, Conversation),
+        failure: Option<&LlmError>,
+        took: Duration,
+        now: Timestamp,
+    ) {
         let mut guarded = self.lock();
         let server = guarded.servers.remove(&subject.0).unwrap_or_default().without_time_of_call(took, now);
         guarded.servers.insert(subject.0, server.settle(of_server(failure), now));
@@ -70,7 +76,7 @@ impl ModelGuard {
     }
 
     /// Cancels an admission whose call did not complete.
-    pub fn withdraw(&self, subject: (Purpose, Conversation), now: Timestamp) {
+    pub fn withdraw(&self, subject: (ModelPurpose, Conversation), now: Timestamp) {
         let mut guarded = self.lock();
         let server = guarded.servers.remove(&subject.0).unwrap_or_default();
         guarded.servers.insert(subject.0, server.withdraw(now));
@@ -80,7 +86,7 @@ impl ModelGuard {
     pub fn state(&self) -> GuardState {
         let guarded = self.lock();
         GuardState {
-            is_closed: guarded.servers.get(&Purpose::Answer).is_none_or(Breaker::is_closed),
+            is_closed: guarded.servers.get(&ModelPurpose::Answer).is_none_or(Breaker::is_closed),
             open_conversations: guarded.conversations.open_count(),
         }
     }
@@ -91,20 +97,20 @@ impl ModelGuard {
 }
 
 /// A prompt that is too long is shortened and sent again: no failure of the model.
-fn of_conversation(failure: Option<&LlmError>) -> Outcome {
+fn of_conversation(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
-        None | Some(LlmError::PromptTooLong) => Outcome::Succeeded,
-        Some(_) => Outcome::Failed,
+        None | Some(LlmError::PromptTooLong) => CallOutcome::Succeeded,
+        Some(_) => CallOutcome::Failed,
     }
 }
 
 /// An error about the prompt proves that the server works.
-fn of_server(failure: Option<&LlmError>) -> Outcome {
+fn of_server(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
         None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {
-            Outcome::Succeeded
+            CallOutcome::Succeeded
         }
-        Some(_) => Outcome::Failed,
+        Some(_) => CallOutcome::Failed,
     }
 }
 
@@ -117,11 +123,11 @@ mod tests {
 
     const FAILED: Option<&LlmError> = Some(&LlmError::TimedOut);
 
-    fn conversation(chat: u32) -> (Purpose, Conversation) {
-        (Purpose::Answer, Conversation { chat: ChatKey(chat), thread: None })
+    fn conversation(chat: u32) -> (ModelPurpose, Conversation) {
+        (ModelPurpose::Answer, Conversation { chat: ChatKey(chat), thread: None })
     }
 
-    fn admits(guard: &ModelGuard, subject: (Purpose, Conversation), now: Timestamp) -> bool {
+    fn admits(guard: &ModelGuard, subject: (ModelPurpose, Conversation), now: Timestamp) -> bool {
         guard.admit(subject, now).is_ok()
     }
 
@@ -154,13 +160,13 @@ mod tests {
     fn a_silent_server_with_one_slot_is_left_alone_although_each_call_takes_minutes() {
         let (guard, took) = (ModelGuard::default(), Duration::from_secs(300));
         for n in 1..=5 {
-            assert_eq!(guard.wait(Purpose::Answer, at(n * 300 - 300)), None, "{n}");
+            assert_eq!(guard.wait(ModelPurpose::Answer, at(n * 300 - 300)), None, "{n}");
             assert!(admits(&guard, conversation(n as u32), at(n * 300 - 300)), "{n}");
             guard.settle(conversation(n as u32), FAILED, took, at(n * 300));
         }
-        assert_eq!(guard.wait(Purpose::Answer, at(1501)), Some(Duration::from_secs(29)));
+        assert_eq!(guard.wait(ModelPurpose::Answer, at(1501)), Some(Duration::from_secs(29)));
         assert!(admits(&guard, conversation(9), at(1540)), "one probe");
-        assert!(guard.wait(Purpose::Answer, at(1600)).is_some(), "and nobody behind it");
+        assert!(guard.wait(ModelPurpose::Answer, at(1600)).is_some(), "and nobody behind it");
     }
 
     #[test]
@@ -186,7 +192,7 @@ mod tests {
     #[test]
     fn background_work_that_fails_leaves_answering_alone() {
         let guard = ModelGuard::default();
-        let summary = |n| (Purpose::Summary, conversation(n).1);
+        let summary = |n| (ModelPurpose::Summary, conversation(n).1);
         for n in 0..5 {
             assert!(admits(&guard, summary(n), at(n.into())));
             guard.settle(summary(n), FAILED, Duration::ZERO, at(n.into()));

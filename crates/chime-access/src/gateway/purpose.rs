@@ -2,7 +2,7 @@
 
 /// Purpose of a model call. Each has its own model, breaker and deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
+pub enum ModelPurpose {
     /// Reply to a member, who waits for it.
     Answer,
     /// Text for the memory, made in the background.
@@ -11,7 +11,7 @@ pub enum Purpose {
     Extract,
 }
 
-impl Purpose {
+impl ModelPurpose {
     pub const ALL: [Self; 3] = [Self::Answer, Self::Summary, Self::Extract];
 
     pub fn as_str(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Sizes of prompts and answers, derived from the server's facts. Pure functions.
 
-use crate::gateway::Purpose;
+use crate::gateway::ModelPurpose;
 use chime_llm::{MANY_SLOTS, ServerFacts};
 
 /// Longest time for reading the chat messages of a prompt, in seconds.
@@ -27,12 +27,12 @@ pub fn talk_tokens(facts: ServerFacts) -> usize {
 
 /// Returns the maximal length of an answer in tokens. Lower for small or slow models: one that never ends blocks a
 /// member for minutes.
-pub fn answer_tokens(purpose: Purpose, facts: ServerFacts) -> u32 {
+pub fn answer_tokens(purpose: ModelPurpose, facts: ServerFacts) -> u32 {
     let most = purpose.max_answer_tokens();
     match purpose {
-        Purpose::Answer if facts.is_weak() => most.min(500),
-        Purpose::Summary | Purpose::Extract if facts.is_weak() => most.min(400),
-        Purpose::Answer | Purpose::Summary | Purpose::Extract => most,
+        ModelPurpose::Answer if facts.is_weak() => most.min(500),
+        ModelPurpose::Summary | ModelPurpose::Extract if facts.is_weak() => most.min(400),
+        ModelPurpose::Answer | ModelPurpose::Summary | ModelPurpose::Extract => most,
     }
 }
 
@@ -86,10 +86,10 @@ mod tests {
         let slow = facts(None, Some(100.0));
         let small = ServerFacts { parameters: Some(1_500_000_000), ..ServerFacts::default() };
         for weak in [slow, small] {
-            assert_eq!(Purpose::ALL.map(|purpose| answer_tokens(purpose, weak)), [500, 400, 400]);
+            assert_eq!(ModelPurpose::ALL.map(|purpose| answer_tokens(purpose, weak)), [500, 400, 400]);
         }
-        let unknown = Purpose::ALL.map(|purpose| answer_tokens(purpose, ServerFacts::default()));
-        assert_eq!(unknown, Purpose::ALL.map(Purpose::max_answer_tokens));
+        let unknown = ModelPurpose::ALL.map(|purpose| answer_tokens(purpose, ServerFacts::default()));
+        assert_eq!(unknown, ModelPurpose::ALL.map(ModelPurpose::max_answer_tokens));
     }
 
     #[test]

@@ -32,15 +32,16 @@ use crate::used::used;
 use crate::voice::worker::Voice;
 use crate::{citations, uncertainty};
 use chime_access::Allowance;
-use chime_access::gateway::ask::{Ask, Bill, Gateway};
-use chime_access::gateway::{AskError, Economy, Purpose};
+use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
+use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
 };
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::Wake;
 use chime_llm::{Completion, Prompt};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
@@ -113,12 +114,12 @@ impl Answering {
     }
 
     /// Works on an `answer` or `another` job about the trigger `at`.
-    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Outcome {
+    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobOutcome {
         match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
-            Ok(()) => Outcome::Finished,
+            Ok(()) => JobOutcome::Finished,
             Err(error) => match error.downcast_ref::<StoreError>() {
-                Some(error) => Outcome::of_store(error, job),
-                None => Outcome::Failed(format!("{job}: {error:#}")),
+                Some(error) => JobOutcome::of_store(error, job),
+                None => JobOutcome::Failed(format!("{job}: {error:#}")),
             },
         }
     }
@@ -155,7 +156,7 @@ impl Answering {
         if backend == Backend::Model && self.parts.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
-        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
+        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
@@ -170,7 +171,7 @@ impl Answering {
                         WindowSize::Plainest => {
                             question.photos.clear();
                             question.leave_extras_out();
-                            built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
+                            built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
                         }
                     }
                     // Boxed: the compiler limits how deeply futures may be nested.
@@ -208,7 +209,7 @@ impl Answering {
         question: &mut QuestionContext,
         built: &BuiltPrompt,
         completion: Completion,
-        bill: Bill,
+        bill: UsageRecord,
         window: WindowSize,
     ) -> Result<Draft, ModelFailure> {
         let (text, uncertainty) = uncertainty::split(&completion.text);
@@ -296,10 +297,10 @@ impl Answering {
         built: &BuiltPrompt,
         prompt: &Prompt,
         choice: ModelChoice,
-    ) -> Result<(Completion, Bill), ModelFailure> {
+    ) -> Result<(Completion, UsageRecord), ModelFailure> {
         let watch = self.parts.clock.stopwatch();
-        let ask = Ask {
-            purpose: Purpose::Answer,
+        let ask = ModelCall {
+            purpose: ModelPurpose::Answer,
             conversation: question.trigger().conversation(),
             on_behalf_of: Some(question.asker()),
             economy: match choice {
@@ -354,7 +355,7 @@ impl Answering {
             }
             Some(_) | None => None,
         };
-        let bills: Vec<Bill> = question.bills.drain(..).chain(draft.bill.clone()).collect();
+        let bills: Vec<UsageRecord> = question.bills.drain(..).chain(draft.bill.clone()).collect();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
@@ -370,8 +371,8 @@ impl Answering {
         let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
-        let (remembers, captures) = (self.parts.introduction.promise.remembers, self.parts.captures_concepts);
-        let announced = self.parts.introduction.promise.announces();
+        let (remembers, captures) = (self.parts.introduction.privacy_facts.remembers, self.parts.captures_concepts);
+        let announced = self.parts.introduction.privacy_facts.announces();
         let conversation = question.trigger().conversation();
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {

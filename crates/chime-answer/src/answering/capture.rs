@@ -10,14 +10,14 @@ use crate::answering::concepts::refer;
 use crate::answering::request::new_fence;
 use crate::concepts::{capture_schema, parse_captured, resolve};
 use crate::plain::without_fence;
-use chime_access::gateway::ask::{Ask, Gateway};
-use chime_access::gateway::{AskError, Economy, Purpose};
+use chime_access::gateway::ask::{Gateway, ModelCall};
+use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::config::Redaction;
 use chime_core::prompts::{CaptureValues, Prompts};
 use chime_core::{
     AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, Job, StoredMessage, Timestamp, UserId, clip,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
@@ -44,32 +44,32 @@ pub struct Capturing {
 
 impl Capturing {
     /// Works on the recurring `concepts` job.
-    pub async fn run(&self) -> Outcome {
+    pub async fn run(&self) -> JobOutcome {
         match self.capture_all().await {
-            Ok(()) => Outcome::UntilNextRun,
-            Err(error) => Outcome::Failed(format!("looking for concepts: {error}")),
+            Ok(()) => JobOutcome::UntilNextRun,
+            Err(error) => JobOutcome::Failed(format!("looking for concepts: {error}")),
         }
     }
 
     /// Works on a `capture` job. Where the model cannot be asked now, the `concepts` job comes back to the answer.
-    pub async fn run_for(&self, job: &Job, answer: AnswerId) -> Outcome {
+    pub async fn run_for(&self, job: &Job, answer: AnswerId) -> JobOutcome {
         match self.capture_one(job, answer).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn capture_one(&self, job: &Job, answer: AnswerId) -> chime_store::Result<Outcome> {
+    async fn capture_one(&self, job: &Job, answer: AnswerId) -> chime_store::Result<JobOutcome> {
         let is_wanted = self.is_on && !self.gateway.is_offline();
         if is_wanted
             && self.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
             && let Some(AskError::GaveWay { retry_after }) = self.try_capture(answer).await?
         {
-            return Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after)));
+            return Ok(JobOutcome::WaitUntil(self.clock.now().plus(retry_after)));
         }
         let (kind, key) = (job.kind(), job.key());
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     async fn capture_all(&self) -> chime_store::Result<()> {
@@ -126,8 +126,8 @@ impl Capturing {
     async fn ask(&self, record: &AnswerRecord, prompt: &Prompt) -> Result<Vec<Captured>, AskError> {
         let completion = self
             .gateway
-            .ask(Ask {
-                purpose: Purpose::Extract,
+            .ask(ModelCall {
+                purpose: ModelPurpose::Extract,
                 conversation: Conversation { chat: record.chat, thread: record.thread },
                 on_behalf_of: None,
                 economy: Economy::Best,
@@ -152,7 +152,7 @@ impl Capturing {
         Some(Prompt {
             temperature: Some(0.0),
             format: AnswerFormat::Json { name: "concepts", schema: capture_schema() },
-            ..Prompt::new(messages, Purpose::Extract.max_answer_tokens())
+            ..Prompt::new(messages, ModelPurpose::Extract.max_answer_tokens())
         })
     }
 }
@@ -174,7 +174,7 @@ fn keep(
     let mut referenced = Vec::new();
     for (new, captured) in captured {
         let id = resolve(&captured, &known).unwrap_or(new);
-        concepts::capture(tx, (record.chat, record.id), id, &captured, now)?;
+        concepts::capture(tx, record.chat, record.id, id, &captured, now)?;
         referenced.push(id);
         let Captured { label, alt_labels, definition, kind } = captured;
         known.push(Concept { id, label, alt_labels, definition, kind });

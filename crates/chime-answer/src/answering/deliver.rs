@@ -12,10 +12,11 @@ use crate::delivery::{
 use chime_core::{
     BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
 };
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::Wake;
 use chime_runtime::clock::Clock;
-use chime_store::outbox::{Part, Purpose, State};
-use chime_store::{Priority, Store, Writer, backlog, chats, jobs, outbox, reply_streams};
+use chime_store::outbox::{Purpose, ReplyPart, State};
+use chime_store::{Priority, Store, Writer, backlog, chat_migration, jobs, outbox, reply_streams};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
@@ -40,12 +41,12 @@ enum Next {
 
 impl Delivery {
     /// Works on a `send` job about the reply with the key `reply`, which the job `made_by` can make again.
-    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> Outcome {
+    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobOutcome {
         match self.deliver(job, reply, made_by).instrument(log::reply_span()).await {
-            Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
-            Ok(Next::Retry(at, why)) => Outcome::RetryAt(at, why),
-            Ok(Next::Part | Next::End) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(Next::Wait(until)) => JobOutcome::WaitUntil(until),
+            Ok(Next::Retry(at, why)) => JobOutcome::RetryAt(at, why),
+            Ok(Next::Part | Next::End) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
@@ -54,8 +55,8 @@ impl Delivery {
         let (parts, stream) =
             self.store.glance(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
         let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
-        let failed: Vec<Part> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
-        let open: Vec<Part> =
+        let failed: Vec<ReplyPart> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
+        let open: Vec<ReplyPart> =
             parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
         let Some(last) = open.last() else {
             return self.leave_mark(job, failed.first()).await;
@@ -100,7 +101,7 @@ impl Delivery {
     async fn deliver_part(
         &self,
         job: &Job,
-        mut part: Part,
+        mut part: ReplyPart,
         shown: Option<MessageId>,
         is_last: bool,
     ) -> chime_store::Result<Next> {
@@ -167,7 +168,7 @@ impl Delivery {
     async fn make_ready(
         &self,
         job: &Job,
-        part: &mut Part,
+        part: &mut ReplyPart,
         shown: Option<MessageId>,
     ) -> chime_store::Result<Option<Next>> {
         let (id, now) = (part.id, self.clock.now());
@@ -205,7 +206,7 @@ impl Delivery {
         Ok(None)
     }
 
-    async fn send(&self, part: &Part, shown: Option<MessageId>) -> SendResult {
+    async fn send(&self, part: &ReplyPart, shown: Option<MessageId>) -> SendResult {
         let Outgoing { to, content, buttons } = &part.outgoing;
         self.lanes.note_sent(to.chat, self.clock.now());
         if let Some(message) = shown {
@@ -225,7 +226,13 @@ impl Delivery {
         }
     }
 
-    async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> chime_store::Result<Next> {
+    async fn mark_sent(
+        &self,
+        job: &Job,
+        part: ReplyPart,
+        message: MessageId,
+        is_last: bool,
+    ) -> chime_store::Result<Next> {
         let now = self.clock.now();
         let own = own_message(&self.bot, &part, message, now);
         let key = job.key();
@@ -253,7 +260,7 @@ impl Delivery {
     async fn give_up_visibly(
         &self,
         job: &Job,
-        part: &Part,
+        part: &ReplyPart,
         why: &str,
         unknown: Option<i64>,
     ) -> chime_store::Result<Next> {
@@ -262,7 +269,7 @@ impl Delivery {
     }
 
     /// Reacts to the message that the reply answers, and ends the job. Retried for as long as a reply would be.
-    async fn leave_mark(&self, job: &Job, failed: Option<&Part>) -> chime_store::Result<Next> {
+    async fn leave_mark(&self, job: &Job, failed: Option<&ReplyPart>) -> chime_store::Result<Next> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
             let now = self.clock.now();
@@ -295,7 +302,7 @@ impl Delivery {
     }
 
     /// Counts the trigger into the chat's notice about unanswered messages: the reply may not have been seen.
-    async fn count_as_old(&self, part: &Part) -> chime_store::Result<()> {
+    async fn count_as_old(&self, part: &ReplyPart) -> chime_store::Result<()> {
         if part.purpose == Purpose::Notice {
             return Ok(());
         }
@@ -305,17 +312,17 @@ impl Delivery {
         Ok(())
     }
 
-    async fn follow(&self, part: &Part, to: ChatId) -> chime_store::Result<()> {
+    async fn follow(&self, part: &ReplyPart, to: ChatId) -> chime_store::Result<()> {
         let from = part.outgoing.to.chat;
         self.record(move |tx| {
-            chats::migrate(tx, Migration { from, to })?;
+            chat_migration::migrate(tx, Migration { from, to })?;
             outbox::redirect(tx, from, to)
         })
         .await
     }
 
     /// Marks a waiting part as pending, so that a restart does not take it for an interrupted send.
-    async fn mark_waiting(&self, part: &Part) -> chime_store::Result<()> {
+    async fn mark_waiting(&self, part: &ReplyPart) -> chime_store::Result<()> {
         let id = part.id;
         self.record(move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
     }
@@ -344,12 +351,12 @@ fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
 
 /// Returns `true` if a part was never given to Telegram. The first part is stored as `Sending` before its first
 /// attempt.
-fn is_surely_unsent(part: &Part, job: &Job) -> bool {
+fn is_surely_unsent(part: &ReplyPart, job: &Job) -> bool {
     let is_waiting = part.state == State::Pending || part.state == State::Sending && job.attempts == 0;
     is_waiting && part.unknown_sends == 0
 }
 
-fn standing(part: &Part, job: &Job, moves: u32) -> PartState {
+fn standing(part: &ReplyPart, job: &Job, moves: u32) -> PartState {
     let Outgoing { to, content, buttons } = &part.outgoing;
     PartState {
         created_at: part.created_at,

@@ -9,7 +9,7 @@ use crate::job::{Blame, ModelFailure};
 use crate::notices::notices;
 use crate::{digest, wording};
 use chime_access::gateway::AskError;
-use chime_access::gateway::ask::Bill;
+use chime_access::gateway::ask::UsageRecord;
 use chime_core::texts::{Texts, texts};
 use chime_core::trigger::{Languages, asks_about_bot};
 use chime_core::{AnswerStatus, ChatKind, FormattedText, TokenUse, Uncertainty};
@@ -23,7 +23,7 @@ pub struct Draft {
     pub model: String,
     pub tokens: TokenUse,
     /// Usage record of the call, if a model was asked.
-    pub bill: Option<Bill>,
+    pub bill: Option<UsageRecord>,
     pub uncertainty: Option<Uncertainty>,
     pub guard_used: bool,
     /// It shows commands to tap and no words of members.
@@ -96,7 +96,7 @@ pub fn answered(
     completion: Completion,
     text: String,
     uncertainty: Option<Uncertainty>,
-    bill: Bill,
+    bill: UsageRecord,
     language: Language,
 ) -> Draft {
     let cut = &texts(language.code()).digest.cut;

@@ -165,7 +165,7 @@ fn talk_since(
     let trigger = asked.trigger.seq;
     let Some(last) = last.filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else { return Ok(usize::MAX) };
     let said =
-        messages::between(conn, asked.trigger.conversation(), (Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1))))?;
+        messages::between(conn, asked.trigger.conversation(), Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1)))?;
     Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
 }
 

@@ -1,8 +1,8 @@
 //! Adds a privacy notice to the first answer in a chat that has not had one.
 
 use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
-use chime_privacy::wording::Promise;
-use chime_privacy::{News, joined, joined_in_private};
+use chime_privacy::PrivacyFacts;
+use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, Store, Writer, announcements, outbox};
 use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
@@ -10,7 +10,7 @@ use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 /// Privacy notice that goes with a chat's first answer.
 #[derive(Debug, Clone)]
 pub struct Introduction {
-    pub promise: Promise,
+    pub privacy_facts: PrivacyFacts,
     /// `false` if the operator switched announcements off.
     pub announces: bool,
 }
@@ -26,12 +26,12 @@ impl Introduction {
         if !self.announces || announcements::is_told(conn, chat.key)? {
             return Ok(None);
         }
-        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
-        let (promise, code) = (&self.promise, chat.speaks().code());
+        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.privacy_facts.retention);
+        let (facts, code) = (&self.privacy_facts, chat.speaks().code());
         let words = match chat.chat.kind {
-            ChatKind::Private => joined_in_private(promise, retention, code),
+            ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
-                joined(promise, retention, News::Everything, code)
+                group_notice(facts, retention, NoticeKind::Everything, code)
             }
         };
         Ok(Some(to_entities(&words)))

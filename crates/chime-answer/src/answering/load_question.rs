@@ -9,7 +9,7 @@ use crate::answering::Answering;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
 use crate::answering::question::QuestionContext;
 use crate::reader;
-use chime_access::gateway::Purpose;
+use chime_access::gateway::ModelPurpose;
 use chime_core::{MessageAt, ParsedTrigger};
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
@@ -32,8 +32,8 @@ impl Answering {
 
     pub(super) fn question_loader(&self) -> QuestionLoader {
         let now = self.parts.clock.now();
-        let model = self.parts.gateway.model_name(Purpose::Answer);
-        let parameters = self.parts.gateway.server_facts(Purpose::Answer).parameters;
+        let model = self.parts.gateway.model_name(ModelPurpose::Answer);
+        let parameters = self.parts.gateway.server_facts(ModelPurpose::Answer).parameters;
         QuestionLoader {
             params: Params {
                 token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),

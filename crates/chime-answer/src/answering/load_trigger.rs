@@ -10,7 +10,7 @@ use crate::lines::Style;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::config::{AccessConfig, SessionIdle};
-use chime_core::trigger::{self, Languages, calls_bot, own_run};
+use chime_core::trigger::{self, Languages, author_run, calls_bot};
 use chime_core::{How, MessageAt, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone};
 use chime_memory::context::{Asked, FeatureCache};
 use chime_memory::recall::Recaller;
@@ -137,7 +137,7 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
-    let run = own_run(&before, trigger);
+    let run = author_run(&before, trigger);
     // An earlier trigger with words was a question of its own. Only words such as "and?" continue it.
     let is_asked = |stored: &&StoredMessage| calls_bot(&stored.message.text) && !only_names(&stored.message.text);
     let asked = run.iter().rposition(is_asked).filter(|_| !Languages::shipped().goes_on(&ask));
@@ -150,7 +150,7 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
 fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<String> {
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
-    let run = own_run(&before, trigger);
+    let run = author_run(&before, trigger);
     if !run.iter().any(|stored| only_names(&stored.message.text)) {
         return Ok(ask);
     }

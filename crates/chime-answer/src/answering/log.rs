@@ -9,7 +9,7 @@ use crate::citations::Checked;
 use crate::grounding::Guard;
 use crate::tools::LookupTool;
 use chime_access::gateway::AskError;
-use chime_access::gateway::ask::Bill;
+use chime_access::gateway::ask::UsageRecord;
 use chime_core::{AnswerId, AnswerRecord, AnswerStatus, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
 use chime_llm::Completion;
 use chime_relevance::context::ContextWindow;
@@ -45,7 +45,7 @@ pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
 }
 
 /// Logs a call of the model.
-pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
+pub fn asked(answered: &Result<(Completion, UsageRecord), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
         Ok((Completion { model, tokens: TokenUse { prompt, completion }, first_word, reused, .. }, _)) => {

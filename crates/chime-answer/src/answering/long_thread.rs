@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use chime_core::{Chat, ChatKey, JobPayload, Piece, PieceLine, Seq, Slot, StoredMessage, Timestamp};
 use chime_relevance::context::{StrandLimits, StrandMessage, Summarized, oldest_part};
-use chime_store::strand_summaries::StrandSummary;
+use chime_store::thread_summaries::ThreadSummary;
 use chime_store::{Reader, Writer, jobs};
 
 /// Messages not yet summarised for which the summary is made again.
 const WORTH_EXTENDING: usize = 8;
 
-type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<StrandSummary>> + Send + Sync;
+type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync;
 
 /// Source of the summaries of long threads.
 #[derive(Clone)]
@@ -25,13 +25,13 @@ pub struct LongThreads {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OldestPart {
     messages: Vec<Seq>,
-    summary: Option<StrandSummary>,
+    summary: Option<ThreadSummary>,
 }
 
 impl LongThreads {
     pub fn new<F>(limits: StrandLimits, read: F) -> Self
     where
-        F: Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<StrandSummary>> + Send + Sync + 'static,
+        F: Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync + 'static,
     {
         Self { limits, read: Arc::new(read) }
     }

@@ -1,10 +1,10 @@
 //! Stores the bot's own messages as part of the chat.
 
 use chime_core::{AnswerRecord, AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
-use chime_store::outbox::{Part, Purpose};
+use chime_store::outbox::{Purpose, ReplyPart};
 use chime_store::{Reader, Writer, answers, chats, consent, messages, outbox};
 
-pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
+pub fn own_message(bot: &BotIdentity, part: &ReplyPart, id: MessageId, now: Timestamp) -> Message {
     let to = part.outgoing.to;
     let sender =
         Sender { username: Some(bot.username().to_owned()), is_bot: true, ..Sender::person(bot.id, bot.name.clone()) };
@@ -21,7 +21,7 @@ pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp
 
 /// Stores the message for a part that was sent. Its text is not stored if the answer was forgotten meanwhile or its
 /// asker opted out: the text would reveal their question.
-pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> chime_store::Result<()> {
+pub fn keep(tx: &Writer<'_>, own: Message, part: &ReplyPart) -> chime_store::Result<()> {
     let answer = part.answer.map(|id| answers::find(tx, id)).transpose()?.flatten();
     let own = as_talk(tx, own, part, answer.as_ref())?;
     match chats::find(tx, own.chat)? {
@@ -45,7 +45,7 @@ fn is_for_who_opted_out(conn: &Reader, answer: Option<&AnswerRecord>) -> chime_s
 fn as_talk(
     conn: &Reader,
     mut own: Message,
-    part: &Part,
+    part: &ReplyPart,
     answer: Option<&AnswerRecord>,
 ) -> chime_store::Result<Message> {
     let talk_end = outbox::talk_end(conn, part.id)?;

@@ -13,7 +13,7 @@ use crate::lines::Style;
 use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
-use chime_access::gateway::ask::Bill;
+use chime_access::gateway::ask::UsageRecord;
 use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
@@ -88,7 +88,7 @@ pub struct QuestionContext {
     pub going_on: FollowUpContext,
     pub scope: ConceptScope,
     /// Usage records of the calls before the final answer, to be stored with it.
-    pub bills: Vec<Bill>,
+    pub bills: Vec<UsageRecord>,
     /// Result of resolving `going_on`.
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,

@@ -6,7 +6,7 @@ use ulid::Ulid;
 
 use crate::answering::question::ShownPhoto;
 use crate::prompt::BuiltPrompt;
-use chime_access::gateway::Purpose;
+use chime_access::gateway::ModelPurpose;
 use chime_llm::{Picture, Prompt, PromptMessage, PromptRole};
 
 /// Low: an answer should repeat what the chat says, not vary it.
@@ -27,6 +27,6 @@ pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
         bytes: Arc::clone(&shown.bytes),
     };
     let pictures = photos.iter().map(picture).collect();
-    let prompt = Prompt::new(messages, Purpose::Answer.max_answer_tokens());
+    let prompt = Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens());
     Prompt { pictures, temperature: Some(TEMPERATURE), ..prompt }
 }

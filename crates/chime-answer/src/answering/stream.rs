@@ -19,7 +19,7 @@ use crate::prompt::BuiltPrompt;
 use crate::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, may_show, settled};
 use crate::uncertainty;
 use chime_access::gateway::AskError;
-use chime_access::gateway::ask::{Ask, Bill};
+use chime_access::gateway::ask::{ModelCall, UsageRecord};
 use chime_core::config::Redaction;
 use chime_core::texts::texts;
 use chime_core::{ChatKind, Citable, FormattedText, Grounding, Job, MessageId, Outgoing, ReplyTarget, estimate_tokens};
@@ -53,11 +53,11 @@ impl Answering {
         job: &Job,
         question: &QuestionContext,
         built: &BuiltPrompt,
-        ask: Ask<'_>,
-    ) -> Result<(Completion, Bill), AskError> {
+        ask: ModelCall<'_>,
+    ) -> Result<(Completion, UsageRecord), AskError> {
         let mut masks = Masks::default();
         let masked = (self.parts.redaction == Redaction::All).then(|| masked(ask.prompt, &mut masks));
-        let ask = Ask { prompt: masked.as_ref().unwrap_or(ask.prompt), ..ask };
+        let ask = ModelCall { prompt: masked.as_ref().unwrap_or(ask.prompt), ..ask };
         let answered = self.ask_in_the_open(job, question, built, ask, &masks).await;
         answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
     }
@@ -68,9 +68,9 @@ impl Answering {
         job: &Job,
         question: &QuestionContext,
         built: &BuiltPrompt,
-        ask: Ask<'_>,
+        ask: ModelCall<'_>,
         masks: &Masks,
-    ) -> Result<(Completion, Bill), AskError> {
+    ) -> Result<(Completion, UsageRecord), AskError> {
         if !self.streams(question) {
             return self.ask_behind_placeholder(job, question, ask).await;
         }
@@ -94,8 +94,8 @@ impl Answering {
         &self,
         job: &Job,
         question: &QuestionContext,
-        ask: Ask<'_>,
-    ) -> Result<(Completion, Bill), AskError> {
+        ask: ModelCall<'_>,
+    ) -> Result<(Completion, UsageRecord), AskError> {
         let stop = CancellationToken::new();
         let asking = async {
             let answered = self.parts.gateway.ask_within_budget(ask).await;

@@ -16,7 +16,7 @@ use crate::tools::{
     until_silence,
 };
 use chime_access::Allowance;
-use chime_access::gateway::ask::Bill;
+use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
     Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
@@ -44,7 +44,7 @@ impl Answering {
         question: &mut QuestionContext,
         built: &mut BuiltPrompt,
         asking: ModelAttempt,
-    ) -> Result<(Completion, Bill), ModelFailure> {
+    ) -> Result<(Completion, UsageRecord), ModelFailure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
         let mut prompt = asked(built, &question.photos);
         if asking.window == WindowSize::Plainest {
@@ -314,7 +314,7 @@ impl LookupScope {
         let says = |stored: &StoredMessage| {
             wanted.as_ref().is_none_or(|wanted| !wanted.is_disjoint(&self.stems(&stored.message.text)))
         };
-        let newest = messages::newest_between(conn, self.chat.key, (since, until), NEWEST)?;
+        let newest = messages::newest_between(conn, self.chat.key, since, until, NEWEST)?;
         let others = newest.into_iter().filter(|stored| is_wanted(stored) && says(stored));
         found.extend(others.take(MOST_MESSAGES));
         Ok(found)
@@ -335,7 +335,8 @@ impl LookupScope {
         tag: Option<&str>,
         span: ClockSpan,
     ) -> chime_store::Result<LookupResult> {
-        let mut minis = summaries::minis_between(conn, self.chat.key, self.moments(span), SESSIONS)?;
+        let (since, until) = self.moments(span);
+        let mut minis = summaries::minis_between(conn, self.chat.key, since, until, SESSIONS)?;
         if let Some(tag) = tag {
             let key = tags::normalized(tag, 1.0).map(|tag| tag.key).unwrap_or_default();
             let tagged = match tag_rows::find(conn, self.chat.key, &key)? {

@@ -12,7 +12,8 @@ use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{Transcribed, Transcriber};
 use chime_core::config::AccessConfig;
 use chime_core::{Job, JobPayload, MessageAt, StoredMessage, UserId};
-use chime_jobs::worker::{Outcome, Wake, record};
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::{Wake, record};
 use chime_llm::Audio;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
@@ -73,7 +74,7 @@ enum TranscribeError {
 
 impl Voice {
     /// Works on a `transcribe` job.
-    pub async fn run(&self, job: &Job, at: MessageAt) -> Outcome {
+    pub async fn run(&self, job: &Job, at: MessageAt) -> JobOutcome {
         let outcome = match self.is_wanted(at).await {
             Ok(TranscriptionDecision::Yes) => self.transcribe(at, None).await,
             Ok(TranscriptionDecision::No) => Ok(()),
@@ -162,31 +163,31 @@ impl Voice {
         }
     }
 
-    async fn finish(&self, job: &Job) -> Outcome {
+    async fn finish(&self, job: &Job) -> JobOutcome {
         let (kind, key) = (job.kind(), job.key());
         match self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn after(&self, job: &Job, trouble: TranscribeError) -> Outcome {
+    async fn after(&self, job: &Job, trouble: TranscribeError) -> JobOutcome {
         match &trouble {
             TranscribeError::Store(error) | TranscribeError::Model(AskError::Store(error)) => {
-                Outcome::of_store(error, job)
+                JobOutcome::of_store(error, job)
             }
             TranscribeError::Telegram(TelegramError::Throttled { retry_after }) => {
-                Outcome::WaitUntil(self.clock.now().plus(*retry_after))
+                JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
             TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => {
-                Outcome::Hindered(format!("{job}: {error}"))
+                JobOutcome::Hindered(format!("{job}: {error}"))
             }
             // The daily tokens are for questions. A question about the recording still transcribes it later.
             TranscribeError::Model(AskError::OverBudget(_)) => self.finish(job).await,
             TranscribeError::Model(AskError::BreakerOpen { retry_after }) => {
-                Outcome::WaitUntil(self.clock.now().plus(*retry_after))
+                JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
-            TranscribeError::Telegram(_) | TranscribeError::Model(_) => Outcome::Failed(format!("{job}: {trouble}")),
+            TranscribeError::Telegram(_) | TranscribeError::Model(_) => JobOutcome::Failed(format!("{job}: {trouble}")),
         }
     }
 }

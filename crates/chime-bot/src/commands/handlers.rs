@@ -28,8 +28,9 @@ use chime_core::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
     ReplyTarget, Role, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
 };
-use chime_jobs::worker::{Outcome, Wake};
-use chime_privacy::wording::Promise;
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::Wake;
+use chime_privacy::PrivacyFacts;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::concepts::ContextKey;
@@ -52,7 +53,7 @@ pub struct Commands {
     pub access: AccessConfig,
     /// Time zone of chats that have set none.
     pub zone: Zone,
-    pub promise: Promise,
+    pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     /// Default of whether answers are shown while they are written; a chat may override it.
     pub streaming: Streaming,
@@ -78,10 +79,10 @@ struct Order {
 
 impl Commands {
     /// Handles a `command` job: the message `at` contains the command `name`.
-    pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> Outcome {
+    pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> JobOutcome {
         match self.react(job, at, name, parsed.clone()).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
@@ -91,7 +92,7 @@ impl Commands {
         at: MessageAt,
         name: CommandName,
         parsed: ParsedTrigger,
-    ) -> chime_store::Result<Outcome> {
+    ) -> chime_store::Result<JobOutcome> {
         let (bot, access, zone) = (self.bot.clone(), self.access.clone(), self.zone);
         match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access, zone))).await? {
             Reaction::Say(said) => {
@@ -101,26 +102,26 @@ impl Commands {
             Reaction::Do(order) => return self.obey(job, *order).await,
             Reaction::Nothing => self.finish(job).await?,
         }
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Handles a `thank` job: reacts to the message `at`.
-    pub async fn thank(&self, job: &Job, at: MessageAt) -> Outcome {
+    pub async fn thank(&self, job: &Job, at: MessageAt) -> JobOutcome {
         // Failing is fine: the chat may forbid reactions, and nobody waits for this one.
         if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
             tracing::info!(%error, "no reaction");
         }
         match self.finish(job).await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
     /// Handles a `backlog` job: tells a chat once how many triggers were too old to answer.
-    pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> Outcome {
+    pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.tell_skipped(job, chat).await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
@@ -202,11 +203,11 @@ fn reply_to(job: &Job, trigger: &StoredMessage, notice: &Notice) -> NewReply {
 }
 
 /// Returns the job outcome for a Telegram error that occurred while `doing` something that is safe to repeat.
-fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> Outcome {
+fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> JobOutcome {
     match error {
-        TelegramError::Throttled { retry_after } => Outcome::WaitUntil(now.plus(*retry_after)),
-        error if error.is_lasting() => Outcome::Failed(format!("{doing}: {error}")),
-        error => Outcome::Hindered(format!("{doing}: {error}")),
+        TelegramError::Throttled { retry_after } => JobOutcome::WaitUntil(now.plus(*retry_after)),
+        error if error.is_lasting() => JobOutcome::Failed(format!("{doing}: {error}")),
+        error => JobOutcome::Hindered(format!("{doing}: {error}")),
     }
 }
 

@@ -15,7 +15,8 @@ use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
     StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
 };
-use chime_jobs::worker::{Outcome, Wake};
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::Wake;
 use chime_memory::jobs::Memory;
 use chime_memory::wording::Place;
 use chime_runtime::clock::Clock;
@@ -66,34 +67,45 @@ struct Order {
 
 impl Recaps {
     /// Handles a `recap` job: the message `at` asks for a recap since `since`, for its author only if `personal`.
-    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> Outcome {
+    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobOutcome {
         match self.tell(job, at, since, personal).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
     /// Handles a `chat_recap` job: a recap that a chat subscribed to.
-    pub async fn run_subscribed(&self, job: &Job, conversation: Conversation, span: (Timestamp, Timestamp)) -> Outcome {
+    pub async fn run_subscribed(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        span: (Timestamp, Timestamp),
+    ) -> JobOutcome {
         match self.tell_subscribers(job, conversation, span).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
     /// Handles the periodic `recaps` job.
-    pub async fn start_due(&self) -> Outcome {
+    pub async fn start_due(&self) -> JobOutcome {
         let (now, zone) = (self.clock.now(), self.zone);
         match self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await {
             Ok(()) => {
                 self.wake.wake();
-                Outcome::UntilNextRun
+                JobOutcome::UntilNextRun
             }
-            Err(error) => Outcome::of_store(&error, "starting recaps"),
+            Err(error) => JobOutcome::of_store(&error, "starting recaps"),
         }
     }
 
-    async fn tell(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> chime_store::Result<Outcome> {
+    async fn tell(
+        &self,
+        job: &Job,
+        at: MessageAt,
+        since: Timestamp,
+        personal: bool,
+    ) -> chime_store::Result<JobOutcome> {
         let found = self
             .store
             .read(move |conn| {
@@ -150,7 +162,7 @@ impl Recaps {
         job: &Job,
         conversation: Conversation,
         span: (Timestamp, Timestamp),
-    ) -> chime_store::Result<Outcome> {
+    ) -> chime_store::Result<JobOutcome> {
         let access = self.access.clone();
         let chat = self
             .store
@@ -206,7 +218,12 @@ impl Recaps {
 
     /// Stores the recap and another reply, if given, and finishes the job. If a source message was forgotten meanwhile,
     /// the job runs again.
-    async fn write(&self, job: &Job, recap: Option<Showing>, also: Option<NewReply>) -> chime_store::Result<Outcome> {
+    async fn write(
+        &self,
+        job: &Job,
+        recap: Option<Showing>,
+        also: Option<NewReply>,
+    ) -> chime_store::Result<JobOutcome> {
         let (payload, now) = (job.payload.clone(), self.clock.now());
         let is_written = self
             .store
@@ -229,7 +246,7 @@ impl Recaps {
             })
             .await?;
         self.wake.wake();
-        Ok(if is_written { Outcome::Finished } else { Outcome::WaitUntil(now) })
+        Ok(if is_written { JobOutcome::Finished } else { JobOutcome::WaitUntil(now) })
     }
 }
 
@@ -253,7 +270,7 @@ fn material(
     (from, until): (Timestamp, (Timestamp, MessageId)),
 ) -> chime_store::Result<Option<Material>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
-    let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), until))?;
+    let said = messages::within(conn, conversation, (from, MessageId(i64::MIN)), until)?;
     let is_talk = |stored: &StoredMessage| {
         let message = &stored.message;
         let is_asked = message.text.trim_start().starts_with('/') || calls_bot(&message.text);

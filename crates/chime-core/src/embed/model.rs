@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::config::EmbeddingConfig;
 use crate::embed::coverage::Coverage;
-use crate::embed::table::Table;
+use crate::embed::table::EmbeddingTable;
 use crate::embed::vocabulary::{START, Vocabulary, hash};
 use crate::embed::words::each_word;
 
@@ -31,7 +31,7 @@ const PIECES: usize = 512;
 #[derive(Debug, Clone)]
 pub struct Embedder {
     vocabulary: Arc<Vocabulary>,
-    table: Table,
+    table: EmbeddingTable,
     mean: Vec<f32>,
     limits: Limits,
     name: String,
@@ -115,7 +115,7 @@ impl Embedder {
     fn of(name: String, tokenizer: &[u8], table: &'static [u8], mean: Vec<f32>) -> Result<Self, String> {
         let file: TokenizerFile<'_> = serde_json::from_slice(tokenizer).map_err(|error| error.to_string())?;
         let TokenizerModel { vocab: vocabulary, unk_token, max_input_chars_per_word: word_chars } = file.model;
-        let table = Table::read(table)?;
+        let table = EmbeddingTable::read(table)?;
         let mut unknown = None;
         vocabulary.split(&unk_token, |piece| unknown = Some(piece));
         Ok(Self { vocabulary: Arc::new(vocabulary), table, mean, limits: Limits { unknown, word_chars }, name })

@@ -7,14 +7,14 @@ use serde::Deserialize;
 
 /// `safetensors` file with one row per piece: int8 values with a weight, like the shipped model, or f32 values.
 #[derive(Debug, Clone)]
-pub struct Table {
-    rows: Rows,
+pub struct EmbeddingTable {
+    rows: EmbeddingRows,
     dimensions: usize,
 }
 
 /// Raw little-endian data.
 #[derive(Debug, Clone)]
-enum Rows {
+enum EmbeddingRows {
     Int8 { rows: &'static [u8], weights: &'static [u8] },
     F32(&'static [u8]),
 }
@@ -26,7 +26,7 @@ struct Tensor {
     data_offsets: (usize, usize),
 }
 
-impl Table {
+impl EmbeddingTable {
     /// Parses a file; the error says what is wrong with it.
     pub fn read(file: &'static [u8]) -> Result<Self, String> {
         let (length, rest) = file.split_first_chunk::<8>().ok_or("too short")?;
@@ -40,15 +40,15 @@ impl Table {
             Ok::<_, String>((data.get(range).ok_or("cut short")?, found.shape.as_slice()))
         };
         let (rows, shape) = match tensor("embeddings", "F32") {
-            Ok((rows, shape)) => (Rows::F32(rows), shape),
+            Ok((rows, shape)) => (EmbeddingRows::F32(rows), shape),
             Err(_) => {
                 let ((rows, shape), (weights, _)) = (tensor("embeddings", "I8")?, tensor("weights", "F32")?);
-                (Rows::Int8 { rows, weights }, shape)
+                (EmbeddingRows::Int8 { rows, weights }, shape)
             }
         };
         let fits = |count: usize, dimensions: usize| match rows {
-            Rows::Int8 { rows, weights } => rows.len() == count * dimensions && weights.len() == count * 4,
-            Rows::F32(rows) => rows.len() == count * dimensions * 4,
+            EmbeddingRows::Int8 { rows, weights } => rows.len() == count * dimensions && weights.len() == count * 4,
+            EmbeddingRows::F32(rows) => rows.len() == count * dimensions * 4,
         };
         match *shape {
             [count, dimensions] if fits(count, dimensions) => Ok(Self { rows, dimensions }),
@@ -64,13 +64,13 @@ impl Table {
     pub fn add(&self, piece: u32, sum: &mut [f32]) -> bool {
         let row = piece as usize * self.dimensions..(piece as usize + 1) * self.dimensions;
         match self.rows {
-            Rows::Int8 { rows, weights } => {
+            EmbeddingRows::Int8 { rows, weights } => {
                 let weight = weights.get(piece as usize * 4..).and_then(|rest| rest.first_chunk::<4>());
                 let (Some(row), Some(weight)) = (rows.get(row), weight) else { return false };
                 let weight = f32::from_le_bytes(*weight);
                 sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += f32::from(value.cast_signed()) * weight);
             }
-            Rows::F32(rows) => {
+            EmbeddingRows::F32(rows) => {
                 let Some(row) = rows.get(row.start * 4..row.end * 4) else { return false };
                 let values = row.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
                 sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn a_file_of_another_form_is_refused_with_a_reason() {
-        assert_eq!(Table::read(b"short").unwrap_err(), "too short");
-        assert_eq!(Table::read(b"\x02\0\0\0\0\0\0\0{}").unwrap_err(), "no I8 `embeddings`");
+        assert_eq!(EmbeddingTable::read(b"short").unwrap_err(), "too short");
+        assert_eq!(EmbeddingTable::read(b"\x02\0\0\0\0\0\0\0{}").unwrap_err(), "no I8 `embeddings`");
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
         let header = br#"{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}"#;
         let values = [1.0_f32, 2.0, 3.0, -4.5].map(f32::to_le_bytes).concat();
         let file = [&(header.len() as u64).to_le_bytes()[..], header, &values].concat();
-        let table = Table::read(file.leak()).unwrap();
+        let table = EmbeddingTable::read(file.leak()).unwrap();
         let mut sum = vec![0.5, 0.5];
         assert!(table.add(1, &mut sum) && !table.add(2, &mut sum));
         assert_eq!((table.dimensions(), sum), (2, vec![3.5, -4.0]));

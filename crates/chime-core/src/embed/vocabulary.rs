@@ -25,7 +25,7 @@ pub struct Vocabulary {
     /// Start of each piece in `text`, and the end of the last one.
     starts: Vec<u32>,
     /// Open-addressing hash table with linear probing.
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<HashSlot>>,
     /// Bloom filter with one bit per piece. Most lookups miss, and the filter fits into the processor's cache, unlike
     /// the slots.
     filter: Vec<u64>,
@@ -35,9 +35,9 @@ pub struct Vocabulary {
 /// Number of a piece, plus 1, in the lower bits and a part of its hash in the upper bits, so that most mismatches are
 /// detected without comparing text.
 #[derive(Debug, Clone, Copy)]
-struct Slot(NonZeroU32);
+struct HashSlot(NonZeroU32);
 
-impl Slot {
+impl HashSlot {
     const NUMBER_BITS: u32 = 20;
 
     fn new(number: u32, hash: u64) -> Option<Self> {
@@ -132,7 +132,7 @@ impl Vocabulary {
             while self.slots[slot].is_some() {
                 slot = (slot + 1) & (self.slots.len() - 1);
             }
-            self.slots[slot] = Slot::new(number, hash);
+            self.slots[slot] = HashSlot::new(number, hash);
             let (word, bit) = self.filtered(hash);
             self.filter[word] |= bit;
         }
@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for InOrder {
             if piece.len() > MOST_BYTES {
                 return Err(M::Error::custom("a piece that is too long"));
             }
-            if number >> Slot::NUMBER_BITS > 0 {
+            if number >> HashSlot::NUMBER_BITS > 0 {
                 return Err(M::Error::custom("too many pieces"));
             }
             vocabulary.text.push_str(&piece);

@@ -34,7 +34,7 @@ const OPENING: usize = 400;
 /// Phrases of all languages: generic questions, thanks, beginnings of questions, stop words and more.
 #[derive(Debug, Default)]
 pub struct Languages {
-    pub(super) tables: Vec<Language>,
+    pub(super) tables: Vec<LanguagePhrases>,
     /// Stop words of all languages. Bit n is set if the word belongs to the nth language of `tables`.
     stop_words: HashMap<String, u16>,
     /// Words that carry meaning in one language and are stop words of another: "car" is "because" in French.
@@ -43,7 +43,7 @@ pub struct Languages {
 
 /// Phrases of one language, each as [`words`] joined by spaces.
 #[derive(Debug)]
-pub(super) struct Language {
+pub(super) struct LanguagePhrases {
     code: String,
     /// Single words that are ignored anywhere: fillers, polite words, pointers.
     fillers: HashSet<String>,
@@ -75,16 +75,16 @@ pub(super) struct Language {
 /// Data file. `languages/en.toml` explains the lists.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct LanguageFile {
     language: String,
     #[serde(flatten)]
-    rows: Rows,
+    rows: LanguageLists,
 }
 
 /// Lists of a data file. A missing list is treated as empty, but fails a test.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Rows {
+struct LanguageLists {
     fillers: Vec<String>,
     politeness: Vec<String>,
     pointers: Vec<String>,
@@ -111,14 +111,14 @@ impl Languages {
         &SHIPPED
     }
 
-    fn of(files: impl Iterator<Item = File>) -> Self {
+    fn of(files: impl Iterator<Item = LanguageFile>) -> Self {
         let mut languages = Self::default();
         for (place, file) in files.enumerate() {
             for word in &file.rows.stop_words {
                 *languages.stop_words.entry(word.clone()).or_default() |= 1 << place;
             }
             languages.content_words.extend(file.rows.content_words.iter().cloned());
-            languages.tables.push(Language::of(file));
+            languages.tables.push(LanguagePhrases::of(file));
         }
         languages
     }
@@ -200,7 +200,7 @@ impl Languages {
     }
 
     /// The languages of which a text has the most stop words; all of them where it has none.
-    fn likely(&self, text: &str) -> impl Iterator<Item = &Language> {
+    fn likely(&self, text: &str) -> impl Iterator<Item = &LanguagePhrases> {
         let counts = self.stop_words_in(text);
         let most = counts.iter().copied().max().unwrap_or_default();
         self.tables.iter().zip(counts).filter(move |(_, count)| *count == most).map(|(language, _)| language)
@@ -230,8 +230,8 @@ impl Languages {
     }
 }
 
-impl Language {
-    fn of(file: File) -> Self {
+impl LanguagePhrases {
+    fn of(file: LanguageFile) -> Self {
         let rows = file.rows;
         // A pointer may also appear inside a phrase: "mida sa *sellest* arvad".
         let fillers: HashSet<String> =
@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 15] {
+    fn lists(rows: LanguageLists) -> [(&'static str, Vec<String>); 15] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -412,7 +412,7 @@ mod tests {
         };
         let mut lacking = Vec::new();
         for text in FILES {
-            let file: File = toml::from_str(text).expect("a valid file");
+            let file: LanguageFile = toml::from_str(text).expect("a valid file");
             for (name, list) in lists(file.rows) {
                 if list.len() < least(name) {
                     lacking.push(format!("{} has {} {name}, of {} at least", file.language, list.len(), least(name)));
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn stop_words_are_single_words_in_lower_case_each_once() {
         for text in FILES {
-            let file: File = toml::from_str(text).expect("a valid file");
+            let file: LanguageFile = toml::from_str(text).expect("a valid file");
             let mut met = HashSet::new();
             for word in &file.rows.stop_words {
                 assert!(!word.contains(' ') && word.to_lowercase() == *word, "{}: {word:?}", file.language);

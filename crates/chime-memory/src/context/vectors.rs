@@ -72,7 +72,7 @@ impl Vectors {
     async fn fetch(&self, conversation: Conversation) -> Result<usize, VectorError> {
         let model = self.embeddings.model().to_owned();
         let reading = model.clone();
-        let unread = self.store.read(move |conn| vectors::unread(conn, conversation, &reading, (2 * WINDOW, AT_ONCE)));
+        let unread = self.store.read(move |conn| vectors::unread(conn, conversation, &reading, 2 * WINDOW, AT_ONCE));
         let unread = unread.await?;
         if unread.is_empty() {
             return Ok(0);

@@ -10,10 +10,10 @@ use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence, tagging};
 use crate::lines::{self, Told};
 use crate::policy::{Caps, MINI, Means, RECENT};
 use crate::tags::Tag;
-use chime_access::gateway::Purpose;
+use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
 
 /// Tokens of a session per model call. Longer sessions are summarized in parts.
@@ -39,7 +39,7 @@ impl Made {
 }
 
 impl Memory {
-    pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+    pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
         let Some(read) = self.read_session(id).await? else { return self.finish(job).await };
         let standing = self.standing(id.chat).await?;
         if standing.must_be_told() {
@@ -96,7 +96,7 @@ impl Memory {
             let task = self.prompts.summary(prompt, &values)?;
             let written = self
                 .model
-                .ask(chat, Purpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
+                .ask(chat, ModelPurpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
                 .await
                 .map_err(|error| StepError::of_ask(&error))?;
             let found = checked(&written.text, &told.grounds);
@@ -114,7 +114,7 @@ impl Memory {
     }
 
     /// Stores the summary and its consequences and ends the job, unless the messages have changed since they were read.
-    async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<Outcome, StepError> {
+    async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<JobOutcome, StepError> {
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
         let (vector, server_makes_it) = match (&self.vectors, &summary) {
@@ -150,13 +150,13 @@ impl Memory {
         if let (true, Some(summary)) = (stored, &kept) {
             report(&ended, summary, made.and_then(|made| made.written).as_ref(), now);
         }
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn finish(&self, job: &Job) -> Result<Outcome, StepError> {
+    pub(super) async fn finish(&self, job: &Job) -> Result<JobOutcome, StepError> {
         let payload = job.payload.clone();
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use chime_access::gateway::ask::{Ask, Gateway};
-use chime_access::gateway::{AskError, Budget, Economy, Purpose};
+use chime_access::gateway::ask::{Gateway, ModelCall};
+use chime_access::gateway::{AskError, DailyBudget, Economy, ModelPurpose};
 use chime_core::config::{DailyTokens, Redaction};
 use chime_core::{ChatKey, Conversation, Spent, TokenUse, UserId};
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
@@ -33,7 +33,7 @@ impl SummaryModel {
 
     /// Returns `true` if the daily caps allow work that nobody waits for.
     pub(super) fn has_room(&self, spent: Spent) -> bool {
-        Budget { caps: self.caps, prices: None }.has_room_unasked(spent)
+        DailyBudget { caps: self.caps, prices: None }.has_room_unasked(spent)
     }
 
     /// Returns the tokens of material that fit into one call, at most `most`.
@@ -41,7 +41,7 @@ impl SummaryModel {
         /// Tokens of the instructions and fences.
         const TASK: usize = 700;
         const LEAST: usize = 200;
-        let room = self.gateway.prompt_room(Purpose::Summary);
+        let room = self.gateway.prompt_room(ModelPurpose::Summary);
         room.map_or(most, |room| most.min(room.saturating_sub(TASK).max(LEAST)))
     }
 
@@ -49,7 +49,7 @@ impl SummaryModel {
     pub(super) async fn ask(
         &self,
         chat: ChatKey,
-        purpose: Purpose,
+        purpose: ModelPurpose,
         task: String,
         material: &str,
         clock: &Clock,
@@ -62,7 +62,7 @@ impl SummaryModel {
     pub(super) async fn ask_for(
         &self,
         (conversation, on_behalf_of): (Conversation, Option<UserId>),
-        (purpose, format): (Purpose, AnswerFormat),
+        (purpose, format): (ModelPurpose, AnswerFormat),
         task: String,
         material: &str,
         clock: &Clock,
@@ -72,7 +72,7 @@ impl SummaryModel {
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
         let prompt = Prompt { format, ..Prompt::new(messages, purpose.max_answer_tokens()) };
         let watch = clock.stopwatch();
-        let ask = Ask { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
+        let ask = ModelCall { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
         let cost = self.gateway.cost_micros(completion.tokens);
         Ok(Written {
@@ -86,10 +86,10 @@ impl SummaryModel {
 }
 
 /// Returns the format for `purpose`: JSON for tags, else text.
-fn format(purpose: Purpose) -> AnswerFormat {
+fn format(purpose: ModelPurpose) -> AnswerFormat {
     match purpose {
-        Purpose::Answer | Purpose::Summary => AnswerFormat::Text,
-        Purpose::Extract => AnswerFormat::Json {
+        ModelPurpose::Answer | ModelPurpose::Summary => AnswerFormat::Text,
+        ModelPurpose::Extract => AnswerFormat::Json {
             name: "tags",
             schema: serde_json::json!({
                 "type": "object",

@@ -124,8 +124,8 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
 
 /// The newest summaries of sessions as they are, as many lines as Recent would have.
 fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions> {
-    let ever = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
-    let minis = summaries::minis_between(conn, chat, ever, RECENT_CAPS.bullets as u32)?;
+    let (first, last) = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
+    let minis = summaries::minis_between(conn, chat, first, last, RECENT_CAPS.bullets as u32)?;
     let Some((_, newest)) = minis.first() else { return Ok(None) };
     let mut lines = 0;
     let fits = |(_, mini): &&(Session, Summary)| {

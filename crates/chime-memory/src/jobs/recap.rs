@@ -7,7 +7,7 @@ use crate::jobs::{Memory, StepError, fence};
 use crate::lines::{self, Spoken, Told};
 use crate::policy::{Caps, RECAP};
 use crate::words;
-use chime_access::gateway::{AskError, Purpose};
+use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use chime_llm::AnswerFormat;
@@ -79,7 +79,7 @@ impl Memory {
         let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
         let material = fenced(&told.text, &fence);
         loop {
-            let format = (Purpose::Summary, AnswerFormat::Text);
+            let format = (ModelPurpose::Summary, AnswerFormat::Text);
             match self.model.ask_for(asking, format, task.clone(), &material, &self.clock).await {
                 Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
                 // A background recap waits until the answers are done.

@@ -13,7 +13,7 @@ use chime_core::{
     Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp, Zone,
     estimate_tokens,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::summaries::{self, RollingSummary};
 use chime_store::{Priority, Reader, jobs, memory, sessions};
 
@@ -30,7 +30,7 @@ const CHANGED: Duration = Duration::from_secs(1);
 pub(super) type Minis = Vec<(Session, Summary)>;
 
 impl Memory {
-    pub(super) async fn make_recent(&self, job: &Job, _: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
+    pub(super) async fn make_recent(&self, job: &Job, _: ChatId, chat: ChatKey) -> Result<JobOutcome, StepError> {
         let now = self.clock.now();
         let standing = self.standing(chat).await?;
         let means = standing.means();
@@ -63,7 +63,9 @@ impl Memory {
         let is_kept = self
             .store
             .write(Priority::Background, move |tx| {
-                if summaries::made_between(tx, chat, recent_span(now), SESSIONS)? != made_of {
+                if summaries::made_between(tx, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?
+                    != made_of
+                {
                     return Ok(false);
                 }
                 if memory::is_off(tx, chat)? {
@@ -76,13 +78,13 @@ impl Memory {
             })
             .await?;
         if !is_kept {
-            return Ok(Outcome::WaitUntil(now.plus(CHANGED)));
+            return Ok(JobOutcome::WaitUntil(now.plus(CHANGED)));
         }
         report(chat, &kept, &made, "RECENT_SUMMARY_UPDATED", kept.sessions);
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn fold(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
+    pub(super) async fn fold(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> Result<JobOutcome, StepError> {
         let now = self.clock.now();
         let means = self.standing(chat).await?.means();
         if means == Means::Nothing {
@@ -102,7 +104,7 @@ impl Memory {
         if newest.is_some_and(|newest| oldest.last.0 < newest) {
             // Sessions must be folded in order, so that later statements replace earlier ones.
             self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
-            return Ok(Outcome::WaitUntil(now));
+            return Ok(JobOutcome::WaitUntil(now));
         }
         let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
         let made = self.folded((job, chat), means, before.as_ref(), &minis, now).await?;
@@ -125,7 +127,7 @@ impl Memory {
             report(chat, &kept, &made, "HISTORY_SUMMARY_UPDATED", u32::try_from(count).unwrap_or(u32::MAX));
         }
         // There may be more sessions to fold, or other ones.
-        Ok(Outcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
+        Ok(JobOutcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
     }
 
     async fn folded(
@@ -170,13 +172,10 @@ pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) 
 
 /// Returns the session summaries of the last 28 days, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
-    let mut found = summaries::minis_between(conn, chat, recent_span(now), SESSIONS)?;
+    let mut found =
+        summaries::minis_between(conn, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?;
     found.reverse();
     Ok(found)
-}
-
-fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
-    (now.minus(RECENT), Timestamp::from_millis(i64::MAX))
 }
 
 /// Selects the bullets that Recent is made from, oldest first, each with its date.

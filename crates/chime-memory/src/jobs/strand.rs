@@ -10,8 +10,8 @@ use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::SummaryPrompt;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
-use chime_jobs::worker::Outcome;
-use chime_store::strand_summaries::{self, Extension, StrandSummary};
+use chime_jobs::JobOutcome;
+use chime_store::thread_summaries::{self, Extension, ThreadSummary};
 use chime_store::{Priority, Reader, memory, messages, summaries};
 
 /// Tokens of messages per extension.
@@ -24,7 +24,7 @@ const ANY: usize = usize::MAX;
 
 /// Next part of a thread that is not summarized yet.
 struct Part {
-    before: Option<StrandSummary>,
+    before: Option<ThreadSummary>,
     /// Bullets to extend.
     so_far: Vec<Bullet>,
     messages: Vec<StoredMessage>,
@@ -36,7 +36,7 @@ impl Memory {
         job: &Job,
         conversation: Conversation,
         oldest: &[Seq],
-    ) -> Result<Outcome, StepError> {
+    ) -> Result<JobOutcome, StepError> {
         loop {
             let means = self.standing(conversation.chat).await?.means();
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
@@ -87,7 +87,7 @@ impl Memory {
                 if memory::is_off(tx, chat)? || !are_as_read(tx, chat, &messages)? {
                     return Ok(None);
                 }
-                strand_summaries::extend(tx, conversation, &extension)
+                thread_summaries::extend(tx, conversation, &extension)
             })
             .await?;
         if let Some(id) = id {
@@ -109,13 +109,13 @@ impl Memory {
 }
 
 /// Returns the summary that covers most of `oldest`, with the names of members.
-pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<StrandSummary>> {
+pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<ThreadSummary>> {
     if memory::is_off(conn, chat)? {
         return Ok(None);
     }
-    let Some(found) = strand_summaries::of_messages(conn, chat, oldest.iter().copied(), ANY)? else { return Ok(None) };
+    let Some(found) = thread_summaries::of_messages(conn, chat, oldest.iter().copied(), ANY)? else { return Ok(None) };
     let names = summaries::member_names(conn, chat)?;
-    Ok(Some(StrandSummary { text: members::named(&found.text, &names), ..found }))
+    Ok(Some(ThreadSummary { text: members::named(&found.text, &names), ..found }))
 }
 
 /// Returns the next part, or `None` if all of `oldest` is summarized. An extract is replaced by the model `by`, unless
@@ -126,14 +126,14 @@ fn next_part(
     (oldest, room): (&[Seq], usize),
     by: Option<&str>,
 ) -> chime_store::Result<Option<Part>> {
-    let stands_for = |below| strand_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
+    let stands_for = |below| thread_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
     let is_full =
-        |it: &StrandSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
+        |it: &ThreadSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
     let before = match stands_for(ANY)? {
         Some(full) if is_full(&full) => stands_for(MOST_MESSAGES)?,
         other => other,
     };
-    let is_kept = |it: &&StrandSummary| it.method == SummaryMethod::Model || by.is_none_or(|model| it.model == model);
+    let is_kept = |it: &&ThreadSummary| it.method == SummaryMethod::Model || by.is_none_or(|model| it.model == model);
     let so_far = before.as_ref().filter(is_kept);
     let known = so_far.map(|it| it.sources.clone()).unwrap_or_default();
     let stood_for = before.iter().flat_map(|it| it.sources.iter().copied());

@@ -7,10 +7,10 @@ use crate::jobs::{Memory, StepError, SummaryVectors, fence, is_given_up};
 use crate::policy::Means;
 use crate::tags::{self, MemberNames, Tag};
 use crate::{members, words};
-use chime_access::gateway::Purpose;
+use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::{
     Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
 };
@@ -30,7 +30,7 @@ impl Memory {
         Ok(extracted(bullets, &names, &texts))
     }
 
-    pub(super) async fn make_tags(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+    pub(super) async fn make_tags(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
         let found = self
             .store
             .read(move |conn| {
@@ -46,7 +46,7 @@ impl Memory {
         let text: Vec<&str> = summary.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
         let written = self
             .model
-            .ask(id.chat, Purpose::Extract, task, &fenced(&text.join("\n"), &fence), &self.clock)
+            .ask(id.chat, ModelPurpose::Extract, task, &fenced(&text.join("\n"), &fence), &self.clock)
             .await
             .map_err(|error| StepError::of_ask(&error));
         let parsed = |text: &str| tags::parse(text, &members).map_err(|error| StepError::Unusable(error.to_string()));
@@ -68,11 +68,11 @@ impl Memory {
                 jobs::finish(tx, payload.kind(), &payload.key())
             })
             .await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Makes the vector of a summary with a server. The local model makes it together with the summary.
-    pub(super) async fn make_vector(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+    pub(super) async fn make_vector(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
         let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {
             return self.finish(job).await;
@@ -93,7 +93,7 @@ impl Memory {
         if !is_kept {
             tracing::info!(chat = id.chat.0, session = %id, "EMBEDDING_MISS");
         }
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 

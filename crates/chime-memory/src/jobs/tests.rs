@@ -9,13 +9,13 @@ use proptest::prelude::*;
 
 use super::*;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models};
-use chime_access::gateway::{Budget, ModelGuard};
+use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
 use chime_core::testkit::{CHAT, CHAT_KEY, transcript};
 use chime_core::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
 use chime_llm::Llm;
-use chime_store::derived::Cause;
-use chime_store::forget::{Leave, Manner};
+use chime_store::family::Cause;
+use chime_store::forget::{ForgetOptions, Leave};
 use chime_store::testkit::write_new_database;
 use chime_store::{Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 
@@ -41,7 +41,7 @@ impl Bench {
             clock: clock.clone(),
             models,
             guard: ModelGuard::default(),
-            budget: Budget::default(),
+            budget: DailyBudget::default(),
         });
         let config = MemoryConfig {
             is_on: true,
@@ -91,7 +91,7 @@ impl Bench {
     async fn forget(&self, id: MessageId) {
         self.write(move |tx| {
             let Some(stored) = messages::find(tx, CHAT, id)? else { return Ok(()) };
-            let manner = Manner { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
+            let manner = ForgetOptions { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
             forget::messages(tx, &[(stored.chat, stored.seq)], manner).map(drop)
         })
         .await;
@@ -100,8 +100,8 @@ impl Bench {
     /// Divides, then works until nothing is due.
     async fn work(&self) {
         loop {
-            assert!(matches!(self.memory.divide().await, Outcome::UntilNextRun));
-            assert!(matches!(self.memory.keep_up().await, Outcome::UntilNextRun));
+            assert!(matches!(self.memory.divide().await, JobOutcome::UntilNextRun));
+            assert!(matches!(self.memory.keep_up().await, JobOutcome::UntilNextRun));
             let later = self.memory.clock.now().plus(HOUR);
             let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
             if due.is_empty() {
@@ -116,14 +116,14 @@ impl Bench {
     async fn do_one(&self, job: &Job) {
         loop {
             match self.attempt(job).await {
-                Outcome::Finished => return,
-                Outcome::WaitUntil(_) => {}
+                JobOutcome::Finished => return,
+                JobOutcome::WaitUntil(_) => {}
                 failed => panic!("{failed:?}"),
             }
         }
     }
 
-    async fn attempt(&self, job: &Job) -> Outcome {
+    async fn attempt(&self, job: &Job) -> JobOutcome {
         match &job.payload {
             JobPayload::Summary { session, .. } => self.memory.summarize(job, *session).await,
             JobPayload::Tags { session, .. } => self.memory.tag(job, *session).await,

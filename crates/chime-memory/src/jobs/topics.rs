@@ -12,10 +12,10 @@ use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence};
 use crate::policy::Means;
 use crate::topics::{self, Candidate, Choice, Inferred, Signals};
 use crate::words;
-use chime_access::gateway::Purpose;
+use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_llm::AnswerFormat;
 use chime_store::topics::{TopicState, TopicTag};
 use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};
@@ -51,11 +51,11 @@ struct Scored {
 }
 
 impl Memory {
-    pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> Outcome {
+    pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> JobOutcome {
         self.outcome(job, self.topic_found(job, conversation).await)
     }
 
-    async fn topic_found(&self, job: &Job, conversation: Conversation) -> Result<Outcome, StepError> {
+    async fn topic_found(&self, job: &Job, conversation: Conversation) -> Result<JobOutcome, StepError> {
         let chat = conversation.chat;
         let standing = self.standing(chat).await?;
         let means = standing.means();
@@ -93,7 +93,7 @@ impl Memory {
             })
             .await?;
         if !is_kept {
-            return Ok(Outcome::WaitUntil(self.clock.now().plus(CHANGED)));
+            return Ok(JobOutcome::WaitUntil(self.clock.now().plus(CHANGED)));
         }
         if is_set || is_due || was_cut_off {
             self.refresh_topics(chat, active, means).await;
@@ -112,7 +112,7 @@ impl Memory {
     }
 
     /// Ends the job without scoring.
-    async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> Result<Outcome, StepError> {
+    async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> Result<JobOutcome, StepError> {
         let payload = job.payload.clone();
         self.store
             .write(Priority::Background, move |tx| {
@@ -120,7 +120,7 @@ impl Memory {
                 jobs::finish(tx, payload.kind(), &payload.key())
             })
             .await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Loads the conversation; `None` if no session is open or the chat has no tags.
@@ -135,7 +135,7 @@ impl Memory {
                 }
                 let is_human =
                     |stored: &StoredMessage| stored.message.role == Role::User && !stored.message.sender.is_bot;
-                let mut said = messages::within(conn, conversation, (open.first, open.last))?;
+                let mut said = messages::within(conn, conversation, open.first, open.last)?;
                 said.retain(is_human);
                 said.drain(..said.len().saturating_sub(LAST_MESSAGES));
                 let before = rows::state(conn, conversation)?.unwrap_or_default();
@@ -248,7 +248,7 @@ impl Memory {
         let asking = (Conversation { chat, thread: None }, None);
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
-        let written = self.model.ask_for(asking, (Purpose::Extract, format), task, &material, &self.clock).await;
+        let written = self.model.ask_for(asking, (ModelPurpose::Extract, format), task, &material, &self.clock).await;
         let written = written.map_err(|error| StepError::of_ask(&error))?;
         match topics::parse_inferred(&written.text) {
             Some(found) => Ok((found, written)),

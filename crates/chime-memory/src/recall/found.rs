@@ -28,8 +28,8 @@ impl Found {
         let (conn, chat) = (reading.conn, reading.request.conversation.chat);
         let space = reading.space.as_ref().filter(|_| reading.embedder.is_some());
         let mut messages = Vec::new();
-        for range in ranges(candidates.proposals.iter().map(|one| one.seq), reading.request.before, READ) {
-            messages.extend(passages::in_range(conn, space.map(|space| space.id), chat, range)?);
+        for (from, to) in ranges(candidates.proposals.iter().map(|one| one.seq), reading.request.before, READ) {
+            messages.extend(passages::in_range(conn, space.map(|space| space.id), chat, from, to)?);
         }
         if let Some(embedder) = embedder {
             for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {

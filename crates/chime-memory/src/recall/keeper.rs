@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use chime_core::Timestamp;
 use chime_core::embed::Embedder;
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_llm::{Embeddings, LlmError};
 use chime_runtime::clock::Clock;
-use chime_store::spaces::{self, NEAR, Space, SpaceState};
-use chime_store::vector_index::{self, TABLES};
+use chime_store::embedding_spaces::{self, NEAR};
+use chime_store::vector_index;
+use chime_store::vector_tables::TABLES;
+use chime_store::vector_tables::{Space, SpaceState};
 use chime_store::{Priority, Store, StoreError, vectors};
 
 /// Messages per batch: well under 5 ms in the writer.
@@ -64,14 +66,14 @@ impl VectorKeeper {
     }
 
     /// Runs the periodic `vectors` job.
-    pub async fn run(&self) -> Outcome {
+    pub async fn run(&self) -> JobOutcome {
         match self.work().await {
-            Ok(Progress::Done) => Outcome::UntilNextRun,
-            Ok(Progress::More) => Outcome::WaitUntil(self.soon()),
-            Err(KeepError::Store(error)) => Outcome::of_store(&error, "keeping vectors"),
+            Ok(Progress::Done) => JobOutcome::UntilNextRun,
+            Ok(Progress::More) => JobOutcome::WaitUntil(self.soon()),
+            Err(KeepError::Store(error)) => JobOutcome::of_store(&error, "keeping vectors"),
             Err(KeepError::Server(error)) => {
                 tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
-                Outcome::UntilNextRun
+                JobOutcome::UntilNextRun
             }
         }
     }
@@ -115,25 +117,25 @@ impl VectorKeeper {
             VectorSource::Local(embedder) => {
                 let (name, dimension) = (embedder.name().to_owned(), embedder.dimensions());
                 let known = name.clone();
-                let found = self.store.read(move |conn| spaces::of_model(conn, &known)).await?;
+                let found = self.store.read(move |conn| embedding_spaces::of_model(conn, &known)).await?;
                 match found.filter(|space| space.dimension == dimension && space.state != SpaceState::Left) {
                     Some(space) => Ok(Some(space)),
                     None => {
-                        let ensure = move |tx: &chime_store::Writer<'_>| spaces::ensure(tx, &name, dimension);
+                        let ensure = move |tx: &chime_store::Writer<'_>| embedding_spaces::ensure(tx, &name, dimension);
                         self.store.write(Priority::Background, ensure).await.map(Some)
                     }
                 }
             }
             VectorSource::Server(embeddings) => {
                 let name = embeddings.model().to_owned();
-                self.store.read(move |conn| spaces::of_model(conn, &name)).await
+                self.store.read(move |conn| embedding_spaces::of_model(conn, &name)).await
             }
         }
     }
 
     /// Rebuilds the index if it is incomplete.
     async fn check_index(&self, target: &Space) -> chime_store::Result<()> {
-        let active = self.store.read(spaces::active).await?;
+        let active = self.store.read(embedding_spaces::active).await?;
         for space in active.into_iter().chain([target.clone()]) {
             let looked_at = space.clone();
             let is_whole = self.store.read(move |conn| vector_index::is_whole(conn, &looked_at)).await?;
@@ -148,7 +150,7 @@ impl VectorKeeper {
     async fn rebuild(&self, space: &Space) -> chime_store::Result<()> {
         let fresh = space.clone();
         let begin = move |tx: &chime_store::Writer<'_>| {
-            spaces::set_indexed(tx, fresh.id, false)?;
+            embedding_spaces::set_indexed(tx, fresh.id, false)?;
             vector_index::remove(tx, &fresh)?;
             vector_index::create(tx, &fresh)
         };
@@ -163,7 +165,7 @@ impl VectorKeeper {
             }
         }
         let id = space.id;
-        self.store.write(Priority::Background, move |tx| spaces::set_indexed(tx, id, true)).await?;
+        self.store.write(Priority::Background, move |tx| embedding_spaces::set_indexed(tx, id, true)).await?;
         tracing::info!(space = id, "the index of vectors was made anew");
         Ok(())
     }
@@ -180,7 +182,7 @@ impl VectorKeeper {
     async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<Progress> {
         let (space, embedder) = (target.clone(), Arc::clone(embedder));
         let read = move |conn: &chime_store::Reader| {
-            let Some(batch) = spaces::next_batch(conn, &space, (NEAR, AT_ONCE))? else { return Ok(None) };
+            let Some(batch) = embedding_spaces::next_batch(conn, &space, NEAR, AT_ONCE)? else { return Ok(None) };
             let made: Vec<Vec<f32>> = batch.texts.iter().map(|(_, text)| embedder.embed(text)).collect();
             Ok(Some((batch, made)))
         };
@@ -188,9 +190,9 @@ impl VectorKeeper {
         let id = target.id;
         let keep = move |tx: &chime_store::Writer<'_>| {
             for ((message, text), vector) in batch.texts.iter().zip(&made) {
-                vectors::keep_in(tx, id, (*message, text), vector)?;
+                vectors::keep_in(tx, id, *message, text, vector)?;
             }
-            spaces::settle(tx, id, &batch)
+            embedding_spaces::settle(tx, id, &batch)
         };
         self.store.write(Priority::Background, keep).await?;
         Ok(Progress::More)
@@ -198,12 +200,14 @@ impl VectorKeeper {
 
     /// Migrates to the server's current model: embeds the texts that have a vector of the previous one.
     async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<Progress, KeepError> {
-        let Some(active) = self.store.read(spaces::active).await?.filter(|active| active.id != target.id) else {
+        let Some(active) = self.store.read(embedding_spaces::active).await?.filter(|active| active.id != target.id)
+        else {
             return Ok(Progress::Done);
         };
         for _ in 0..BATCHES {
-            let pair = (active.id, target.id);
-            let texts = self.store.read(move |conn| spaces::to_carry_over(conn, pair, OF_A_REQUEST)).await?;
+            let (old, new) = (active.id, target.id);
+            let texts =
+                self.store.read(move |conn| embedding_spaces::to_carry_over(conn, old, new, OF_A_REQUEST)).await?;
             if texts.is_empty() {
                 return Ok(Progress::Done);
             }
@@ -212,7 +216,7 @@ impl VectorKeeper {
             let id = target.id;
             let keep = move |tx: &chime_store::Writer<'_>| {
                 (texts.iter().zip(&made))
-                    .try_for_each(|((message, text), vector)| vectors::keep_in(tx, id, (*message, text), vector))
+                    .try_for_each(|((message, text), vector)| vectors::keep_in(tx, id, *message, text, vector))
             };
             self.store.write(Priority::Background, keep).await?;
         }
@@ -223,14 +227,14 @@ impl VectorKeeper {
     async fn change_to(&self, target: &Space) -> chime_store::Result<Progress> {
         let id = target.id;
         let change = move |tx: &chime_store::Writer<'_>| {
-            let Some(active) = spaces::active(tx)? else {
-                spaces::activate(tx, id)?;
+            let Some(active) = embedding_spaces::active(tx)? else {
+                embedding_spaces::activate(tx, id)?;
                 return Ok((false, false));
             };
             let is_another = active.id != id;
-            let is_due = is_another && !spaces::lacks_summaries(tx, (active.id, id))?;
+            let is_due = is_another && !embedding_spaces::lacks_summaries(tx, active.id, id)?;
             if is_due {
-                spaces::activate(tx, id)?;
+                embedding_spaces::activate(tx, id)?;
             }
             Ok((is_another, is_due))
         };
@@ -245,8 +249,8 @@ impl VectorKeeper {
 
     async fn delete_left(&self) -> Result<Progress, KeepError> {
         for _ in 0..BATCHES {
-            let Some(space) = self.store.read(spaces::left).await? else { return Ok(Progress::Done) };
-            let delete = move |tx: &chime_store::Writer<'_>| spaces::delete_some(tx, &space, DELETED_AT_ONCE);
+            let Some(space) = self.store.read(embedding_spaces::left).await? else { return Ok(Progress::Done) };
+            let delete = move |tx: &chime_store::Writer<'_>| embedding_spaces::delete_some(tx, &space, DELETED_AT_ONCE);
             self.store.write(Priority::Background, delete).await?;
         }
         Ok(Progress::More)

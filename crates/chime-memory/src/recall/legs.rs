@@ -9,8 +9,9 @@ use chime_core::{LegScores, Seq, SessionId, UserId, WordStemmer};
 use chime_relevance::retrieval::Frequencies;
 use chime_relevance::retrieval::proposals::{Proposal, WordPostings, proposals};
 use chime_store::postings::{self, Postings, Range};
-use chime_store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
-use chime_store::{passages, spaces, summaries, tags};
+use chime_store::vector_index::{self, Nearest};
+use chime_store::vector_tables::{MESSAGES, SUMMARIES};
+use chime_store::{embedding_spaces, passages, summaries, tags};
 
 /// Maximum number of messages read from a word's posting list.
 const OF_A_WORD: u32 = 400;
@@ -158,7 +159,7 @@ impl Reading<'_> {
             let from = Seq(self.request.before.0.saturating_sub(reach));
             for other in &common[place + 1..] {
                 let range = Range { from, ..self.range(OF_A_PAIR) };
-                let found = postings::of_pair(self.conn, &range, (&stems[*rarer].0, &stems[*other].0))?;
+                let found = postings::of_pair(self.conn, &range, &stems[*rarer].0, &stems[*other].0)?;
                 lists[*rarer].seqs.extend(&found.seqs);
                 lists[*other].seqs.extend(&found.seqs);
             }
@@ -174,7 +175,7 @@ impl Reading<'_> {
     fn by_authors(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> chime_store::Result<()> {
         for (_, name) in self.named() {
             for (stem, _) in stems {
-                let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), (stem, name), self.language)?;
+                let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), stem, name, self.language)?;
                 for seq in list.seqs {
                     candidates.add(seq, LegScores { author: 1.0, ..LegScores::default() });
                 }
@@ -190,11 +191,11 @@ impl Reading<'_> {
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
         // If another question holds the codes, uses the index.
         let mut codes = self.codes.try_lock().ok();
-        for (seq, cosine) in vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())? {
+        for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())? {
             candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
         }
         let wanted = Nearest { limit: SESSIONS_BY_VECTOR, ..wanted };
-        for (first, cosine) in vector_index::nearest(self.conn, (space, SUMMARIES), &wanted, codes.as_deref_mut())? {
+        for (first, cosine) in vector_index::nearest(self.conn, space, SUMMARIES, &wanted, codes.as_deref_mut())? {
             let scores = LegScores { summary: f64::from(cosine), ..LegScores::default() };
             candidates.add_session(SessionId { chat, first }, scores);
         }
@@ -206,7 +207,7 @@ impl Reading<'_> {
         let Some(embedder) = self.embedder else { return Ok(()) };
         let (chat, before) = (self.request.conversation.chat, self.request.before);
         let made = match &self.space {
-            Some(space) => spaces::made_up_to(self.conn, space.id, chat)?,
+            Some(space) => embedding_spaces::made_up_to(self.conn, space.id, chat)?,
             None => Seq(0),
         };
         let from = before.0.saturating_sub(UNSTORED).max(made.0.saturating_add(1));
@@ -215,7 +216,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let mut near: Vec<(f64, Seq)> = Vec::new();
-        for one in passages::in_range(self.conn, None, chat, (Seq(from), Seq(before.0 - 1)))? {
+        for one in passages::in_range(self.conn, None, chat, Seq(from), Seq(before.0 - 1))? {
             let vector = candidates.vectors.entry(one.seq).or_insert_with(|| embedder.embed(&one.text));
             near.push((f64::from(dot(vector, &asked)), one.seq));
         }

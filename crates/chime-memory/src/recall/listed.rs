@@ -49,8 +49,8 @@ pub fn sessions(reading: &Reading<'_>) -> chime_store::Result<Vec<FoundSummary>>
     let chat = reading.request.conversation.chat;
     let names = summaries::member_names(reading.conn, chat)?;
     let mut ended = Vec::new();
-    for within in reading.times() {
-        ended.extend(summaries::minis_between(reading.conn, chat, within, SESSIONS_READ)?);
+    for (from, until) in reading.times() {
+        ended.extend(summaries::minis_between(reading.conn, chat, from, until, SESSIONS_READ)?);
     }
     ended.retain(|(session, _)| session.id.first < reading.request.before);
     ended.sort_by(|(a, _), (b, _)| b.messages.cmp(&a.messages).then(b.id.cmp(&a.id)));

@@ -27,7 +27,7 @@ pub enum Breaker {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     Succeeded,
     Failed,
 }
@@ -71,17 +71,17 @@ impl Breaker {
 
     /// Applies the outcome of a call. A success closes the breaker from any state, even a late one.
     #[must_use]
-    pub fn settle(self, outcome: Outcome, now: Timestamp) -> Self {
+    pub fn settle(self, outcome: CallOutcome, now: Timestamp) -> Self {
         match (self, outcome) {
-            (_, Outcome::Succeeded) => Self::default(),
-            (Self::Closed { mut failures }, Outcome::Failed) => {
+            (_, CallOutcome::Succeeded) => Self::default(),
+            (Self::Closed { mut failures }, CallOutcome::Failed) => {
                 failures.retain(|failed_at| now.since(*failed_at) <= WINDOW);
                 failures.push(now);
                 if failures.len() < THRESHOLD { Self::Closed { failures } } else { Self::opened(now) }
             }
             // This call began before the breaker opened: it must not keep the breaker open for longer.
-            (open @ Self::Open { .. }, Outcome::Failed) => open,
-            (Self::HalfOpen { .. }, Outcome::Failed) => Self::opened(now),
+            (open @ Self::Open { .. }, CallOutcome::Failed) => open,
+            (Self::HalfOpen { .. }, CallOutcome::Failed) => Self::opened(now),
         }
     }
 
@@ -126,12 +126,12 @@ impl Breaker {
 /// One breaker per key, such as a conversation. Holds only the keys that failed recently, at most `capacity`.
 #[derive(Debug)]
 pub struct Breakers<K> {
-    kept: HashMap<K, Kept>,
+    kept: HashMap<K, BreakerEntry>,
     capacity: usize,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct BreakerEntry {
     breaker: Breaker,
     touched: Timestamp,
 }
@@ -149,7 +149,7 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
     }
 
     /// Same as [`Breaker::settle`], for `key`.
-    pub fn settle(&mut self, key: &K, outcome: Outcome, now: Timestamp) {
+    pub fn settle(&mut self, key: &K, outcome: CallOutcome, now: Timestamp) {
         let breaker = self.take(key).settle(outcome, now);
         self.put(key, breaker, now);
     }
@@ -176,7 +176,7 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
         if self.kept.len() >= self.capacity {
             self.forget_stalest();
         }
-        self.kept.insert(key.clone(), Kept { breaker, touched: now });
+        self.kept.insert(key.clone(), BreakerEntry { breaker, touched: now });
     }
 
     fn forget_stalest(&mut self) {
@@ -208,8 +208,8 @@ mod tests {
             let admission;
             (breaker, admission) = match event {
                 "ask" => breaker.admit(now),
-                "ok" => (breaker.settle(Outcome::Succeeded, now), Admission::Go),
-                "fail" => (breaker.settle(Outcome::Failed, now), Admission::Go),
+                "ok" => (breaker.settle(CallOutcome::Succeeded, now), Admission::Go),
+                "fail" => (breaker.settle(CallOutcome::Failed, now), Admission::Go),
                 other => panic!("no such event: {other}"),
             };
             let state = match &breaker {
@@ -302,7 +302,7 @@ mod tests {
         let mut breakers = Breakers::new(8);
         for secs in 0..5 {
             assert_eq!(breakers.admit(&"bad", at(secs)), Admission::Go);
-            breakers.settle(&"bad", Outcome::Failed, at(secs));
+            breakers.settle(&"bad", CallOutcome::Failed, at(secs));
         }
         assert_eq!(breakers.admit(&"bad", at(5)), Admission::Wait(Duration::from_secs(29)));
         assert_eq!(breakers.admit(&"good", at(5)), Admission::Go);
@@ -314,11 +314,11 @@ mod tests {
         let mut breakers = Breakers::new(2);
         for key in 0..100 {
             breakers.admit(&key, at(0));
-            breakers.settle(&key, Outcome::Succeeded, at(0));
+            breakers.settle(&key, CallOutcome::Succeeded, at(0));
         }
         assert!(breakers.kept.is_empty());
         for (secs, key) in [(1, 1), (2, 2), (3, 1), (4, 3)] {
-            breakers.settle(&key, Outcome::Failed, at(secs));
+            breakers.settle(&key, CallOutcome::Failed, at(secs));
         }
         let mut keys: Vec<i32> = breakers.kept.keys().copied().collect();
         keys.sort_unstable();

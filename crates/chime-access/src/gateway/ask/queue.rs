@@ -22,26 +22,26 @@ pub enum Urgency {
 
 /// Calls that wait for a slot, and calls in flight. Clones share one queue.
 #[derive(Debug, Clone, Default)]
-pub struct Queue(Arc<Shared>);
+pub struct CallQueue(Arc<QueueShared>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    line: Mutex<Line>,
+struct QueueShared {
+    line: Mutex<QueueState>,
     changed: Notify,
 }
 
 /// State of the queue; its methods do no IO.
 #[derive(Debug, Default)]
-struct Line {
+struct QueueState {
     slots: usize,
     next: u64,
     waiting: Vec<(u64, Urgency)>,
-    running: Vec<Running>,
+    running: Vec<RunningCall>,
     last_answer: Option<Timestamp>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct RunningCall {
     ticket: u64,
     urgency: Urgency,
     called_off: CancellationToken,
@@ -49,13 +49,13 @@ struct Running {
 
 /// Place in the queue or slot of the server, released on drop.
 #[derive(Debug)]
-pub struct Slot {
-    queue: Queue,
+pub struct ServerSlot {
+    queue: CallQueue,
     ticket: u64,
     called_off: CancellationToken,
 }
 
-impl Queue {
+impl CallQueue {
     /// Sets the number of parallel calls, at least one.
     pub fn set_slots(&self, slots: usize) {
         self.lock().slots = slots.max(1);
@@ -68,9 +68,9 @@ impl Queue {
     }
 
     /// Waits for a slot. Dropping the future leaves the queue.
-    pub async fn enter(&self, urgency: Urgency, now: Timestamp) -> Slot {
+    pub async fn enter(&self, urgency: Urgency, now: Timestamp) -> ServerSlot {
         let ticket = self.lock().join(urgency, now);
-        let mut slot = Slot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
+        let mut slot = ServerSlot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
             // Registers before the check below, so that no notification between check and wait is lost.
@@ -83,26 +83,26 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Slot {
+impl ServerSlot {
     /// Completes when the call is cancelled because an answer needs the slot.
     pub async fn called_off(&self) {
         self.called_off.cancelled().await;
     }
 }
 
-impl Drop for Slot {
+impl Drop for ServerSlot {
     fn drop(&mut self) {
         self.queue.lock().leave(self.ticket);
         self.queue.0.changed.notify_waiters();
     }
 }
 
-impl Line {
+impl QueueState {
     fn join(&mut self, urgency: Urgency, now: Timestamp) -> u64 {
         self.next += 1;
         self.waiting.push((self.next, urgency));
@@ -123,7 +123,7 @@ impl Line {
         }
         self.waiting.retain(|one| one.0 != ticket);
         let called_off = CancellationToken::new();
-        self.running.push(Running { ticket, urgency, called_off: called_off.clone() });
+        self.running.push(RunningCall { ticket, urgency, called_off: called_off.clone() });
         Some(called_off)
     }
 
@@ -135,7 +135,7 @@ impl Line {
     /// Cancels the newest background calls, as many as waiting answers need.
     fn call_off(&mut self) {
         let answers = self.waiting.iter().filter(|one| one.1 == Urgency::Answer).count();
-        let is_ending = |one: &&Running| one.called_off.is_cancelled();
+        let is_ending = |one: &&RunningCall| one.called_off.is_cancelled();
         let free = self.slots.max(1).saturating_sub(self.running.len()) + self.running.iter().filter(is_ending).count();
         let in_the_way = self
             .running
@@ -162,8 +162,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1000);
 
-    fn line(slots: usize) -> Line {
-        Line { slots, ..Line::default() }
+    fn line(slots: usize) -> QueueState {
+        QueueState { slots, ..QueueState::default() }
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_starts_as_soon_as_a_slot_is_free() {
-        let queue = Queue::default();
+        let queue = CallQueue::default();
         queue.set_slots(1);
         let first = queue.enter(Urgency::Answer, NOW).await;
         let second = queue.enter(Urgency::Background, NOW);

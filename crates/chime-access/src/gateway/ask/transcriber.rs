@@ -3,12 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Allowance;
-use crate::gateway::{AskError, Budget};
+use crate::gateway::{AskError, DailyBudget};
 use chime_core::{Because, Conversation, TokenUse, UserId};
 use chime_llm::{Audio, LlmError, Transcriptions, tokens_of};
 use chime_runtime::clock::Clock;
-use chime_runtime::resilience::{Admission, Breaker, Outcome};
-use chime_store::usage::{self, Call};
+use chime_runtime::resilience::{Admission, Breaker, CallOutcome};
+use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Store, Writer};
 
 /// Client of the transcription model, with its budget and breaker.
@@ -16,7 +16,7 @@ pub struct Transcriber {
     store: Store,
     clock: Clock,
     model: Transcriptions,
-    budget: Budget,
+    budget: DailyBudget,
     breaker: Mutex<Breaker>,
 }
 
@@ -26,7 +26,7 @@ pub struct Transcriber {
 pub struct Transcribed {
     /// Empty if nobody speaks.
     pub text: String,
-    call: Call,
+    call: CallUsage,
 }
 
 impl Transcribed {
@@ -36,7 +36,7 @@ impl Transcribed {
 }
 
 impl Transcriber {
-    pub fn new(store: Store, clock: Clock, model: Transcriptions, budget: Budget) -> Self {
+    pub fn new(store: Store, clock: Clock, model: Transcriptions, budget: DailyBudget) -> Self {
         Self { store, clock, model, budget, breaker: Mutex::default() }
     }
 
@@ -57,7 +57,8 @@ impl Transcriber {
             return Err(AskError::OverBudget(Because::DailyTokens));
         }
         self.admit()?;
-        let call = |tokens, cost_micros| Call { at: self.clock.now(), chat, user: on_behalf_of, tokens, cost_micros };
+        let call =
+            |tokens, cost_micros| CallUsage { at: self.clock.now(), chat, user: on_behalf_of, tokens, cost_micros };
         let of_failure = TokenUse { prompt: tokens_of(audio.seconds), completion: 0 };
         let transcribed = self.model.transcribe(audio, &self.clock).await;
         self.settle(transcribed.as_ref().err());
@@ -76,7 +77,7 @@ impl Transcriber {
     }
 
     /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
-    async fn charge(&self, call: Call) {
+    async fn charge(&self, call: CallUsage) {
         if let Err(error) = self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed transcription is missing in the day's budget");
         }
@@ -95,9 +96,9 @@ impl Transcriber {
     /// Reports the result to the breaker. An error about the recording itself is no failure of the server.
     fn settle(&self, failure: Option<&LlmError>) {
         let outcome = match failure {
-            None => Outcome::Succeeded,
-            Some(error) if error.is_about_the_request() => Outcome::Succeeded,
-            Some(_) => Outcome::Failed,
+            None => CallOutcome::Succeeded,
+            Some(error) if error.is_about_the_request() => CallOutcome::Succeeded,
+            Some(_) => CallOutcome::Failed,
         };
         let mut breaker = self.lock();
         *breaker = std::mem::take(&mut *breaker).settle(outcome, self.clock.now());

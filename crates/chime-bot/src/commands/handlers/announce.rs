@@ -5,22 +5,22 @@ use crate::commands::notice::Notice;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
-use chime_jobs::worker::Outcome;
-use chime_privacy::{News, joined, joined_in_private};
+use chime_jobs::JobOutcome;
+use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};
 
 impl Commands {
     /// Handles an `announce` job for a chat.
-    pub async fn announce(&self, job: &Job, chat: ChatId) -> Outcome {
+    pub async fn announce(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.tell_what_is_kept(job, chat).await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
     /// Handles an `imported` job: tells a chat that older history was imported.
-    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> Outcome {
+    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobOutcome {
         let told = async {
             let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
             let now = self.clock.now();
@@ -32,14 +32,14 @@ impl Commands {
             Ok(())
         };
         match told.await {
-            Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, job),
+            Ok(()) => JobOutcome::Finished,
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
     async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
         let access = self.access.clone();
-        let Announced { memory: remembers, voice: transcribes } = self.promise.announces();
+        let Announced { memory: remembers, voice: transcribes } = self.privacy_facts.announces();
         let found = self
             .store
             .read(move |conn| {
@@ -51,26 +51,26 @@ impl Commands {
                 let own_retention = chats::own_retention(conn, row.key)?;
                 let is_memory_news = remembers && !knows_of_memory;
                 let news = match (is_news, is_memory_news) {
-                    (true, _) => News::Everything,
-                    (false, true) => News::Memory,
-                    (false, false) => News::Voice,
+                    (true, _) => NoticeKind::Everything,
+                    (false, true) => NoticeKind::Memory,
+                    (false, false) => NoticeKind::Voice,
                 };
                 let is_due = is_served && (is_news || is_memory_news || transcribes && !knows_of_voice);
                 Ok(is_due.then_some((row, own_retention, news)))
             })
             .await?;
         let Some((row, own_retention, news)) = found else { return self.finish(job).await };
-        let retention = own_retention.unwrap_or(self.promise.retention);
-        let (promise, code) = (&self.promise, row.speaks().code());
+        let retention = own_retention.unwrap_or(self.privacy_facts.retention);
+        let (facts, code) = (&self.privacy_facts, row.speaks().code());
         let notice = Notice::Own(match row.chat.kind {
-            ChatKind::Private => joined_in_private(promise, retention, code),
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined(promise, retention, news, code),
+            ChatKind::Private => private_notice(facts, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(facts, retention, news, code),
         });
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, thread: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
-        let announced = self.promise.announces();
+        let announced = self.privacy_facts.announces();
         self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
     }
 }

@@ -5,13 +5,14 @@ use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatKind, CommandName, Job, MessageAt};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_privacy::wording::{self, Reach};
-use chime_store::consent::{self, Scope};
+use chime_store::consent;
+use chime_store::family::OptOutScope;
 use chime_store::{chats, messages};
 
 impl Commands {
-    pub(super) async fn obey(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn obey(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         match order.command {
             CommandName::Claim => self.welcome_owner(job, order).await?,
             CommandName::Privacy => self.explain_privacy(job, order).await?,
@@ -31,7 +32,7 @@ impl Commands {
                 self.finish(job).await?
             }
         }
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Replies to a `/claim`. The code was compared when the message arrived, so its sender is an owner now or the code
@@ -54,9 +55,9 @@ impl Commands {
             .store
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
-        let retention = own_retention.unwrap_or(self.promise.retention);
-        let place = (order.chat.chat.kind, order.chat.speaks().code());
-        let markdown = wording::privacy(&self.promise, retention, out.map(reach), place);
+        let retention = own_retention.unwrap_or(self.privacy_facts.retention);
+        let (kind, code) = (order.chat.chat.kind, order.chat.speaks().code());
+        let markdown = wording::privacy(&self.privacy_facts, retention, out.map(reach), kind, code);
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
@@ -82,7 +83,7 @@ impl Commands {
         };
         let (out, was_out) = self.store.read(read).await?;
         // An opt-out of every chat can only be taken back in private.
-        let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
+        let still = out.filter(|out| *out == OptOutScope::EveryChat && scope != OptOutScope::EveryChat).map(reach);
         let told = Notice::Own(wording::opted_in(still, was_out, order.texts()));
         self.answer(job, &order.message, &told, |_| Ok(())).await
     }
@@ -99,10 +100,10 @@ impl Order {
     }
 
     /// Returns the scope of an opt-out or opt-in: in private it covers every chat.
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> OptOutScope {
         match self.chat.chat.kind {
-            ChatKind::Private => Scope::EveryChat,
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => Scope::Chat(self.chat.key),
+            ChatKind::Private => OptOutScope::EveryChat,
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => OptOutScope::Chat(self.chat.key),
         }
     }
 
@@ -114,9 +115,9 @@ impl Order {
     }
 }
 
-fn reach(scope: Scope) -> Reach {
+fn reach(scope: OptOutScope) -> Reach {
     match scope {
-        Scope::Chat(_) => Reach::ThisChat,
-        Scope::EveryChat => Reach::EveryChat,
+        OptOutScope::Chat(_) => Reach::ThisChat,
+        OptOutScope::EveryChat => Reach::EveryChat,
     }
 }

@@ -10,9 +10,9 @@ use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_privacy::wording;
-use chime_privacy::{Asker, ExportRequest, Standing, Verdict, decide_export};
+use chime_privacy::{Asker, ChatRole, ExportRequest, RequestDecision, decide_export};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Language, chats, jobs};
 use chime_telegram::TelegramError;
@@ -27,7 +27,7 @@ enum Exported {
     /// The member never opened a private chat with the bot.
     CannotWrite,
     NoSuchChat,
-    NotNow(Outcome),
+    NotNow(JobOutcome),
 }
 
 impl Exported {
@@ -43,10 +43,10 @@ impl Exported {
 }
 
 impl Commands {
-    pub(super) async fn export(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn export(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         if order.is_in_the_name_of_the_chat() {
             let told = Notice::Own(order.texts().export_anonymous.clone());
-            return self.answer(job, &order.message, &told, |_| Ok(())).await.map(|()| Outcome::Finished);
+            return self.answer(job, &order.message, &told, |_| Ok(())).await.map(|()| JobOutcome::Finished);
         }
         let message = &order.message.message;
         let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
@@ -57,21 +57,21 @@ impl Commands {
         };
         let request = ExportRequest::parse(&order.args);
         match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
-            (Verdict::Refused(_), _) => self.reply(job, &order, order.texts().export_who.clone()).await,
-            (Verdict::After(wait), _) => self.announce_export(job, &order, wait).await,
-            (Verdict::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
-            (Verdict::Now, ExportRequest::Send) => self.export_now(job, &order).await,
+            (RequestDecision::Refused(_), _) => self.reply(job, &order, order.texts().export_who.clone()).await,
+            (RequestDecision::After(wait), _) => self.announce_export(job, &order, wait).await,
+            (RequestDecision::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
+            (RequestDecision::Now, ExportRequest::Send) => self.export_now(job, &order).await,
         }
     }
 
-    async fn export_now(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+    async fn export_now(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
         match exported.told(order.texts()) {
             // In private the file is reply enough.
             Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
                 self.finish(job).await?;
-                Ok(Outcome::Finished)
+                Ok(JobOutcome::Finished)
             }
             Some(told) => self.reply(job, order, told).await,
             None => self.nothing_sent(job, exported).await,
@@ -79,7 +79,7 @@ impl Commands {
     }
 
     /// Announces in the chat that an admin gets the file in a day. Asking again does not change the time.
-    async fn announce_export(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<Outcome> {
+    async fn announce_export(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
         let later = JobPayload::Export { at, thread: message.thread, asked_by: message.sender.id };
@@ -88,10 +88,10 @@ impl Commands {
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
         let notice = Notice::Own(wording::export_announced(due_at.since(now), order.texts()));
         self.answer(job, &order.message, &notice, move |tx| jobs::add_unless_due(tx, &later, due_at)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn call_off_exports(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+    async fn call_off_exports(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
         let chat = order.message.message.chat;
         let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
         let texts = order.texts();
@@ -101,7 +101,7 @@ impl Commands {
         };
         let end = move |tx: &chime_store::Writer<'_>| jobs::end_kind_of(tx, JobKind::Export, chat);
         self.answer(job, &order.message, &Notice::Own(told.clone()), end).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Handles an `export` job, due when the day for calling it off is over.
@@ -110,10 +110,10 @@ impl Commands {
         job: &Job,
         (at, thread): (MessageAt, Option<ThreadId>),
         asked_by: UserId,
-    ) -> Outcome {
+    ) -> JobOutcome {
         match self.export_late(job, (at, thread), asked_by).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
@@ -122,32 +122,32 @@ impl Commands {
         job: &Job,
         (at, thread): (MessageAt, Option<ThreadId>),
         asked_by: UserId,
-    ) -> chime_store::Result<Outcome> {
+    ) -> chime_store::Result<JobOutcome> {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
         let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
         let told = match self.standing(at.chat, asked_by).await {
-            Asked::Standing(Standing::Creator | Standing::Admin) => {
+            Asked::Standing(ChatRole::Creator | ChatRole::Admin) => {
                 let exported = self.send_export(at.chat, asked_by, job.attempts).await?;
                 match exported.told(texts) {
                     Some(told) => told,
                     None => return self.nothing_sent(job, exported).await,
                 }
             }
-            Asked::Standing(Standing::Member | Standing::Outside) => texts.export_no_longer_admin.clone(),
+            Asked::Standing(ChatRole::Member | ChatRole::Outside) => texts.export_no_longer_admin.clone(),
             Asked::NotNow(outcome) => return Ok(outcome),
         };
         let key = format!("{}:{}", job.payload.reply_key(), at.message);
         let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };
         self.settle(job, NewReply::own(Purpose::Command, key, to, format(&Notice::Own(told))), |_| Ok(())).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn nothing_sent(&self, job: &Job, exported: Exported) -> chime_store::Result<Outcome> {
+    async fn nothing_sent(&self, job: &Job, exported: Exported) -> chime_store::Result<JobOutcome> {
         if let Exported::NotNow(outcome) = exported {
             return Ok(outcome);
         }
         self.finish(job).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> chime_store::Result<Exported> {
@@ -165,7 +165,7 @@ impl Commands {
             // The file may have arrived. Sending it a second time does little harm; repeating it every few seconds
             // would.
             Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) if attempts == 0 => {
-                Exported::NotNow(Outcome::Failed(format!("sending an export: {error}")))
+                Exported::NotNow(JobOutcome::Failed(format!("sending an export: {error}")))
             }
             Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Exported::Sent,
             Err(error) => Exported::NotNow(of_telegram(&error, "sending an export", self.now())),

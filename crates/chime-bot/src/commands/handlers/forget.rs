@@ -10,14 +10,14 @@ use chime_core::{
     ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, Seq, StoredMessage,
     Timestamp, UserId,
 };
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_privacy::wording::{self, Counts};
 use chime_privacy::worker::prepare;
-use chime_privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
+use chime_privacy::{Asker, ChatRole, ForgetRequest, ForgetTarget, RequestDecision, decide, repeats};
 use chime_store::Language;
-use chime_store::deletions::{self, Deletion, Progress, What};
-use chime_store::derived::Cause;
-use chime_store::forget::{self, Leave, Manner};
+use chime_store::deletions::{self, Deletion, DeletionTarget, Progress};
+use chime_store::family::Cause;
+use chime_store::forget::{self, ForgetOptions, Leave};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, chats, jobs, messages};
 use chime_telegram::{MemberStatus, TelegramError};
@@ -27,19 +27,19 @@ const AT_ONCE: u32 = 16;
 
 /// Membership of a user in a chat, or the outcome for a job that cannot ask Telegram now.
 pub(super) enum Asked {
-    Standing(Standing),
-    NotNow(Outcome),
+    Standing(ChatRole),
+    NotNow(JobOutcome),
 }
 
 impl Commands {
-    pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
-        let Some(request) = Request::parse(&order.args, message.reply_to.is_some()) else {
+        let Some(request) = ForgetRequest::parse(&order.args, message.reply_to.is_some()) else {
             return self.reply(job, &order, order.texts().forget_what.clone()).await;
         };
-        if matches!(request, Request::Me { .. }) && order.is_in_the_name_of_the_chat() {
+        if matches!(request, ForgetRequest::Me { .. }) && order.is_in_the_name_of_the_chat() {
             self.say_anonymous(job, &order).await?;
-            return Ok(Outcome::Finished);
+            return Ok(JobOutcome::Finished);
         }
         let Some((place, target)) = self.target(&order, &request).await? else {
             return self.reply(job, &order, order.texts().not_kept.clone()).await;
@@ -48,7 +48,7 @@ impl Commands {
         let (sender, access) = (message.sender.id, self.access.clone());
         let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
         let standing = match (&request, is_author) {
-            (Request::Me { .. }, _) | (_, true) => Standing::Member,
+            (ForgetRequest::Me { .. }, _) | (_, true) => ChatRole::Member,
             _ => match self.standing(place, message.sender.id).await {
                 Asked::Standing(standing) => standing,
                 Asked::NotNow(outcome) => return Ok(outcome),
@@ -56,13 +56,15 @@ impl Commands {
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
             // Somebody outside a chat must not learn anything about it, not even that a message exists.
-            Verdict::Refused(_) if place != message.chat => {
+            RequestDecision::Refused(_) if place != message.chat => {
                 self.reply(job, &order, order.texts().not_kept.clone()).await
             }
-            Verdict::Refused(refusal) => self.reply(job, &order, wording::refused(refusal, order.texts())).await,
-            Verdict::After(wait) => self.announce_deletion(job, &order, wait).await,
-            Verdict::Now if request == Request::Keep => self.call_off(job, &order).await,
-            Verdict::Now => match what(&order, &request, target.as_ref()) {
+            RequestDecision::Refused(refusal) => {
+                self.reply(job, &order, wording::refused(refusal, order.texts())).await
+            }
+            RequestDecision::After(wait) => self.announce_deletion(job, &order, wait).await,
+            RequestDecision::Now if request == ForgetRequest::Keep => self.call_off(job, &order).await,
+            RequestDecision::Now => match what(&order, &request, target.as_ref()) {
                 Some(what) => self.start_forgetting(job, &order, what).await,
                 None => self.reply(job, &order, order.texts().not_kept.clone()).await,
             },
@@ -74,14 +76,14 @@ impl Commands {
     async fn target(
         &self,
         order: &Order,
-        request: &Request,
+        request: &ForgetRequest,
     ) -> chime_store::Result<Option<(ChatId, Option<StoredMessage>)>> {
         let here = order.message.message.chat;
         let target = match (request, order.message.message.reply_to) {
-            (Request::Me { .. } | Request::All | Request::Keep, _) => return Ok(Some((here, None))),
-            (Request::Message(Target::RepliedTo), Some(parent)) => MessagePlace::Ids(here, parent),
-            (Request::Message(Target::RepliedTo), None) => return Ok(None),
-            (Request::Message(Target::Place(place)), _) => place.clone(),
+            (ForgetRequest::Me { .. } | ForgetRequest::All | ForgetRequest::Keep, _) => return Ok(Some((here, None))),
+            (ForgetRequest::Message(ForgetTarget::RepliedTo), Some(parent)) => MessagePlace::Ids(here, parent),
+            (ForgetRequest::Message(ForgetTarget::RepliedTo), None) => return Ok(None),
+            (ForgetRequest::Message(ForgetTarget::Place(place)), _) => place.clone(),
         };
         let found = self.store.read(move |conn| find(conn, &target)).await?;
         Ok(found.map(|stored| (stored.message.chat, Some(stored))))
@@ -89,42 +91,47 @@ impl Commands {
 
     pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
         match self.telegram.standing(chat, user).await {
-            Ok(MemberStatus::Owner) => Asked::Standing(Standing::Creator),
-            Ok(MemberStatus::Admin) => Asked::Standing(Standing::Admin),
-            Ok(MemberStatus::Member) => Asked::Standing(Standing::Member),
+            Ok(MemberStatus::Owner) => Asked::Standing(ChatRole::Creator),
+            Ok(MemberStatus::Admin) => Asked::Standing(ChatRole::Admin),
+            Ok(MemberStatus::Member) => Asked::Standing(ChatRole::Member),
             Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
-                Asked::Standing(Standing::Outside)
+                Asked::Standing(ChatRole::Outside)
             }
             Err(error) => Asked::NotNow(of_telegram(&error, "asking for a standing", self.now())),
         }
     }
 
     /// Stores the request with the job that does it. The chat gets a reply when it is done.
-    async fn start_forgetting(&self, job: &Job, order: &Order, what: What) -> chime_store::Result<Outcome> {
+    async fn start_forgetting(
+        &self,
+        job: &Job,
+        order: &Order,
+        what: DeletionTarget,
+    ) -> chime_store::Result<JobOutcome> {
         let (request, now) = (self.request(order, what, false), self.now());
         let (command, job, here) = (command_row(order), job.clone(), order.message.message.chat);
         self.store
             .write(Priority::Answering, move |tx| {
-                if let What::Chat(chat) = what {
+                if let DeletionTarget::Chat(chat) = what {
                     call_off(tx, chat)?;
                 }
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
                 // The command itself is not counted: members do not think of it as one of their messages.
-                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
                 forget::messages(tx, &[command], manner)?;
                 jobs::finish(tx, job.kind(), &job.key())
             })
             .await?;
         self.wake.wake();
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<Outcome> {
+    async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<JobOutcome> {
         let (chat, here) = (order.chat.key, order.message.message.chat);
         let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
-        let request = self.request(order, What::Chat(chat), true);
+        let request = self.request(order, DeletionTarget::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
         let notice = Notice::Own(wording::announced(due_at.since(now), order.texts()));
         self.answer(job, &order.message, &notice, move |tx| {
@@ -135,35 +142,35 @@ impl Commands {
             Ok(())
         })
         .await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn call_off(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+    async fn call_off(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
         let notice = Notice::Own(wording::called_off(was_pending, order.texts()));
         self.answer(job, &order.message, &notice, move |tx| call_off(tx, chat)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Handles a `forget` job; `request` is the row of the request.
-    pub async fn forget(&self, job: &Job, request: i64) -> Outcome {
+    pub async fn forget(&self, job: &Job, request: i64) -> JobOutcome {
         match self.do_forget(job, request).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn do_forget(&self, job: &Job, id: i64) -> chime_store::Result<Outcome> {
+    async fn do_forget(&self, job: &Job, id: i64) -> chime_store::Result<JobOutcome> {
         let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
             self.finish(job).await?;
-            return Ok(Outcome::Finished);
+            return Ok(JobOutcome::Finished);
         };
         if deletion.request.was_announced {
             let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
             match self.standing(place, deletion.request.asked_by).await {
-                Asked::Standing(Standing::Creator | Standing::Admin) => {}
-                Asked::Standing(Standing::Member | Standing::Outside) => {
+                Asked::Standing(ChatRole::Creator | ChatRole::Admin) => {}
+                Asked::Standing(ChatRole::Member | ChatRole::Outside) => {
                     return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
                 }
                 Asked::NotNow(outcome) => return Ok(outcome),
@@ -208,7 +215,7 @@ impl Commands {
     }
 
     /// Reports the result of a request and removes it.
-    async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> chime_store::Result<Outcome> {
+    async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> chime_store::Result<JobOutcome> {
         let id = deletion.id;
         let Some(to) = deletion.request.to else {
             let (kind, key) = (job.kind(), job.key());
@@ -218,22 +225,22 @@ impl Commands {
             };
             self.store.write(Priority::Background, end).await?;
             self.wake.wake();
-            return Ok(Outcome::Finished);
+            return Ok(JobOutcome::Finished);
         };
         let key = format!("forget:{id}:{}", deletion.request.asked_at.millis());
         let reply = NewReply::own(Purpose::Command, key, to, format(&Notice::Own(markdown)));
         self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn reply(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+    pub(super) async fn reply(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<JobOutcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    fn request(&self, order: &Order, what: What, was_announced: bool) -> deletions::Request {
+    fn request(&self, order: &Order, what: DeletionTarget, was_announced: bool) -> deletions::DeletionRequest {
         let message = &order.message.message;
-        deletions::Request {
+        deletions::DeletionRequest {
             what,
             asked_at: self.now(),
             until: asked_at(message),
@@ -249,16 +256,18 @@ impl Commands {
 }
 
 /// Returns the data to delete, or `None` if the request names none.
-fn what(order: &Order, request: &Request, target: Option<&StoredMessage>) -> Option<What> {
+fn what(order: &Order, request: &ForgetRequest, target: Option<&StoredMessage>) -> Option<DeletionTarget> {
     match (request, target) {
-        (Request::Message(_), Some(target)) => Some(What::Message { chat: target.chat, seq: target.seq }),
-        (Request::Me { lately }, _) => Some(What::Member {
+        (ForgetRequest::Message(_), Some(target)) => {
+            Some(DeletionTarget::Message { chat: target.chat, seq: target.seq })
+        }
+        (ForgetRequest::Me { lately }, _) => Some(DeletionTarget::Member {
             chat: (order.chat.chat.kind != ChatKind::Private).then_some(order.chat.key),
             user: order.message.message.sender.id,
             since: lately.map(|span| asked_at(&order.message.message).minus(span)),
         }),
-        (Request::All, _) => Some(What::Chat(order.chat.key)),
-        (Request::Keep, _) | (Request::Message(_), None) => None,
+        (ForgetRequest::All, _) => Some(DeletionTarget::Chat(order.chat.key)),
+        (ForgetRequest::Keep, _) | (ForgetRequest::Message(_), None) => None,
     }
 }
 

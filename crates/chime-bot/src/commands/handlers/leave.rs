@@ -9,7 +9,7 @@ use chime_access::{Access, is_unclaimed};
 use chime_core::config::PrivateChats;
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, Job, ReplyTarget, UserId};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_privacy::wording::no_longer_allowed;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
@@ -34,14 +34,14 @@ enum Place {
 
 impl Commands {
     /// Handles a `leave` job for a chat.
-    pub async fn leave(&self, job: &Job, chat: ChatId) -> Outcome {
+    pub async fn leave(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.turn_away(job, chat).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn turn_away(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
+    async fn turn_away(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
             Place::NotTold { row, is_any_kept, can_be_claimed } => {
@@ -89,7 +89,7 @@ impl Commands {
             .await
     }
 
-    async fn go(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
+    async fn go(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
         match self.telegram.leave_chat(chat).await {
             Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
             // Already out, or never reachable again.
@@ -106,12 +106,12 @@ impl Commands {
         .await
     }
 
-    async fn done(&self, job: &Job) -> chime_store::Result<Outcome> {
+    async fn done(&self, job: &Job) -> chime_store::Result<JobOutcome> {
         self.end(job, |_| Ok(())).await
     }
 
     /// Finishes the job and runs `note`, unless the job was rescheduled because the bot was added again.
-    async fn end<F>(&self, job: &Job, note: F) -> chime_store::Result<Outcome>
+    async fn end<F>(&self, job: &Job, note: F) -> chime_store::Result<JobOutcome>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
@@ -124,8 +124,8 @@ impl Commands {
             Ok(is_done)
         };
         match self.store.write(Priority::Background, ended).await? {
-            true => Ok(Outcome::Finished),
-            false => Ok(Outcome::WaitUntil(self.clock.now())),
+            true => Ok(JobOutcome::Finished),
+            false => Ok(JobOutcome::WaitUntil(self.clock.now())),
         }
     }
 
@@ -136,8 +136,8 @@ impl Commands {
         Ok(())
     }
 
-    fn later(&self) -> Outcome {
-        Outcome::WaitUntil(self.clock.now().plus(LOOK_AGAIN))
+    fn later(&self) -> JobOutcome {
+        JobOutcome::WaitUntil(self.clock.now().plus(LOOK_AGAIN))
     }
 }
 

@@ -7,10 +7,10 @@ use crate::commands::panel::memory_question;
 use chime_access::admission::is_owner;
 use chime_core::texts::Texts;
 use chime_core::{ChatId, ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
-use chime_privacy::Standing;
+use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::{chats, memory, sessions};
 
@@ -33,7 +33,7 @@ fn request(args: &str) -> Request {
 }
 
 impl Commands {
-    pub(super) async fn remember(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn remember(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         match request(&order.args) {
             Request::Show => self.show_memory(job, &order, order.chat.clone()).await,
             Request::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
@@ -54,7 +54,7 @@ impl Commands {
     }
 
     /// Shows the memory of `chat`. The caller has checked that the sender belongs to it.
-    async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> chime_store::Result<Outcome> {
+    async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> chime_store::Result<JobOutcome> {
         let (key, zone) = (chat.key, self.zone);
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
         let (own, found, topics) = self
@@ -72,11 +72,11 @@ impl Commands {
             (true, Some(true) | None) => notice_of(key, &found, &topics, order.texts()),
         };
         self.answer_showing(job, &order.message, &notice).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Shows the memory of another chat in private, to members of that chat only.
-    async fn show_memory_of(&self, job: &Job, order: &Order, place: MessagePlace) -> chime_store::Result<Outcome> {
+    async fn show_memory_of(&self, job: &Job, order: &Order, place: MessagePlace) -> chime_store::Result<JobOutcome> {
         let found = self
             .store
             .read(move |conn| match place {
@@ -86,21 +86,21 @@ impl Commands {
             .await?;
         let Some(chat) = found else { return self.say(job, order, order.texts().memory.only_members.clone()).await };
         match self.standing(chat.chat.id, order.message.message.sender.id).await {
-            Asked::Standing(Standing::Outside) => self.say(job, order, order.texts().memory.only_members.clone()).await,
-            Asked::Standing(Standing::Creator | Standing::Admin | Standing::Member) => {
+            Asked::Standing(ChatRole::Outside) => self.say(job, order, order.texts().memory.only_members.clone()).await,
+            Asked::Standing(ChatRole::Creator | ChatRole::Admin | ChatRole::Member) => {
                 self.show_memory(job, order, chat).await
             }
             Asked::NotNow(outcome) => Ok(outcome),
         }
     }
 
-    async fn set_memory(&self, job: &Job, order: &Order, is_on: bool) -> chime_store::Result<Outcome> {
+    async fn set_memory(&self, job: &Job, order: &Order, is_on: bool) -> chime_store::Result<JobOutcome> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
         let chat: ChatId = order.message.message.chat;
         let may = owns_the_bot
             || match self.standing(chat, sender).await {
-                Asked::Standing(standing) => matches!(standing, Standing::Creator | Standing::Admin),
+                Asked::Standing(standing) => matches!(standing, ChatRole::Creator | ChatRole::Admin),
                 Asked::NotNow(outcome) => return Ok(outcome),
             };
         if !may {
@@ -109,18 +109,18 @@ impl Commands {
         if !is_on && self.has_memory(order.chat.key).await? {
             let (question, buttons) = memory_question(order.texts());
             self.offer(job, order, question, buttons).await?;
-            return Ok(Outcome::Finished);
+            return Ok(JobOutcome::Finished);
         }
         let texts = &order.texts().memory;
         let told = if is_on { &texts.switched_on } else { &texts.switched_off };
         let (key, notice) = (order.chat.key, Notice::Own(told.clone()));
         self.answer(job, &order.message, &notice, move |tx| memory::set(tx, key, is_on)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn say(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+    pub(super) async fn say(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<JobOutcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::commands::handlers::{Commands, Order, of_telegram};
 use chime_core::texts::NoteTexts;
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::inbox;
 use chime_telegram::{AttachedFile, TelegramError, attached_file};
 
@@ -16,7 +16,7 @@ pub(super) enum FileText {
     Text(String),
     /// The file cannot be saved.
     Unusable(FileFault),
-    NotNow(Outcome),
+    NotNow(JobOutcome),
 }
 
 /// Reason for not saving a file.

@@ -8,7 +8,7 @@ use chime_answer::notes::{pieces, title};
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Role, Seq, Zone, without_citations};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, messages, notes};
 
@@ -54,7 +54,7 @@ fn deletion(named: &str) -> Option<Request> {
 }
 
 impl Commands {
-    pub(super) async fn note(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn note(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
@@ -117,7 +117,7 @@ impl Commands {
         order: &Order,
         text: String,
         sources: Vec<Seq>,
-    ) -> chime_store::Result<Outcome> {
+    ) -> chime_store::Result<JobOutcome> {
         let (chat, sender) = (order.chat.key, order.message.message.sender.id);
         let (count, in_pieces, out) = self
             .store
@@ -138,10 +138,10 @@ impl Commands {
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
         let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
         self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn delete_note(&self, job: &Job, order: &Order, number: u32) -> chime_store::Result<Outcome> {
+    async fn delete_note(&self, job: &Job, order: &Order, number: u32) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let is_there =
             self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
@@ -152,10 +152,10 @@ impl Commands {
         let told = filled(told, &[("n", &number.to_string())]);
         self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::remove(tx, chat, number).map(drop))
             .await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn list_notes(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn list_notes(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
@@ -166,12 +166,15 @@ impl Commands {
         let markdown = listing(&found, order.chat.zone(self.zone), order.texts());
         let notice = Notice::Notes { markdown, chat, rests_on };
         self.answer_showing(job, &order.message, &notice).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 
 fn listing(notes: &[Note], zone: Zone, texts: &Texts) -> String {
-    let date = |note: &Note| texts.date_of(zone.day(note.saved_at));
+    let date = |note: &Note| {
+        let (day, month, year) = zone.day(note.saved_at);
+        texts.date_of(day, month, year)
+    };
     let line = |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), date(note));
     format!("{}\n\n{}", texts.notes.head, notes.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

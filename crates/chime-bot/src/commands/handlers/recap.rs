@@ -12,8 +12,8 @@ use crate::recap::{RecapTime, Request, last_seen, wording};
 use chime_access::admission::is_owner;
 use chime_core::trigger::{Languages, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
-use chime_jobs::worker::Outcome;
-use chime_privacy::Standing;
+use chime_jobs::JobOutcome;
+use chime_privacy::ChatRole;
 use chime_store::recaps::{self, Subscription};
 use chime_store::{Priority, jobs, messages};
 
@@ -23,7 +23,7 @@ const MOMENTS: usize = 200;
 const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
-    pub(super) async fn recap(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn recap(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         let zone = order.chat.zone(self.zone);
         let asked_at = order.message.message.sent_at;
         let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
@@ -71,7 +71,7 @@ impl Commands {
         order: &Order,
         since: Timestamp,
         personal: bool,
-    ) -> chime_store::Result<Outcome> {
+    ) -> chime_store::Result<JobOutcome> {
         let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
         let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
         self.store
@@ -81,7 +81,7 @@ impl Commands {
             })
             .await?;
         self.wake.wake();
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     async fn parent_sent_at(&self, order: &Order) -> chime_store::Result<Option<Timestamp>> {
@@ -91,7 +91,13 @@ impl Commands {
         Ok(found.map(|stored| stored.message.sent_at))
     }
 
-    async fn subscribe(&self, job: &Job, order: &Order, time: RecapTime, zone: Zone) -> chime_store::Result<Outcome> {
+    async fn subscribe(
+        &self,
+        job: &Job,
+        order: &Order,
+        time: RecapTime,
+        zone: Zone,
+    ) -> chime_store::Result<JobOutcome> {
         if let Some(refused) = self.unless_admin(job, order).await? {
             return Ok(refused);
         }
@@ -105,10 +111,10 @@ impl Commands {
         };
         let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), (zone, now), order.texts()));
         self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn unsubscribe(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+    async fn unsubscribe(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
         if let Some(refused) = self.unless_admin(job, order).await? {
             return Ok(refused);
         }
@@ -116,27 +122,27 @@ impl Commands {
         let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
         let notice = Notice::Own(wording::unsubscribed(was_there, order.texts()));
         self.answer(job, &order.message, &notice, move |tx| recaps::remove(tx, chat).map(drop)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Replies and returns the outcome if the sender may not decide for the chat; returns `None` if they may.
-    async fn unless_admin(&self, job: &Job, order: &Order) -> chime_store::Result<Option<Outcome>> {
+    async fn unless_admin(&self, job: &Job, order: &Order) -> chime_store::Result<Option<JobOutcome>> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         if self.store.read(move |conn| is_owner(conn, sender, &access)).await? {
             return Ok(None);
         }
         match self.standing(order.message.message.chat, sender).await {
-            Asked::Standing(Standing::Creator | Standing::Admin) => Ok(None),
-            Asked::Standing(Standing::Member | Standing::Outside) => {
+            Asked::Standing(ChatRole::Creator | ChatRole::Admin) => Ok(None),
+            Asked::Standing(ChatRole::Member | ChatRole::Outside) => {
                 self.say_of_recaps(job, order, order.texts().recap.only_admins.clone()).await.map(Some)
             }
             Asked::NotNow(outcome) => Ok(Some(outcome)),
         }
     }
 
-    async fn say_of_recaps(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+    async fn say_of_recaps(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<JobOutcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 

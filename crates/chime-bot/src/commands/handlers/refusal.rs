@@ -4,7 +4,7 @@ use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
 use chime_answer::notices::{Notices, notices};
 use chime_core::{Job, JobKind, Language, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, Zone};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, chats, jobs, outbox, refusals};
 use chime_telegram::TelegramError;
@@ -16,14 +16,14 @@ const REACTION_ATTEMPTS: u32 = 3;
 
 impl Commands {
     /// Handles a `refusal` job for the refused trigger `at`.
-    pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> Outcome {
+    pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> JobOutcome {
         match self.explain_refusal(job, at).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn explain_refusal(&self, job: &Job, at: MessageAt) -> chime_store::Result<Outcome> {
+    async fn explain_refusal(&self, job: &Job, at: MessageAt) -> chime_store::Result<JobOutcome> {
         let MessageAt { chat, message } = at;
         let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
         let (Some(refusal), row) = found.await? else { return self.told(job).await };
@@ -44,7 +44,7 @@ impl Commands {
         job: &Job,
         refusal: Refusal,
         (notices, zone): (&Notices, Zone),
-    ) -> chime_store::Result<Outcome> {
+    ) -> chime_store::Result<JobOutcome> {
         match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
             Ok(()) => {
                 let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key(), job.kind());
@@ -54,11 +54,13 @@ impl Commands {
                         jobs::finish(tx, kind, &key)
                     })
                     .await?;
-                Ok(Outcome::Finished)
+                Ok(JobOutcome::Finished)
             }
-            Err(TelegramError::Throttled { retry_after }) => Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after))),
+            Err(TelegramError::Throttled { retry_after }) => {
+                Ok(JobOutcome::WaitUntil(self.clock.now().plus(retry_after)))
+            }
             Err(error) if may_pass(&error) && job.attempts < REACTION_ATTEMPTS => {
-                Ok(Outcome::Failed(format!("{job}: {error}")))
+                Ok(JobOutcome::Failed(format!("{job}: {error}")))
             }
             Err(error) => {
                 tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
@@ -70,19 +72,19 @@ impl Commands {
 
     /// Stores the words as a reply and finishes the job, in one transaction. The line that replaces reactions is
     /// written only once.
-    async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> chime_store::Result<Outcome> {
+    async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> chime_store::Result<JobOutcome> {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
         let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
         let (job_key, kind, now) = (job.key(), job.kind(), self.clock.now());
         self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, (kind, &job_key), now)).await?;
         self.wake.wake();
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
-    async fn told(&self, job: &Job) -> chime_store::Result<Outcome> {
+    async fn told(&self, job: &Job) -> chime_store::Result<JobOutcome> {
         self.finish(job).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 

@@ -10,22 +10,22 @@ use chime_answer::notices::notices;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, texts};
 use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Zone, clip};
-use chime_jobs::worker::Outcome;
-use chime_privacy::Standing;
+use chime_jobs::JobOutcome;
+use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Priority, Writer, chat_settings, chats, memory, presses};
+use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 use chime_telegram::TelegramError;
 
 /// Permission of a user to change the settings of a chat.
 pub(super) enum Right {
     Yes,
     No,
-    NotNow(Outcome),
+    NotNow(JobOutcome),
 }
 
 impl Commands {
-    pub(super) async fn show_settings(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn show_settings(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         if let Some(zone) = time_zone_asked(&order.args) {
             return self.set_time_zone(job, &order, zone).await;
         }
@@ -42,7 +42,7 @@ impl Commands {
                 self.offer(job, &order, &markdown, panel.buttons(order.texts())).await?;
             }
         }
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Replies to a command with buttons.
@@ -60,7 +60,7 @@ impl Commands {
     }
 
     /// Sets the time zone of the chat by its IANA name, or back to the operator's.
-    async fn set_time_zone(&self, job: &Job, order: &Order, name: &str) -> chime_store::Result<Outcome> {
+    async fn set_time_zone(&self, job: &Job, order: &Order, name: &str) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::NotNow(outcome) => return Ok(outcome),
@@ -79,38 +79,44 @@ impl Commands {
         let told = filled(&texts.time_zone_set, &[("name", zone.unwrap_or(self.zone).name())]);
         let (key, notice) = (order.chat.key, Notice::Own(told));
         self.answer(job, &order.message, &notice, move |tx| chat_settings::set_time_zone(tx, key, zone)).await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Works on a `press` job.
-    pub async fn press(&self, job: &Job, query: &str) -> Outcome {
+    pub async fn press(&self, job: &Job, query: &str) -> JobOutcome {
         match self.pressed(job, query).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, job),
+            Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<Outcome> {
+    async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<JobOutcome> {
         let key = query.to_owned();
         let found = self.store.read(move |conn| {
-            let Some(press) = presses::find(conn, &key)? else { return Ok(None) };
+            let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
             Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
         });
         let Some((press, chat)) = found.await? else {
             self.finish(job).await?;
-            return Ok(Outcome::Finished);
+            return Ok(JobOutcome::Finished);
         };
         match Change::parse(&press.data) {
             Some(change) => self.change(job, &press, &chat, change).await,
             None => {
                 self.finish(job).await?;
                 self.confirm(&press, Some(&notices(chat.speaks().code()).unknown_button)).await;
-                Ok(Outcome::Finished)
+                Ok(JobOutcome::Finished)
             }
         }
     }
 
-    async fn change(&self, job: &Job, press: &Press, chat: &ChatRow, change: Change) -> chime_store::Result<Outcome> {
+    async fn change(
+        &self,
+        job: &Job,
+        press: &Press,
+        chat: &ChatRow,
+        change: Change,
+    ) -> chime_store::Result<JobOutcome> {
         let told = match self.may_change(press.chat, press.by).await? {
             Right::NotNow(outcome) => return Ok(outcome),
             Right::No => {
@@ -137,7 +143,7 @@ impl Commands {
                         Change::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
                         Change::Nothing => {}
                     }
-                    presses::ask_for(tx, &query, &Change::Nothing.data())
+                    button_presses::ask_for(tx, &query, &Change::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
                 // Reloaded, since the language may have changed.
@@ -147,17 +153,22 @@ impl Commands {
             }
         };
         self.confirm(press, told).await;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 
     /// Confirms a press after its message was edited, or has the edit made again at the time that Telegram asked for. The
     /// button does not wait for it.
-    async fn confirm_shown(&self, job: &Job, press: &Press, again: Option<Timestamp>) -> chime_store::Result<Outcome> {
+    async fn confirm_shown(
+        &self,
+        job: &Job,
+        press: &Press,
+        again: Option<Timestamp>,
+    ) -> chime_store::Result<JobOutcome> {
         if again.is_none() {
             self.finish(job).await?;
         }
         self.confirm(press, None).await;
-        Ok(again.map_or(Outcome::Finished, Outcome::WaitUntil))
+        Ok(again.map_or(JobOutcome::Finished, JobOutcome::WaitUntil))
     }
 
     /// Returns whether turning memory off would delete anything.
@@ -213,8 +224,8 @@ impl Commands {
             return Ok(Right::Yes);
         }
         Ok(match self.standing(chat, user).await {
-            Asked::Standing(Standing::Creator | Standing::Admin) => Right::Yes,
-            Asked::Standing(Standing::Member | Standing::Outside) => Right::No,
+            Asked::Standing(ChatRole::Creator | ChatRole::Admin) => Right::Yes,
+            Asked::Standing(ChatRole::Member | ChatRole::Outside) => Right::No,
             Asked::NotNow(outcome) => Right::NotNow(outcome),
         })
     }

@@ -8,7 +8,7 @@ use crate::commands::notice::Notice;
 use crate::commands::topics::{self, Listed, Request};
 use chime_answer::notices::notices;
 use chime_core::{ChatKey, Job, JobPayload, Seq};
-use chime_jobs::worker::Outcome;
+use chime_jobs::JobOutcome;
 use chime_memory::jobs::active_topics;
 use chime_memory::tags::normalized;
 use chime_memory::topics::near_pairs;
@@ -25,7 +25,7 @@ const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
 impl Commands {
-    pub(super) async fn topics(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn topics(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
         match Request::parse(&order.args) {
             Request::List => self.list_topics(job, &order).await,
             Request::Use(slug) => self.use_topic(job, &order, &slug).await,
@@ -34,7 +34,7 @@ impl Commands {
         }
     }
 
-    async fn list_topics(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+    async fn list_topics(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
         let (all, active, rests_on) = self
             .store
@@ -55,7 +55,7 @@ impl Commands {
         self.say_of_tags(job, order, markdown, rests_on, |_| Ok(())).await
     }
 
-    async fn use_topic(&self, job: &Job, order: &Order, slug: &str) -> chime_store::Result<Outcome> {
+    async fn use_topic(&self, job: &Job, order: &Order, slug: &str) -> chime_store::Result<JobOutcome> {
         let Some(tag) = self.tag(order.chat.key, slug).await? else {
             return self.say(job, order, order.texts().topics_unknown.clone()).await;
         };
@@ -70,7 +70,7 @@ impl Commands {
         .await
     }
 
-    async fn merge_topics(&self, job: &Job, order: &Order, from: &str, into: &str) -> chime_store::Result<Outcome> {
+    async fn merge_topics(&self, job: &Job, order: &Order, from: &str, into: &str) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
@@ -106,7 +106,7 @@ impl Commands {
         markdown: String,
         rests_on: BTreeSet<Seq>,
         also: F,
-    ) -> chime_store::Result<Outcome>
+    ) -> chime_store::Result<JobOutcome>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
@@ -116,7 +116,7 @@ impl Commands {
             outbox::note_uses(tx, &key, chat, rests_on)
         })
         .await?;
-        Ok(Outcome::Finished)
+        Ok(JobOutcome::Finished)
     }
 }
 

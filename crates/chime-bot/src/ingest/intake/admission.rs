@@ -4,7 +4,7 @@ use chime_access::admission::recent;
 use chime_access::{Decision, admit, subject};
 use chime_core::config::RateLimit;
 use chime_core::{Because, ChatKey, Conversation, Job, JobKind, JobPayload, Message, MessageAt, Refusal, Timestamp};
-use chime_store::refusals::Counted;
+use chime_store::refusals::AcceptedTrigger;
 use chime_store::{Writer, jobs, refusals};
 
 /// Result of admitting a trigger.
@@ -58,7 +58,7 @@ pub fn start(
     let user = message.sender.id;
     match admit(at, &recent(tx, conversation, user, at, limit)?, limit) {
         Decision::Allow => {
-            let counted = Counted { conversation, chat: message.chat, message: message.id, user };
+            let counted = AcceptedTrigger { conversation, chat: message.chat, message: message.id, user };
             refusals::add_trigger(tx, counted, at, at.minus(limit.per))?;
             Ok(add(&job)?.map_or(Start::Known, Start::Started))
         }

@@ -21,8 +21,8 @@ use chime_privacy::{Keep, strip};
 use chime_store::inbox::Received;
 use chime_store::messages::TakenIn;
 use chime_store::{
-    StoreError, Writer, announcements, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
-    sessions, topic_names,
+    StoreError, Writer, announcements, button_presses, chat_migration, chats, consent, feedback, inbox, jobs, messages,
+    outbox, quotes_and_forwards, sessions, topic_names,
 };
 
 /// Configuration that taking in an update needs.
@@ -206,7 +206,7 @@ fn take_in_press(
 ) -> chime_store::Result<Content> {
     let Some(row) = chats::find(tx, press.chat)? else { return Ok(Content::Drop) };
     if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
-        presses::add(tx, press, now)?;
+        button_presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         jobs::add(tx, &job, now)?;
         applied.started.extend(jobs::find(tx, &job)?);
@@ -294,7 +294,7 @@ fn take_in_message(
     let (is_news, words) = match &kept.message {
         Keep::Whole(message) => {
             let taken = messages::take_in(tx, &row, message)?;
-            borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
+            quotes_and_forwards::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             language::judge_as_it_grows(tx, &row, &taken)?;
             if setting.transcribes && remember::start_transcript(tx, &taken, at.now)? {
@@ -387,7 +387,7 @@ fn note_membership(
 
 fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> chime_store::Result<Content> {
     let before = chats::find(tx, migration.to)?;
-    chats::migrate(tx, migration)?;
+    chat_migration::migrate(tx, migration)?;
     if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
         applied.touched.move_to(ended.key, into.key);
     }

@@ -8,8 +8,8 @@ use chime_access::admission::served;
 use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
 use chime_privacy::{Traces, Withheld};
 use chime_store::chats::ChatRow;
-use chime_store::consent::Scope;
-use chime_store::deletions::What;
+use chime_store::deletions::DeletionTarget;
+use chime_store::family::OptOutScope;
 use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs, messages};
 
 /// Returns the parts of `arrival` that must not be stored.
@@ -55,7 +55,7 @@ pub fn obey(
     }
     let user = message.sender.id;
     // In private the command covers every chat.
-    let scope = if arrival.chat.kind == ChatKind::Private { Scope::EveryChat } else { Scope::Chat(chat) };
+    let scope = if arrival.chat.kind == ChatKind::Private { OptOutScope::EveryChat } else { OptOutScope::Chat(chat) };
     match command {
         CommandName::Optin => consent::opt_in(tx, scope, user).map(|()| false),
         CommandName::Optout if consent::opt_out(tx, scope, user, now)? => {
@@ -63,10 +63,16 @@ pub fn obey(
                 return Ok(false);
             }
             // Answers based on the member's words are hidden already; this job deletes them with low priority.
-            let what = What::Derived { chat: scope.chat(), user };
+            let what = DeletionTarget::Derived { chat: scope.chat(), user };
             let until = message.sent_at;
-            let request =
-                deletions::Request { what, asked_at: now, until, asked_by: user, was_announced: false, to: None };
+            let request = deletions::DeletionRequest {
+                what,
+                asked_at: now,
+                until,
+                asked_by: user,
+                was_announced: false,
+                to: None,
+            };
             let id = deletions::add(tx, &request)?;
             jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: message.chat }, now)?;
             Ok(true)

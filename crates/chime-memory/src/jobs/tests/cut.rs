@@ -6,7 +6,7 @@ use std::task::Poll;
 use super::*;
 use chime_core::{AnswerId, AnswerRecord, AnswerStatus, JobKind, Seq, TokenUse, UserId};
 use chime_llm::{Embeddings, LlmOptions};
-use chime_store::{answers, strand_summaries, summary_vectors, tags};
+use chime_store::{answers, summary_vectors, tags, thread_summaries};
 use chime_testkit::ModelServer;
 
 /// Every summary in this scenario.
@@ -48,7 +48,7 @@ async fn scripted(now: Timestamp) -> Scripted {
         clock: clock.clone(),
         models,
         guard: ModelGuard::default(),
-        budget: Budget::default(),
+        budget: DailyBudget::default(),
     });
     bench.memory.vectors = SummaryVectors::Server(Arc::new(Embeddings::new(&options(&writes), str::to_owned).unwrap()));
     for number in 1..=12 {
@@ -133,7 +133,7 @@ impl Bench {
                 };
                 match outcome {
                     Some(outcome) => {
-                        assert!(matches!(outcome, Outcome::UntilNextRun), "{outcome:?}");
+                        assert!(matches!(outcome, JobOutcome::UntilNextRun), "{outcome:?}");
                         break;
                     }
                     None => (cuts, steps) = (cuts + 1, steps + 1),
@@ -148,8 +148,8 @@ impl Bench {
         let mut cuts = 0;
         loop {
             match within(self.attempt(job), steps).await {
-                Some(Outcome::Finished) => return cuts,
-                Some(Outcome::WaitUntil(_)) => {}
+                Some(JobOutcome::Finished) => return cuts,
+                Some(JobOutcome::WaitUntil(_)) => {}
                 Some(failed) => panic!("{job}: {failed:?}"),
                 None => (cuts, steps) = (cuts + 1, steps + 1),
             }
@@ -170,7 +170,7 @@ impl Bench {
                 for session in sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 100)? {
                     told.push(format!("{:?}", tags::of_session(tx, session.id)?));
                 }
-                let strand = strand_summaries::of_messages(tx, CHAT_KEY, [Seq(1)], usize::MAX)?;
+                let strand = thread_summaries::of_messages(tx, CHAT_KEY, [Seq(1)], usize::MAX)?;
                 told.push(format!("{:?}", strand.map(|it| (it.text, it.sources))));
                 told.push(format!("no vector: {:?}", summary_vectors::missing(tx, "scripted", 9)?));
                 told.push(format!("open and parked: {:?}", jobs::counts(tx)?));

@@ -7,9 +7,10 @@ use chime_core::config::EmbeddingConfig;
 use chime_core::testkit::{CHAT, transcript};
 use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
 use chime_relevance::retrieval::RecalledMessage;
-use chime_store::spaces::Coverage;
+use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::testkit::new_store;
-use chime_store::vector_index::{MESSAGES, Near, Nearest};
+use chime_store::vector_index::{Near, Nearest};
+use chime_store::vector_tables::MESSAGES;
 use chime_store::{chats, forget, messages};
 
 const KEY: ChatKey = ChatKey(1);
@@ -103,12 +104,12 @@ impl Bench {
     }
 
     async fn active(&self) -> Space {
-        self.store.read(spaces::active).await.unwrap().expect("a space")
+        self.store.read(embedding_spaces::active).await.unwrap().expect("a space")
     }
 
-    async fn coverage(&self, embedder: &Embedder) -> Coverage {
+    async fn coverage(&self, embedder: &Embedder) -> VectorCoverage {
         let name = embedder.name().to_owned();
-        self.store.read(move |conn| spaces::coverage(conn, &name, NEAR)).await.unwrap()
+        self.store.read(move |conn| embedding_spaces::coverage(conn, &name, NEAR)).await.unwrap()
     }
 }
 
@@ -194,8 +195,8 @@ async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
         let later = Some(Timestamp::from_secs(1_950_000_000));
         let edited = chime_core::Message { text: "my bicycle was stolen".to_owned(), edited_at: later, ..first };
         messages::take_in(tx, &row, &edited)?;
-        let manner = forget::Manner {
-            cause: chime_store::derived::Cause::Forgotten,
+        let manner = forget::ForgetOptions {
+            cause: chime_store::family::Cause::Forgotten,
             leave: forget::Leave::Stub,
             repeats: |_, _| false,
         };
@@ -250,7 +251,7 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
             Ok((
                 count("SELECT count(*) AS n FROM message_vector WHERE space = ?1")?,
                 count("SELECT count(*) AS n FROM vector_space WHERE id = ?1")?,
-                spaces::coverage(conn, &new.model, NEAR)?.messages,
+                embedding_spaces::coverage(conn, &new.model, NEAR)?.messages,
             ))
         })
         .await

@@ -3,48 +3,15 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::derived::{Cause, Family, Merged};
-use super::messages::row_id;
+use super::family::{Cause, Family, Merged};
+use super::row::row_id;
+use super::vector_tables::{Space, SpaceState, TABLES};
 use super::{Reader, Result, Writer, row, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 
 /// Number of newest messages in a chat that need no stored vector: they change most, and every search reads them
 /// anyway.
 pub const NEAR: u32 = 30;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Space {
-    pub id: i64,
-    pub model: String,
-    pub dimension: usize,
-    pub state: SpaceState,
-    /// `true` if the index holds all vectors of the space.
-    pub is_indexed: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceState {
-    /// Vectors are being made.
-    Filling,
-    /// Searched.
-    Active,
-    /// Replaced by another space, and being deleted.
-    Left,
-}
-
-impl SpaceState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Filling => "filling",
-            Self::Active => "active",
-            Self::Left => "left",
-        }
-    }
-
-    fn parse(raw: &str) -> Option<Self> {
-        [Self::Filling, Self::Active, Self::Left].into_iter().find(|state| state.as_str() == raw)
-    }
-}
 
 const COLUMNS: &str = "id, model, dimension, state, is_indexed";
 
@@ -129,7 +96,7 @@ pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
         set_indexed(tx, space.id, false)?;
         return Ok(true);
     }
-    for table in vector_index::TABLES {
+    for table in TABLES {
         let deleted = tx
             .prepare_cached(&format!(
                 "DELETE FROM {name} WHERE ({key}, space) IN
@@ -166,7 +133,7 @@ fn visible() -> String {
 
 /// Returns about `limit` messages that `space` has no vectors of: first the ones whose text changed, then all except
 /// the newest `near` of each chat. Returns `None` when all are done.
-pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Result<Option<Batch>> {
+pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result<Option<Batch>> {
     let changed: Vec<i64> = (conn.prepare_cached("SELECT id FROM vector_due ORDER BY id LIMIT :limit")?)
         .query_map(named_params! { ":limit": limit }, |raw| raw.get("id"))?
         .collect::<rusqlite::Result<_>>()?;
@@ -200,7 +167,7 @@ pub fn next_batch(conn: &Reader, space: &Space, (near, limit): (u32, u32)) -> Re
 }
 
 /// Returns at most `limit` messages that have a vector of `old` but none of `new`, to be embedded again.
-pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Result<Vec<(i64, String)>> {
+pub fn to_carry_over(conn: &Reader, old: i64, new: i64, limit: u32) -> Result<Vec<(i64, String)>> {
     let sql = format!(
         "SELECT message.id AS id, text FROM message_vector AS kept JOIN message USING (id)
          WHERE kept.space = :old AND {}
@@ -212,7 +179,7 @@ pub fn to_carry_over(conn: &Reader, (old, new): (i64, i64), limit: u32) -> Resul
 }
 
 /// Returns `true` if any summary has a vector of `old` but none of `new`.
-pub fn lacks_summaries(conn: &Reader, (old, new): (i64, i64)) -> Result<bool> {
+pub fn lacks_summaries(conn: &Reader, old: i64, new: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM summary_vector AS kept WHERE kept.space = :old
@@ -259,7 +226,7 @@ pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
 
 /// Progress of a model's vectors, as pairs of (made, needed).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Coverage {
+pub struct VectorCoverage {
     pub messages: (u64, u64),
     pub summaries: (u64, u64),
     /// Model that is searched meanwhile, if it is another one.
@@ -267,7 +234,7 @@ pub struct Coverage {
 }
 
 /// Counts the vectors of `model`. The newest `near` messages of a chat need none.
-pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
+pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage> {
     let space = of_model(conn, model)?.map_or(-1, |space| space.id);
     let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {
         conn.prepare_cached(sql)?.query_row(params, |raw| raw.get::<_, u64>("n"))
@@ -291,7 +258,7 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
     let of_server = (kept(space)?, kept(active.as_ref().map_or(space, |active| active.id))?);
     let messages = if is_recorded || of_server.1 == 0 { (done, far) } else { of_server };
     let searched = active.map(|space| space.model);
-    Ok(Coverage { messages, summaries: (made, summaries), searched })
+    Ok(VectorCoverage { messages, summaries: (made, summaries), searched })
 }
 
 pub(super) const FAMILY: Family = Family {

@@ -32,7 +32,7 @@ pub fn before(
 }
 
 /// Returns the messages of the conversation with numbers in the inclusive range, by number.
-pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
+pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) -> Result<Vec<StoredMessage>> {
     many(
         conn,
         &format!(
@@ -46,22 +46,12 @@ pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)
     )
 }
 
-/// Returns the messages of a chat, in all forum topics, with numbers in the inclusive range, by number.
-pub fn in_range(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
-        &format!(
-            "SELECT {COLUMNS} FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
-        ),
-        named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to) },
-    )
-}
-
 /// The newest messages of a chat, of all its threads, that were sent in `from..until`, newest first, at most `limit`.
 pub fn newest_between(
     conn: &Reader,
     chat: ChatKey,
-    (from, until): (Timestamp, Timestamp),
+    from: Timestamp,
+    until: Timestamp,
     limit: usize,
 ) -> Result<Vec<StoredMessage>> {
     many(
@@ -104,7 +94,8 @@ pub fn after(
 pub fn within(
     conn: &Reader,
     conversation: Conversation,
-    (from, to): ((Timestamp, MessageId), (Timestamp, MessageId)),
+    first: (Timestamp, MessageId),
+    last: (Timestamp, MessageId),
 ) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -117,7 +108,7 @@ pub fn within(
         ),
         named_params! {
             ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":from": from.0.secs(), ":first": from.1.0, ":to": to.0.secs(), ":last": to.1.0,
+            ":from": first.0.secs(), ":first": first.1.0, ":to": last.0.secs(), ":last": last.1.0,
         },
     )
 }

@@ -14,7 +14,7 @@ const MOST: usize = 5;
 ///
 /// `history` must be sorted by time, oldest first; later messages in it are ignored. A forward ends the run, because it
 /// is the subject of the question, not a part of it.
-pub fn own_run<'a>(history: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
+pub fn author_run<'a>(history: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let mut run: Vec<&StoredMessage> = Vec::new();
     let mut later = &trigger.message;
     let before = history
@@ -67,7 +67,7 @@ mod tests {
             })
             .collect();
         let trigger = stored.last().expect("a trigger");
-        let run: Vec<u32> = own_run(&stored, trigger).iter().map(|stored| stored.seq.0).collect();
+        let run: Vec<u32> = author_run(&stored, trigger).iter().map(|stored| stored.seq.0).collect();
         expected.assert_eq(&format!("{run:?}"));
     }
 

@@ -1,22 +1,22 @@
-//! Privacy notice: tells a chat once what the bot stores. The texts in each language are in `joined.toml`.
+//! Privacy notice: tells a chat once what the bot stores. The texts in each language are in `notice.toml`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::wording::{Promise, command, escaped};
+use crate::facts::{PrivacyFacts, command, escaped};
 use chime_core::rows::{read, rows};
 
 const DAY_SECS: u64 = 24 * 60 * 60;
 
 rows! {
-    struct File {
-        language: Vec<Words>,
+    struct NoticeFile {
+        language: Vec<NoticeTexts>,
     }
 }
 
 rows! {
     /// Texts in one language, with placeholders in braces.
-    struct Words {
+    struct NoticeTexts {
         /// ISO 639-3 code.
         code: String,
         /// Value of `language_code` in Telegram's `User`.
@@ -42,7 +42,7 @@ rows! {
 
 /// Part of the notice that is new to a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum NoticeKind {
     Everything,
     /// The chat got its notice before summaries existed.
     Memory,
@@ -52,38 +52,44 @@ pub enum News {
 
 /// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
 /// `retention` is the chat's; `None` means unlimited.
-pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: &str) -> String {
-    notice(promise, retention, code, |words| match news {
-        News::Everything => &words.opening,
-        News::Memory => &words.news,
-        News::Voice => &words.news_voice,
+pub fn group_notice(facts: &PrivacyFacts, retention: Option<Duration>, kind: NoticeKind, code: &str) -> String {
+    notice(facts, retention, code, |words| match kind {
+        NoticeKind::Everything => &words.opening,
+        NoticeKind::Memory => &words.news,
+        NoticeKind::Voice => &words.news_voice,
     })
 }
 
-/// Like [`joined`], for a private chat.
-pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+/// Like [`group_notice`], for a private chat.
+pub fn private_notice(facts: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
-    in_words(promise, retention, words, (&words.opening_private, words.remembers_private.clone()))
+    in_words(facts, retention, words, &words.opening_private, words.remembers_private.clone())
 }
 
-fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: impl Fn(&Words) -> &String) -> String {
+fn notice(
+    facts: &PrivacyFacts,
+    retention: Option<Duration>,
+    code: &str,
+    opening: impl Fn(&NoticeTexts) -> &String,
+) -> String {
     let Some(words) = in_language(code) else { return String::new() };
-    let remembers = match &promise.model_host {
+    let remembers = match &facts.model_host {
         Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
         None => words.remembers_here.clone(),
     };
-    in_words(promise, retention, words, (opening(words), remembers))
+    in_words(facts, retention, words, opening(words), remembers)
 }
 
 fn in_words(
-    promise: &Promise,
+    facts: &PrivacyFacts,
     retention: Option<Duration>,
-    words: &Words,
-    (opening, remembers): (&str, String),
+    words: &NoticeTexts,
+    opening: &str,
+    remembers: String,
 ) -> String {
-    let remembers = promise.remembers.then(|| remembers.replace("{memory}", &command(promise, "memory")));
-    let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
-    let Terms { whereto, how_long, run_by } = terms(promise, retention, words);
+    let remembers = facts.remembers.then(|| remembers.replace("{memory}", &command(facts, "memory")));
+    let commands = words.commands.replace("{privacy}", &command(facts, "privacy"));
+    let PrivacyTerms { whereto, how_long, run_by } = terms(facts, retention, words);
     let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
         .into_iter()
         .flatten()
@@ -94,26 +100,26 @@ fn in_words(
 
 /// Terms of a chat, one sentence each.
 #[derive(Debug, Default)]
-pub(super) struct Terms {
+pub(super) struct PrivacyTerms {
     pub whereto: String,
     pub how_long: String,
     pub run_by: Option<String>,
 }
 
-pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &str) -> Terms {
-    in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
+pub(super) fn terms_in(facts: &PrivacyFacts, retention: Option<Duration>, code: &str) -> PrivacyTerms {
+    in_language(code).map(|words| terms(facts, retention, words)).unwrap_or_default()
 }
 
-fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms {
-    let whereto = match &promise.model_host {
+fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts) -> PrivacyTerms {
+    let whereto = match &facts.model_host {
         Some(host) => {
-            let told = match (promise.sends_all, promise.remembers) {
+            let told = match (facts.sends_all, facts.remembers) {
                 (true, _) => &words.all_go_to,
                 (false, true) => &words.summaries_too,
                 (false, false) => &words.goes_to,
             };
             let told = told.replace("{host}", &format!("`{host}`"));
-            if promise.transcribes { format!("{told} {}", words.voice_too) } else { told }
+            if facts.transcribes { format!("{told} {}", words.voice_too) } else { told }
         }
         None => words.goes_nowhere.clone(),
     };
@@ -121,8 +127,8 @@ fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms
         Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
         None => words.kept_for_good.clone(),
     };
-    let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
-    Terms { whereto, how_long, run_by }
+    let run_by = facts.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
+    PrivacyTerms { whereto, how_long, run_by }
 }
 
 /// Converts Telegram's `language_code` to ISO 639-3, if the notice exists in that language.
@@ -131,14 +137,14 @@ pub fn language_of_app(telegram: &str) -> Option<&'static str> {
     all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())
 }
 
-fn in_language(code: &str) -> Option<&'static Words> {
+fn in_language(code: &str) -> Option<&'static NoticeTexts> {
     all().iter().find(|words| words.code == code).or_else(|| all().first())
 }
 
-fn all() -> &'static [Words] {
+fn all() -> &'static [NoticeTexts] {
     // A file that does not parse yields no texts; a test prevents that.
-    static ALL: LazyLock<Vec<Words>> =
-        LazyLock::new(|| read::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
+    static ALL: LazyLock<Vec<NoticeTexts>> =
+        LazyLock::new(|| read::<NoticeFile>(include_str!("notice.toml")).map(|file| file.language).unwrap_or_default());
     &ALL
 }
 
@@ -150,8 +156,8 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(DAY_SECS);
 
-    fn promise() -> Promise {
-        Promise {
+    fn facts() -> PrivacyFacts {
+        PrivacyFacts {
             username: "chime_bot".to_owned(),
             model_host: Some("api.example.org".to_owned()),
             sends_all: false,
@@ -171,20 +177,20 @@ mod tests {
             - I keep messages for 365 days.
             - I am run by @ann\_o.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&joined(&promise(), promise().retention, News::Everything, "eng"));
-        let quiet = Promise { model_host: None, contact: None, ..promise() };
+        .assert_eq(&group_notice(&facts(), facts().retention, NoticeKind::Everything, "eng"));
+        let quiet = PrivacyFacts { model_host: None, contact: None, ..facts() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
             - Nothing leaves the machine I run on.
             - I keep messages until somebody asks me to delete them.
             - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&joined(&quiet, None, News::Everything, "a language that nobody speaks"));
+        .assert_eq(&group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks"));
     }
 
     #[test]
     fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
-        let promise = Promise { remembers: true, ..promise() };
+        let facts = PrivacyFacts { remembers: true, ..facts() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
@@ -192,19 +198,22 @@ mod tests {
             - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&joined(&promise, promise.retention, News::Everything, "eng"));
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&group_notice(&facts, facts.retention, NoticeKind::Everything, "eng"));
         for words in all() {
-            let told = joined(&promise, promise.retention, News::Memory, &words.code);
+            let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &words.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
-        let here = joined(&Promise { model_host: None, ..promise.clone() }, None, News::Everything, "deu");
+        let here =
+            group_notice(&PrivacyFacts { model_host: None, ..facts.clone() }, None, NoticeKind::Everything, "deu");
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
     }
 
     #[test]
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for words in all() {
-            let told = |transcribes| joined(&Promise { transcribes, ..promise() }, None, News::Voice, &words.code);
+            let told = |transcribes| {
+                group_notice(&PrivacyFacts { transcribes, ..facts() }, None, NoticeKind::Voice, &words.code)
+            };
             assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
         }
@@ -214,8 +223,8 @@ mod tests {
     fn every_language_fills_in_every_blank() {
         assert_eq!(all().len(), 12);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
-            let promise = Promise { sends_all, remembers: sends_all, ..promise() };
-            let said = joined(&promise, promise.retention, News::Everything, &words.code);
+            let facts = PrivacyFacts { sends_all, remembers: sends_all, ..facts() };
+            let said = group_notice(&facts, facts.retention, NoticeKind::Everything, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }
@@ -225,12 +234,12 @@ mod tests {
 
     #[test]
     fn a_private_chat_is_not_addressed_as_a_group() {
-        let promise = Promise { remembers: true, ..promise() };
+        let facts = PrivacyFacts { remembers: true, ..facts() };
         for words in all() {
-            let told = joined_in_private(&promise, promise.retention, &words.code);
+            let told = private_notice(&facts, facts.retention, &words.code);
             assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
         }
-        let told = joined_in_private(&promise, promise.retention, "deu");
+        let told = private_notice(&facts, facts.retention, "deu");
         assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
     }
 

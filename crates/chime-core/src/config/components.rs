@@ -1,4 +1,4 @@
-//! Small settings: a few values each.
+//! Settings of single components: a few values each.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

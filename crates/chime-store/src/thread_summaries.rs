@@ -8,7 +8,7 @@ use super::{Reader, Result, Writer, row};
 use chime_core::{ChatKey, Conversation, Seq, SummaryMethod, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StrandSummary {
+pub struct ThreadSummary {
     pub id: i64,
     pub text: String,
     pub tokens: usize,
@@ -26,7 +26,7 @@ pub fn of_messages(
     chat: ChatKey,
     seqs: impl IntoIterator<Item = Seq>,
     below: usize,
-) -> Result<Option<StrandSummary>> {
+) -> Result<Option<ThreadSummary>> {
     let mut statement =
         conn.prepare_cached("SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq")?;
     let mut counts = BTreeMap::<i64, usize>::new();
@@ -46,7 +46,7 @@ pub fn of_messages(
     Ok(None)
 }
 
-fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<StrandSummary>> {
+fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<ThreadSummary>> {
     let found = conn
         .prepare_cached("SELECT text, tokens, method, model, built_at FROM strand_summary WHERE id = :id")?
         .query_row(named_params! { ":id": id }, |raw| {
@@ -63,7 +63,7 @@ fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<StrandSummary>> 
     let mut statement =
         conn.prepare_cached("SELECT seq FROM strand_source WHERE strand_id = :id AND chat_key = :chat")?;
     let sources = statement.query_map(named_params! { ":id": id, ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
-    Ok(Some(StrandSummary {
+    Ok(Some(ThreadSummary {
         id,
         text,
         tokens: row::number(tokens, "tokens")?,
@@ -78,7 +78,7 @@ fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<StrandSummary>> 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
     /// Summary to extend; `None` for a new one.
-    pub of: Option<StrandSummary>,
+    pub of: Option<ThreadSummary>,
     pub text: String,
     pub tokens: usize,
     pub method: SummaryMethod,

@@ -3,9 +3,9 @@
 
 use rusqlite::{Row, named_params};
 
-use super::consent::Scope;
-use super::derived::{Cause, Family, Merged};
-use super::messages::{self, row_id};
+use super::family::{Cause, Family, Merged, OptOutScope};
+use super::messages;
+use super::row::row_id;
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
@@ -38,7 +38,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
 
 /// Deletes quotes of a member's words: quotes in the chat that the member opted out of, and quotes elsewhere of what
 /// they wrote there. Forwards need no deletion: the visibility rule for messages hides them.
-fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     for sql in [
         "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL, origin_message_id = NULL,
              origin_user_id = NULL, origin_ts = NULL
@@ -101,7 +101,8 @@ pub fn about_member(
     conn: &Reader,
     chat: Option<ChatKey>,
     user: UserId,
-    (since, until): (Timestamp, Timestamp),
+    since: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(ChatKey, Seq)>> {
     let mut statement = conn.prepare_cached(

@@ -5,24 +5,23 @@ use std::time::Duration;
 
 use tokio::task::{Id, JoinSet};
 
-use crate::Running;
-use crate::worker::Outcome;
+use crate::{JobOutcome, RunningJobs};
 use chime_core::{Job, JobId, Timestamp};
 
 /// Running jobs and their tasks.
 #[derive(Default)]
-pub struct Crew {
-    pub tasks: JoinSet<Outcome>,
+pub struct JobTasks {
+    pub handles: JoinSet<JobOutcome>,
     /// Each job with its start time.
     pub jobs: HashMap<Id, (Job, Timestamp)>,
-    pub running: Running,
+    pub running: RunningJobs,
     /// Running jobs that are not yet marked in the table, with the time to mark them, soonest first.
     pub unmarked: VecDeque<(Timestamp, JobId)>,
     /// Start time of the pool.
     pub started_at: Option<Timestamp>,
 }
 
-impl Crew {
+impl JobTasks {
     /// Adjusts all times after the system clock was set back.
     pub fn set_back(&mut self, by: Duration) {
         self.running.forget_pace();

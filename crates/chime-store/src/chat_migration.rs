@@ -1,0 +1,61 @@
+//! Migration of a basic group to a supergroup, and the merge of two chats that turn out to be one.
+
+use std::collections::BTreeMap;
+
+use rusqlite::named_params;
+
+use super::chats::{ChatRow, create, find, next_seq, set_alias};
+use super::family::Merged;
+use super::search::Indexed;
+use super::{Result, Writer, derived, messages, row, search, sessions};
+use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Migration};
+
+/// Turns a basic group into a supergroup. Telegram reports a migration with two service messages, in either order; the
+/// second changes nothing. If the supergroup already has messages of its own, they move to the older chat.
+pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
+    match (find(tx, migration.from)?, find(tx, migration.to)?) {
+        (Some(old), Some(new)) if old.key == new.key => {}
+        (Some(old), Some(new)) => merge(tx, &old, &new)?,
+        (Some(old), None) => adopt(tx, old.key, migration.to)?,
+        (None, Some(new)) => set_alias(tx, migration.from, new.key)?,
+        (None, None) => {
+            let chat = Chat { id: migration.to, kind: ChatKind::Supergroup, title: None, username: None };
+            let created = create(tx, &chat)?;
+            set_alias(tx, migration.from, created.key)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes `to` the current id of the chat.
+fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
+    set_alias(tx, to, key)?;
+    tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?
+        .execute(named_params! { ":to": to.0, ":key": key.0 })?;
+    Ok(())
+}
+
+fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
+    let mut merged = Merged { into: old.key, from: new.key, seqs: BTreeMap::new() };
+    for stored in messages::all_of(tx, new.key)? {
+        let language = messages::stem_language(tx, stored.chat, stored.seq)?;
+        let author = stored.message.sender.name.clone();
+        let entry = |chat, seq| Indexed { chat, seq, text: &stored.message.text, author: &author, language };
+        search::remove(tx, &entry(stored.chat, stored.seq))?;
+        let seq = next_seq(tx, old.key)?;
+        tx.prepare_cached(
+            "UPDATE message SET id = :id, chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was",
+        )?
+        .execute(named_params! {
+            ":id": row::row_id(old.key, seq), ":chat": old.key.0, ":seq": seq.0,
+            ":from": new.key.0, ":was": stored.seq.0,
+        })?;
+        search::insert(tx, &entry(old.key, seq))?;
+        let conversation = Conversation { chat: old.key, thread: stored.message.thread };
+        sessions::note(tx, conversation, stored.message.sent_at)?;
+        merged.seqs.insert(stored.seq, seq);
+    }
+    derived::merged(tx, &merged)?;
+    tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
+    adopt(tx, old.key, new.chat.id)
+}

@@ -1,0 +1,83 @@
+//! Layout of stored vectors: the embedding spaces, the tables of documents, and the parts of their indexes.
+
+use super::row::row_id;
+use chime_core::{ChatKey, Seq};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    pub id: i64,
+    pub model: String,
+    pub dimension: usize,
+    pub state: SpaceState,
+    /// `true` if the index holds all vectors of the space.
+    pub is_indexed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceState {
+    /// Vectors are being made.
+    Filling,
+    /// Searched.
+    Active,
+    /// Replaced by another space, and being deleted.
+    Left,
+}
+
+impl SpaceState {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Filling => "filling",
+            Self::Active => "active",
+            Self::Left => "left",
+        }
+    }
+
+    pub(super) fn parse(raw: &str) -> Option<Self> {
+        [Self::Filling, Self::Active, Self::Left].into_iter().find(|state| state.as_str() == raw)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct VectorTable {
+    pub name: &'static str,
+    /// Column with the document id: `chat_key << 32 | number`.
+    pub key: &'static str,
+    /// Bits of the number within one part of the index. A search reads whole parts.
+    pub(super) part_bits: u32,
+    /// Number of parts of a chat that are searched, newest first. Older messages are found through the summaries of
+    /// their sessions.
+    searched: usize,
+}
+
+/// Kinds of documents with vectors. A new kind needs an entry in [`TABLES`] and a table of (key, space, vector).
+pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
+pub const SUMMARIES: VectorTable =
+    VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
+pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
+
+/// Tenths of each vector's values that the index holds, from the front: less data is faster to search, and models put
+/// the most significant values first.
+const TENTHS: usize = 6;
+/// Minimum number of indexed values. Fewer distinguish too little.
+const LEAST_VALUES: usize = 64;
+/// Returns the number of values per vector that the index of a space holds.
+pub(super) fn indexed_values(space: &Space) -> usize {
+    (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
+}
+
+impl VectorTable {
+    pub(super) fn index(self, space: i64) -> String {
+        format!("vec_{space}_{}", self.name)
+    }
+
+    /// Returns the first document that a part may hold.
+    pub(super) fn first_of(self, part: i64) -> i64 {
+        part << self.part_bits
+    }
+
+    /// Returns the searched parts of a chat whose newest document is `newest`, newest first.
+    pub(super) fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
+        let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
+        (first..=last).rev().take(self.searched)
+    }
+}
