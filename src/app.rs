@@ -3,6 +3,7 @@
 //! This is the only module that knows all components; it makes no decision that a component could make. Start at
 //! [`App::start`], then [`App::finished`].
 
+mod error;
 mod jobs;
 mod memory;
 mod menu;
@@ -13,7 +14,6 @@ mod tasks;
 mod vectors;
 mod watchdog;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -28,10 +28,10 @@ use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
-use chime_bot::ingest::intake::{Ingest, PollEnd, PollHealth, Setting};
+use chime_bot::ingest::intake::{Ingest, PollHealth, Setting};
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
-use chime_core::embed::{EmbedError, Embedder};
-use chime_core::prompts::{PromptError, Prompts};
+use chime_core::embed::Embedder;
+use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Heard, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
@@ -41,8 +41,10 @@ use chime_privacy::wording::Promise;
 use chime_privacy::worker::Keeper;
 use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;
-use chime_store::{Store, StoreError};
+use chime_store::Store;
 use chime_telegram::Telegram;
+
+pub use error::AppError;
 
 /// Running daemon.
 pub struct App {
@@ -51,29 +53,6 @@ pub struct App {
     /// Code with which a user becomes the owner, in a private message; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
     tasks: Tasks,
-}
-
-/// Reason for a failed start or run. Each has an exit code in `cli`.
-#[derive(Debug, thiserror::Error)]
-pub enum AppError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Prompts(#[from] PromptError),
-    #[error(
-        "Telegram refuses the bot token: it is wrong or was revoked; copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"
-    )]
-    TokenRefused,
-    #[error("the HTTP client cannot be set up: {0}")]
-    Http(String),
-    #[error("stopped before Telegram could be reached")]
-    StoppedEarly,
-    #[error("HTTP_ADDR {address} cannot be served: {source}")]
-    Address { address: SocketAddr, source: std::io::Error },
-    #[error("EMBEDDING: {0}")]
-    Embedding(EmbedError),
-    #[error("{0}")]
-    Task(String),
 }
 
 impl App {
@@ -330,14 +309,5 @@ pub fn context_params(config: &ContextConfig) -> Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },
         token_budget: config.tokens.or_usual(),
         ..Params::new(estimate_tokens)
-    }
-}
-
-impl From<PollEnd> for AppError {
-    fn from(end: PollEnd) -> Self {
-        match end {
-            PollEnd::TokenRefused => Self::TokenRefused,
-            PollEnd::Store(error) => Self::Store(error),
-        }
     }
 }

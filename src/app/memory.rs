@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::app::{AppError, Parts, vectors as servers};
+use crate::app::error::AppError;
+use crate::app::{Parts, vectors as servers};
 use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Enricher, LongStrands};
 use chime_bot::recap::worker::Recaps;

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::app::error::AppError;
+use crate::app::service;
 use crate::app::watchdog::patience;
-use crate::app::{AppError, service};
 use crate::health::server::{HealthServer, Patient};
 use chime_access::gateway::ask::Gateway;
 use chime_access::{ClaimCode, is_unclaimed};
