@@ -1,12 +1,13 @@
 //! Imports an export: a blocking thread reads it, and messages are written in batches.
 
+mod error;
 mod export;
 mod former;
 mod read;
 mod source;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -17,8 +18,9 @@ use crate::archive::{Tally, Unusable};
 use chime_core::config::AccessConfig;
 use chime_core::{ChatId, Timestamp, UserId};
 use chime_runtime::clock::Clock;
-use chime_store::{Priority, Store, StoreError};
+use chime_store::{Priority, Store};
 
+pub use error::ImportError;
 pub use export::{ExportError, export};
 pub use read::ExportFile;
 
@@ -51,34 +53,6 @@ pub struct Imported {
     pub tally: Tally,
     /// Reason for stopping early, if any. Messages read before that are stored; a second run continues after them.
     pub outcome: Result<(), ImportError>,
-}
-
-/// Reason for stopping an import early or not starting it.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    #[error("{} cannot be read: {source}", path.display())]
-    File { path: PathBuf, source: std::io::Error },
-    #[error(
-        "{} breaks off or is damaged at line {line}, column {column}; only messages before that can be imported: export the \
-         chat again, and import that too", path.display()
-    )]
-    Damaged { path: PathBuf, line: usize, column: usize },
-    #[error(
-        "{} is no Telegram Desktop export: expected result.json of a chat or of all chats, in the JSON format",
-        path.display()
-    )]
-    Foreign { path: PathBuf },
-    #[error(
-        "{} holds no result.json: in Telegram Desktop export the chat in the {}", path.display(),
-        if *is_html { "format JSON; this export is in the format HTML" } else { "format JSON" }
-    )]
-    NoExport { path: PathBuf, is_html: bool },
-    #[error("{} holds several exports: import one after the other: {found}", path.display())]
-    SeveralExports { path: PathBuf, found: String },
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("reading {} panicked", path.display())]
-    Panicked { path: PathBuf },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

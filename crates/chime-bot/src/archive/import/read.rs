@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::archive::import::ImportError;
+use crate::archive::import::error::ImportError;
 use crate::archive::import::source::{locate, open};
 use crate::archive::{Conversion, ExportedChat, TopicHints, Unusable};
 use chime_core::{Chat, Message, UserId};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::archive::import::ImportError;
+use crate::archive::import::error::ImportError;
 
 const NAME: &str = "result.json";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
