@@ -3,6 +3,7 @@
 mod admission;
 mod album;
 mod apply;
+mod batch;
 mod begin;
 mod door;
 mod keep;
@@ -10,7 +11,8 @@ mod language;
 mod poll;
 mod read;
 mod remember;
+mod settings;
 mod split_ask;
 
-pub use apply::Setting;
 pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};
+pub use settings::Setting;

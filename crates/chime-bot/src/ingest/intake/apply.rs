@@ -1,21 +1,17 @@
 //! Writes a batch: raw updates, rows, jobs and the offset in one transaction.
 
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
-
 use crate::ingest::Came;
+use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::begin::{News, Words, start_work, was_trigger};
 use crate::ingest::intake::door::Asks;
 use crate::ingest::intake::read::ReadUpdate;
-use crate::ingest::intake::remember::{self, Touched, Turns};
-use crate::ingest::intake::{door, keep, language};
+use crate::ingest::intake::settings::Setting;
+use crate::ingest::intake::{door, keep, language, remember};
+use chime_access::Access;
 use chime_access::admission::served;
-use chime_access::{Access, ClaimCode};
-use chime_core::config::{AccessConfig, RateLimit};
-use chime_core::trigger::Languages;
 use chime_core::{
-    Arrival, Because, BotIdentity, ChatId, ChatKind, Conversation, Event, Job, JobPayload, Membership, Migration,
-    Press, Reaction, Timestamp,
+    Arrival, BotIdentity, ChatId, ChatKind, Conversation, Event, JobPayload, Membership, Migration, Press, Reaction,
+    Timestamp,
 };
 use chime_privacy::{Keep, strip};
 use chime_store::inbox::Received;
@@ -24,55 +20,6 @@ use chime_store::{
     StoreError, Writer, announcements, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
     sessions, topic_names,
 };
-
-/// Configuration that taking in an update needs.
-#[derive(Debug)]
-pub struct Setting {
-    pub bot: BotIdentity,
-    pub access: AccessConfig,
-    /// Code for claiming the bot, if it has no owner yet.
-    pub claim: Option<ClaimCode>,
-    /// `true` if chats get a notice about the data that is kept.
-    pub announces: bool,
-    pub languages: &'static Languages,
-    pub backlog_max_age: Duration,
-    /// `None` for no rate limit.
-    pub rate: Option<RateLimit>,
-    /// `true` if voice messages are transcribed.
-    pub transcribes: bool,
-}
-
-/// Time at which a batch is taken in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    pub now: Timestamp,
-    /// Current time by Telegram's clock, which also dates the messages; use it to compute their age.
-    pub there: Timestamp,
-}
-
-/// Result of storing a batch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Applied {
-    pub stored: usize,
-    /// Jobs that are due now.
-    pub started: Vec<Job>,
-    /// `true` if jobs were added that are not in `started`.
-    pub postponed: bool,
-    /// Kind and reason of each update that was parked.
-    pub parked: Vec<(String, String)>,
-    /// Triggers refused by the rate limit.
-    pub refused: Vec<(ChatId, Because)>,
-    /// New votes on answers: `true` for 👍, `false` for 👎.
-    pub feedback: Vec<bool>,
-    /// Chats that wrote without being allowed.
-    pub refused_chats: HashSet<i64>,
-    /// Hours of conversations with new or changed messages. Sessions are computed again for these.
-    pub touched: Touched,
-    /// New messages by members.
-    pub turns: Turns,
-    /// Conversations with new messages; `true` if one of them is being answered.
-    pub heard: HashMap<Conversation, bool>,
-}
 
 /// Stores `batch` and moves the offset. Must run inside the one transaction that makes both durable.
 pub fn apply(
@@ -400,6 +347,7 @@ mod tests {
     use super::*;
     use crate::ingest::intake::read::read_batch;
     use chime_core::config::{Config, Settings};
+    use chime_core::trigger::Languages;
     use chime_core::{ChatId, MessageId, UserId};
     use chime_store::Priority;
     use chime_store::testkit::new_store;

@@ -2,8 +2,9 @@
 
 use crate::ingest::intake::admission::{self, Request, Start};
 use crate::ingest::intake::album::{self, Begun};
-use crate::ingest::intake::apply::{Applied, Moment, Setting};
+use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::keep;
+use crate::ingest::intake::settings::Setting;
 use crate::ingest::intake::split_ask;
 use crate::ingest::{Came, Said, Task, task_for};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::ingest::intake::apply::Setting;
+use crate::ingest::intake::settings::Setting;
 use chime_access::admission::{is_owner, served};
 use chime_access::{Access, is_unclaimed};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};

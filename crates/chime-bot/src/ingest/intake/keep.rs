@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use crate::ingest::intake::apply::Setting;
+use crate::ingest::intake::settings::Setting;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};

@@ -6,8 +6,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::ingest::intake::apply::{Applied, Moment, Setting, apply};
+use crate::ingest::intake::apply::apply;
+use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::read::{offset_after, read_batch};
+use crate::ingest::intake::settings::Setting;
 use chime_core::{Heard, Timestamp};
 use chime_jobs::worker::Wake;
 use chime_runtime::clock::{Clock, Stopwatch};
