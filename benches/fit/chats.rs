@@ -8,7 +8,8 @@ use chime_core::StoredMessage;
 use chime_core::embed::Embedder;
 use chime_eval::context::Prepared;
 use chime_eval::labelled::{self, LabelledChat};
-use chime_eval::pack::{Pack, PackQuery};
+use chime_eval::pack::PackQuery;
+use chime_eval::pack_file::read_pack;
 use chime_relevance::context::training::{Asking, SeedRule};
 use chime_relevance::context::{MessageFeatures, Scorers};
 
@@ -153,7 +154,7 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
 
 /// Reads a pack and assigns its chats, in the order of their names, to `folds` folds.
 pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
-    let pack = Pack::read(&name.folder)?;
+    let pack = read_pack(&name.folder)?;
     let has_matters = name.kind.has_tags() || name.kind == Kind::Slow;
     let mut truths = truth::read(&name.folder, has_matters, WINDOW)?;
     let mut ids: Vec<&String> = pack.chats.keys().collect();

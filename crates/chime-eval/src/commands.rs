@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
 use crate::context::{Evaluated, evaluate};
-use crate::pack::Pack;
+use crate::pack_file::read_pack;
 use crate::recalling;
 use crate::score::Prediction;
 use crate::speed::measure;
@@ -69,7 +69,7 @@ fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();
     for folder in &options.packs {
-        let pack = Pack::read(folder)?;
+        let pack = read_pack(folder)?;
         let mut bar = Bar::new(&pack.name, pack.queries.len());
         let Evaluated { figures, predictions: of_pack } =
             evaluate(&pack, options.selector, Some(&embedder), limits, || bar.step());

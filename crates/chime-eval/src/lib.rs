@@ -14,6 +14,7 @@ pub mod context;
 pub mod growth;
 pub mod labelled;
 pub mod pack;
+pub mod pack_file;
 pub mod recall;
 pub mod recalling;
 mod remembered;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::arguments::EvalRecallOptions;
 use crate::commands::{Bar, Figures, create, try_out, write_predictions};
 use crate::context::Evaluated;
-use crate::pack::Pack;
+use crate::pack_file::read_pack;
 use crate::recall::evaluate;
 use chime_core::embed::Embedder;
 
@@ -16,7 +16,7 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
     let (mut predictions, mut all) = (Vec::new(), BTreeMap::new());
     for folder in &options.packs {
-        let pack = Pack::read(folder)?;
+        let pack = read_pack(folder)?;
         let mut bar = Bar::new(&pack.name, pack.questions.len());
         let Evaluated { figures, predictions: of_pack } =
             evaluate(&pack, (options.retriever, options.scope), &embedder, options.k, || bar.step()).await?;
