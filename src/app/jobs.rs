@@ -40,7 +40,7 @@ impl Crew {
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
             JobPayload::Export { at, thread, asked_by } => {
-                self.commands.export_announced(&job, (*at, *thread), *asked_by).await
+                self.commands.export_announced(&job, *at, *thread, *asked_by).await
             }
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
             JobPayload::Capture { answer, .. } => self.capturing.run_for(&job, *answer).await,

@@ -93,7 +93,7 @@ impl Commands {
         parsed: ParsedTrigger,
     ) -> chime_store::Result<Outcome> {
         let (bot, access, zone) = (self.bot.clone(), self.access.clone(), self.zone);
-        match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access, zone))).await? {
+        match self.store.read(move |conn| find(conn, at, name, &parsed, &bot, &access, zone)).await? {
             Reaction::Say(said) => {
                 let (trigger, notice) = *said;
                 self.answer_showing(job, &trigger, &notice).await?;
@@ -238,7 +238,9 @@ fn find(
     at: MessageAt,
     command: CommandName,
     parsed: &ParsedTrigger,
-    (bot, access, zone): (&BotIdentity, &AccessConfig, Zone),
+    bot: &BotIdentity,
+    access: &AccessConfig,
+    zone: Zone,
 ) -> chime_store::Result<Reaction> {
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
     let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
@@ -249,9 +251,9 @@ fn find(
     }
     let (texts, is_private) = (texts(chat.speaks().code()), chat.chat.kind == ChatKind::Private);
     let explained = if command == CommandName::Why {
-        explain(conn, &message, (chat.zone(zone), texts))?
+        explain(conn, &message, chat.zone(zone), texts)?
     } else if command == CommandName::Concepts {
-        Some(concepts_of(conn, &message, (bot, texts))?)
+        Some(concepts_of(conn, &message, bot, texts)?)
     } else {
         None
     };
@@ -269,7 +271,8 @@ fn find(
 fn explain(
     conn: &Reader,
     message: &StoredMessage,
-    (zone, texts): (Zone, &'static Texts),
+    zone: Zone,
+    texts: &'static Texts,
 ) -> chime_store::Result<Option<Notice>> {
     let Some(target) = message.message.reply_to else { return Ok(None) };
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
@@ -307,7 +310,8 @@ fn labels_of(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<St
 fn concepts_of(
     conn: &Reader,
     message: &StoredMessage,
-    (bot, texts): (&BotIdentity, &Texts),
+    bot: &BotIdentity,
+    texts: &Texts,
 ) -> chime_store::Result<Notice> {
     let key = ContextKey { bot: bot.id, chat: message.chat, thread: message.message.thread };
     let context = chime_store::concepts::load(conn, key)?.unwrap_or_default();

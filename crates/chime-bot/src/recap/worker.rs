@@ -176,7 +176,7 @@ impl Recaps {
     /// Returns the recap and its source messages, or `None` if nothing worth a recap was said.
     async fn recap(&self, order: &Order) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
-        let found = self.store.read(move |conn| material(conn, conversation, (span.0, (span.1, last)))).await?;
+        let found = self.store.read(move |conn| material(conn, conversation, span.0, (span.1, last))).await?;
         let Some(Material { chat, said, is_cut }) = found else { return Ok(None) };
         let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
         else {
@@ -250,7 +250,8 @@ fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMess
 fn material(
     conn: &Reader,
     conversation: Conversation,
-    (from, until): (Timestamp, (Timestamp, MessageId)),
+    from: Timestamp,
+    until: (Timestamp, MessageId),
 ) -> chime_store::Result<Option<Material>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
     let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), until))?;

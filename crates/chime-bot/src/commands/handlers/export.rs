@@ -108,10 +108,11 @@ impl Commands {
     pub async fn export_announced(
         &self,
         job: &Job,
-        (at, thread): (MessageAt, Option<ThreadId>),
+        at: MessageAt,
+        thread: Option<ThreadId>,
         asked_by: UserId,
     ) -> Outcome {
-        match self.export_late(job, (at, thread), asked_by).await {
+        match self.export_late(job, at, thread, asked_by).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome::of_store(&error, job),
         }
@@ -120,7 +121,8 @@ impl Commands {
     async fn export_late(
         &self,
         job: &Job,
-        (at, thread): (MessageAt, Option<ThreadId>),
+        at: MessageAt,
+        thread: Option<ThreadId>,
         asked_by: UserId,
     ) -> chime_store::Result<Outcome> {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;

@@ -103,7 +103,7 @@ impl Commands {
             minute: time.minute,
             since: now,
         };
-        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), (zone, now), order.texts()));
+        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), zone, now, order.texts()));
         self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
         Ok(Outcome::Finished)
     }

@@ -128,8 +128,8 @@ fn take_in_all(
     let mut content = Content::Drop;
     for event in events {
         let kept = match event {
-            Event::Message(arrival) => take_in_message(tx, arrival, None, (setting, at), applied)?,
-            Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, (setting, at), applied)?,
+            Event::Message(arrival) => take_in_message(tx, arrival, None, setting, at, applied)?,
+            Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, setting, at, applied)?,
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
@@ -193,7 +193,8 @@ fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
     edited_at: Option<Timestamp>,
-    (setting, at): (&Setting, Moment),
+    setting: &Setting,
+    at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<Content> {
     let Arrival { chat, message, .. } = arrival;

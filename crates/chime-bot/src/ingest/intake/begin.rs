@@ -33,11 +33,12 @@ pub struct News {
 pub fn start_work(
     tx: &Writer<'_>,
     arrival: &Arrival,
-    News { chat: chat_key, came, words }: News,
+    news: News,
     setting: &Setting,
     at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
+    let News { chat: chat_key, came, words } = news;
     let message = &arrival.message;
     let mut found = find_trigger(tx, message, arrival, setting)?;
     let tag = match found {
@@ -56,7 +57,7 @@ pub fn start_work(
     match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
         Task::Nothing => {}
         Task::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
-            start_album(tx, arrival, (chat_key, words), job, (setting, at), applied)?;
+            start_album(tx, arrival, news, job, setting, at, applied)?;
         }
         Task::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         Task::Start(job) => {
@@ -91,9 +92,10 @@ pub fn start_work(
 fn start_album(
     tx: &Writer<'_>,
     arrival: &Arrival,
-    (chat, words): (ChatKey, Words),
+    News { chat, words, .. }: News,
     job: JobPayload,
-    (setting, at): (&Setting, Moment),
+    setting: &Setting,
+    at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let message = &arrival.message;
