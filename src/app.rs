@@ -69,7 +69,7 @@ impl App {
         let health = PollHealth::new(&clock);
         let mut tasks = Tasks::new(stop.clone());
         // Started first, so that monitoring can report why no updates arrive, even if Telegram was never reached.
-        if let Some(server) = start::health_server(&config, &store, &clock, (&health, &gateway)).await? {
+        if let Some(server) = start::health_server(&config, &store, &clock, &health, &gateway).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });

@@ -180,7 +180,8 @@ pub(super) async fn health_server(
     config: &Config,
     store: &Store,
     clock: &Clock,
-    (health, gateway): (&PollHealth, &Gateway),
+    health: &PollHealth,
+    gateway: &Gateway,
 ) -> Result<Option<HealthServer>, AppError> {
     let Some(address) = config.http.address else { return Ok(None) };
     let patient = Patient {

@@ -60,7 +60,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
         _ => Readings::new(embedder),
     };
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, (&params, zone), (&readings, &recaller))).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params, zone, &readings, &recaller)).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -92,8 +92,10 @@ fn place(chat: &str, message: Option<i64>) -> Option<MessagePlace> {
 fn decide(
     conn: &Reader,
     place: &MessagePlace,
-    (params, zone): (&Params, Zone),
-    (readings, recaller): (&Readings, &Recaller),
+    params: &Params,
+    zone: Zone,
+    readings: &Readings,
+    recaller: &Recaller,
 ) -> chime_store::Result<Option<Decision>> {
     let (chat, message) = match place {
         MessagePlace::Ids(chat, message) => (*chat, *message),

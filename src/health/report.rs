@@ -171,7 +171,8 @@ pub fn metrics(vitals: &Vitals) -> String {
     let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
     let what = "Citations of messages outside the focus: what the choice of messages missed.";
     text.total("chime_context_cited_outside_focus_total", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
-    text.distances(vitals.vector_distances);
+    let (count, sum) = vitals.vector_distances;
+    text.distances(count, sum);
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
     let phases = || vitals.phases.iter();
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
@@ -211,7 +212,7 @@ impl Exposition {
         self.samples(name, label, values);
     }
 
-    fn distances(&mut self, (count, sum): (u64, f64)) {
+    fn distances(&mut self, count: u64, sum: f64) {
         let name = "chime_vector_distance";
         self.head(name, "Cosine distances of the messages and summaries that vectors found for answers.", "summary");
         let _ = writeln!(self.text, "{name}_sum {sum}\n{name}_count {count}");

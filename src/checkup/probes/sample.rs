@@ -24,7 +24,7 @@ impl Checkup<'_> {
         server.discover(&self.clock).await;
         let style = reader::style_for(server.facts().parameters, server.model_name());
         let (watch, until) = (self.clock.stopwatch(), self.clock.now().plus(LONGEST));
-        let ask = async |asked| self.ask(server, &prompts, (style, asked), until).await;
+        let ask = async |asked| self.ask(server, &prompts, style, asked, until).await;
         let answered = ask(Asked::English).await;
         let took = watch.elapsed();
         let Completion { text: answer, tokens, .. } = match answered {
@@ -48,7 +48,8 @@ impl Checkup<'_> {
         &self,
         server: &OpenAi,
         prompts: &Prompts,
-        (style, asked): (Style, Asked),
+        style: Style,
+        asked: Asked,
         until: Timestamp,
     ) -> Result<Completion, LlmError> {
         let built = sample::prompt(prompts, style, asked);
