@@ -26,7 +26,7 @@ impl Report {
             let history = chat.prepared.history(&query.ask);
             let figures = |selector: Selector| {
                 let prediction =
-                    selector.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));
+                    selector.select(&query.ask.query_id, &history, LIMITS, scorers, &chat.prepared.past(&query.ask));
                 score(query, &prediction, &chat.prepared.lengths, LIMITS.k)
             };
             let (ours, seed) = (figures(Selector::Chime), figures(Selector::Seed));

@@ -167,7 +167,7 @@ fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
 fn figures(chat: &Chat, query: &chime_eval::pack::PackQuery, scorers: &Arc<Scorers>) -> Figures {
     let history = chat.prepared.history(&query.ask);
     let prediction =
-        Selector::Chime.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));
+        Selector::Chime.select(&query.ask.query_id, &history, LIMITS, scorers, &chat.prepared.past(&query.ask));
     score(query, &prediction, &chat.prepared.lengths, LIMITS.k)
 }
 

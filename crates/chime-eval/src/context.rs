@@ -59,7 +59,7 @@ pub fn evaluate(
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
         let history = chat.history(&query.ask);
         let past = chat.past(&query.ask);
-        let prediction = selector.select(&query.ask.query_id, &history, (limits, &Scorers::shipped()), &past);
+        let prediction = selector.select(&query.ask.query_id, &history, limits, &Scorers::shipped(), &past);
         let figures = score(query, &prediction, &chat.lengths, limits.k);
         for heading in headings(query) {
             rows.entry(heading).or_default().push(figures.clone());
@@ -273,8 +273,9 @@ impl Archive for Older<'_> {
         Ok(near.into_iter().map(|(_, seq)| seq).take(NEAREST).collect())
     }
 
-    fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
-        let (from, to) = (from.max(self.from).0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
+    fn between(&self, span: (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+        let from = span.0.max(self.from).0.saturating_sub(1) as usize;
+        let to = (span.1.0 as usize).min(self.messages.len());
         Ok(self.messages.get(from..to).unwrap_or_default().to_vec())
     }
 }

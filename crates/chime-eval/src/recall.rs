@@ -65,7 +65,8 @@ impl Retriever {
 /// Fails if the store for the daemon's retriever fails.
 pub async fn evaluate(
     pack: &Pack,
-    (retriever, scope): (Retriever, Scope),
+    retriever: Retriever,
+    scope: Scope,
     embedder: &Arc<Embedder>,
     k: usize,
     mut progress: impl FnMut(),

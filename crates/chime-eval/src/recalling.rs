@@ -129,7 +129,7 @@ struct Asked {
 
 impl Bench {
     fn talk(&self, chat: u32, session: u32) -> Talk {
-        Talk::new(FIRST_CHAT, (chat, session), OF_A_SESSION, self.clock.now().minus(APART * self.of_each))
+        Talk::new(FIRST_CHAT, chat, session, OF_A_SESSION, self.clock.now().minus(APART * self.of_each))
     }
 
     async fn fill(&self) -> Result<(), SpeedError> {

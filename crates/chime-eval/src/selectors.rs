@@ -40,7 +40,8 @@ impl Selector {
         self,
         query_id: &str,
         history: &History,
-        (limits, scorers): (Limits, &Arc<Scorers>),
+        limits: Limits,
+        scorers: &Arc<Scorers>,
         past: &impl Past,
     ) -> Prediction {
         let (selected, ranked) = match self {

@@ -174,7 +174,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    pub fn new(first_chat: ChatId, (chat, session): (u32, u32), length: u32, start: Timestamp) -> Self {
+    pub fn new(first_chat: ChatId, chat: u32, session: u32, length: u32, start: Timestamp) -> Self {
         Self { first_chat, chat, session, length, start }
     }
 

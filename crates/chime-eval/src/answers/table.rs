@@ -103,14 +103,14 @@ pub fn table(judged: &[Judged]) -> String {
         let names = kinds.iter().map(|kind| (false, kind.name())).chain([(true, "all")]);
         for (is_total, name) in names {
             if let Some(of_row) = rows.get(&(answerer, is_total, name)) {
-                text.push_str(&row((answerer, name), &Figures::of(of_row.iter().copied())));
+                text.push_str(&row(answerer, name, &Figures::of(of_row.iter().copied())));
             }
         }
     }
     text
 }
 
-fn row((answerer, name): (Answerer, &str), figures: &Figures) -> String {
+fn row(answerer: Answerer, name: &str, figures: &Figures) -> String {
     let of = |count: usize, all: usize| format!("{count}/{all}");
     let mut text = String::new();
     // Writing to a string does not fail.

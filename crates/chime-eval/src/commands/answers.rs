@@ -36,7 +36,7 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     let judge = Judge::of(&cases)?;
     let plain = (!options.no_plain).then(|| Plain::new(options)).transpose()?;
     let mut stage = Stage::set(options).await?;
-    let played = play(&cases, &judge, (&mut stage, plain.as_ref()), options.verbose).await;
+    let played = play(&cases, &judge, &mut stage, plain.as_ref(), options.verbose).await;
     stage.close().await?;
     let judged = played?;
     let of = |answerer| Figures::of(judged.iter().filter(|one| one.answerer == answerer));
@@ -64,7 +64,8 @@ fn is_wanted(case: &Case, only: &[String]) -> bool {
 async fn play(
     cases: &[Case],
     judge: &Judge,
-    (stage, plain): (&mut Stage, Option<&Plain>),
+    stage: &mut Stage,
+    plain: Option<&Plain>,
     verbose: bool,
 ) -> Result<Vec<Judged>, Box<dyn std::error::Error>> {
     let clock = Clock::system();

@@ -19,7 +19,7 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
         let pack = read_pack(folder)?;
         let mut bar = Bar::new(&pack.name, pack.questions.len());
         let Evaluated { figures, predictions: of_pack } =
-            evaluate(&pack, (options.retriever, options.scope), &embedder, options.k, || bar.step()).await?;
+            evaluate(&pack, options.retriever, options.scope, &embedder, options.k, || bar.step()).await?;
         bar.end();
         predictions.extend(of_pack);
         all.insert(pack.name, figures);

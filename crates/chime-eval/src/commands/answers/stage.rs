@@ -113,14 +113,14 @@ impl Stage {
             self.say(&mut room, line, moments(line.at));
         }
         if let Some(last) = delivered.last().and_then(|line| room.ids.get(&line.number).copied()) {
-            self.until_stored(case, (room.chat, last)).await?;
+            self.until_stored(case, room.chat, last).await?;
         }
         let from = self.person(&mut room, &case.asker);
         let reply_to = case.reply_to.and_then(|number| room.ids.get(&number).copied());
         let watch = self.clock.stopwatch();
         let post = Post::new(from, case.ask.as_str(), self.clock.now());
         let asked = self.sandbox.say(room.chat, reply_to.into_iter().fold(post, Post::reply_to));
-        let (sent, seconds) = self.until_answered((room.chat, asked), watch).await?;
+        let (sent, seconds) = self.until_answered(room.chat, asked, watch).await?;
         self.told(&room, asked, &sent, seconds).await
     }
 
@@ -186,7 +186,7 @@ impl Stage {
         }
     }
 
-    async fn until_stored(&mut self, case: &Case, (chat, id): (ChatId, MessageId)) -> Result<(), StageError> {
+    async fn until_stored(&mut self, case: &Case, chat: ChatId, id: MessageId) -> Result<(), StageError> {
         let watch = self.clock.stopwatch();
         while watch.elapsed() < STORED_WITHIN {
             if self.store.read(move |conn| messages::find(conn, chat, id)).await?.is_some() {
@@ -200,7 +200,8 @@ impl Stage {
     /// Returns the bot's final messages in reply to a question, and the seconds until the last change.
     async fn until_answered(
         &mut self,
-        (chat, asked): (ChatId, MessageId),
+        chat: ChatId,
+        asked: MessageId,
         watch: Stopwatch,
     ) -> Result<(Vec<SandboxMessage>, f64), StageError> {
         let (mut sent, mut changed) = (Vec::new(), Duration::ZERO);
