@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::jobs::Crew;
+use crate::app::jobs::JobHandlers;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
@@ -92,7 +92,7 @@ impl App {
             EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => Readings::new(embedder),
         };
         let (languages, readings) = (Languages::shipped(), Arc::new(readings));
-        let parts = Parts {
+        let parts = AppComponents {
             config,
             clock,
             prompts,
@@ -120,7 +120,7 @@ impl App {
 }
 
 /// Components from which the tasks are built.
-struct Parts {
+struct AppComponents {
     config: Config,
     clock: Clock,
     prompts: Arc<Prompts>,
@@ -135,12 +135,12 @@ struct Parts {
     health: PollHealth,
 }
 
-impl Parts {
+impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
         let wake = Wake::default();
         let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
-        let crew = Arc::new(self.crew(&wake, &gateway)?);
+        let handlers = Arc::new(self.handlers(&wake, &gateway)?);
         tasks.spawn("facts", |stop| async move {
             tokio::select! {
                 () = stop.cancelled() => Ok(()),
@@ -160,8 +160,8 @@ impl Parts {
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
-                let crew = Arc::clone(&crew);
-                async move { crew.work(job).await }
+                let handlers = Arc::clone(&handlers);
+                async move { handlers.work(job).await }
             })
             .await
             .map_err(AppError::from)
@@ -195,7 +195,7 @@ impl Parts {
         }
     }
 
-    fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
+    fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
         let captures_concepts = self.config.memory.is_on && self.config.llm.captures_concepts;
@@ -272,7 +272,7 @@ impl Parts {
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
-        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
+        Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 
     fn voice(&self, wake: &Wake) -> Result<Arc<Voice>, AppError> {

@@ -13,7 +13,7 @@ use chime_memory::recall::VectorKeeper;
 use chime_privacy::worker::Keeper;
 
 /// Handlers of all job kinds.
-pub struct Crew {
+pub struct JobHandlers {
     pub answering: Answering,
     pub commands: Commands,
     pub delivery: Delivery,
@@ -25,7 +25,7 @@ pub struct Crew {
     pub voice: Arc<Voice>,
 }
 
-impl Crew {
+impl JobHandlers {
     pub async fn work(&self, job: Job) -> Outcome {
         match &job.payload {
             JobPayload::Answer { at, parsed } => self.answering.run(&job, *at, parsed).await,

@@ -57,7 +57,7 @@ pub async fn import(options: ImportOptions) -> Exit {
         Ok(opened) => opened,
         Err(error) => return report(&error, Exit::of_store(&error)),
     };
-    let mut bar = Bar { is_shown: std::io::stderr().is_terminal(), shown: None };
+    let mut bar = ImportProgressBar { is_shown: std::io::stderr().is_terminal(), shown: None };
     let retention = privacy.retention;
     let task = Import { store: store.clone(), clock, file, bot, access, retention, manner };
     let outcome = read_export(task, |progress| bar.show(progress)).await;
@@ -159,12 +159,12 @@ fn tell(tally: &Tally, manner: Manner) {
 }
 
 /// Progress bar, shown on a terminal only.
-struct Bar {
+struct ImportProgressBar {
     is_shown: bool,
     shown: Option<u64>,
 }
 
-impl Bar {
+impl ImportProgressBar {
     const WIDTH: u64 = 30;
 
     fn show(&mut self, progress: Progress) {

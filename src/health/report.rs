@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::telemetry::Count;
+use crate::telemetry::CountedMetric;
 use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{Trouble, TroubleKind};
 use chime_store::usage::DayTotal;
@@ -28,10 +28,10 @@ pub struct Vitals {
     /// Seconds by which this machine's clock is ahead of Telegram's.
     pub clock_ahead_s: Option<i64>,
     /// Values from the database, or the reason why it cannot be read.
-    pub kept: Result<Kept, String>,
+    pub kept: Result<DatabaseStats, String>,
     pub guard: GuardState,
     pub memory_bytes: Option<u64>,
-    pub counts: Vec<(Count, String, u64)>,
+    pub counts: Vec<(CountedMetric, String, u64)>,
     /// Sources that vectors found, and the sum of their cosine distances.
     pub vector_distances: (u64, f64),
     /// Calls and milliseconds of each phase.
@@ -44,7 +44,7 @@ pub struct Vitals {
 
 /// Values from the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct DatabaseStats {
     pub jobs_due: u64,
     pub jobs_parked: u64,
     pub today: DayTotal,
@@ -80,8 +80,10 @@ impl Health {
         }
         match &vitals.kept {
             Err(error) => failing.push(format!("the database cannot be read: {error}")),
-            Ok(Kept { jobs_parked: 0, .. }) => {}
-            Ok(Kept { jobs_parked, .. }) => degraded.push(format!("{jobs_parked} jobs are parked, see chime check")),
+            Ok(DatabaseStats { jobs_parked: 0, .. }) => {}
+            Ok(DatabaseStats { jobs_parked, .. }) => {
+                degraded.push(format!("{jobs_parked} jobs are parked, see chime check"))
+            }
         }
         if let Some(ahead) = vitals.clock_ahead_s.filter(|ahead| ahead.unsigned_abs() > SKEW_HARMFUL.as_secs()) {
             let side = if ahead > 0 { "ahead of" } else { "behind" };
@@ -156,19 +158,29 @@ pub fn metrics(vitals: &Vitals) -> String {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
     }
     for (count, name, what, label) in [
-        (Count::Events, "chime_events_total", EVENTS, "type"),
-        (Count::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
-        (Count::Errors, "chime_errors_total", "Errors while answering.", "type"),
-        (Count::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
-        (Count::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
-        (Count::FollowUps, "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
-        (Count::Vectors, "chime_answers_total", "Answers of the model, by what they did with vectors.", "vectors"),
-        (Count::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
+        (CountedMetric::Events, "chime_events_total", EVENTS, "type"),
+        (CountedMetric::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
+        (CountedMetric::Errors, "chime_errors_total", "Errors while answering.", "type"),
+        (CountedMetric::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
+        (CountedMetric::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
+        (
+            CountedMetric::FollowUps,
+            "chime_follow_ups_total",
+            "What became of asks that go on with suggestions.",
+            "type",
+        ),
+        (
+            CountedMetric::Vectors,
+            "chime_answers_total",
+            "Answers of the model, by what they did with vectors.",
+            "vectors",
+        ),
+        (CountedMetric::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
     ] {
         let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
         text.counter(name, what, label, labelled.map(|(_, value, n)| (value.as_str(), *n as f64)));
     }
-    let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
+    let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == CountedMetric::CitedOutsideFocus);
     let what = "Citations of messages outside the focus: what the choice of messages missed.";
     text.total("chime_context_cited_outside_focus_total", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
     let (count, sum) = vitals.vector_distances;
@@ -251,7 +263,7 @@ mod tests {
             poll_patience: Duration::from_secs(80),
             trouble: None,
             clock_ahead_s: Some(0),
-            kept: Ok(Kept { jobs_due: 2, ..Kept::default() }),
+            kept: Ok(DatabaseStats { jobs_due: 2, ..DatabaseStats::default() }),
             guard: GuardState { is_closed: true, open_conversations: 0 },
             memory_bytes: None,
             counts: Vec::new(),
@@ -325,7 +337,7 @@ mod tests {
             ]],
         );
         let guard = GuardState { is_closed: false, open_conversations: 1 };
-        let kept = Ok(Kept { jobs_parked: 1, ..Kept::default() });
+        let kept = Ok(DatabaseStats { jobs_parked: 1, ..DatabaseStats::default() });
         check(
             &Vitals { guard, kept, ..well() },
             expect![[
@@ -338,9 +350,12 @@ mod tests {
     fn metrics_are_prometheus_text() {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
         let vitals = Vitals {
-            kept: Ok(Kept { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
+            kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
             memory_bytes: Some(1 << 20),
-            counts: vec![(Count::Events, "reply_sent".to_owned(), 3), (Count::Lines, "w\"n".to_owned(), 1)],
+            counts: vec![
+                (CountedMetric::Events, "reply_sent".to_owned(), 3),
+                (CountedMetric::Lines, "w\"n".to_owned(), 1),
+            ],
             phases: vec![("model".to_owned(), 3, 4200)],
             waiting: vec![("summary", 2, 1)],
             jobs: vec![("summary".to_owned(), 5, 12_300)],

@@ -14,7 +14,7 @@ use crate::answers::{Answer, Case, Kind, Line};
 use crate::arguments::EvalAnswersOptions;
 use chime::app::{App, AppError};
 use chime::cli::demo::chat;
-use chime::cli::demo::recorded::{BOT, Said, record_in};
+use chime::cli::demo::recorded::{BOT, RecordedMessage, record_in};
 use chime_core::config::{Config, ConfigError, Environment, KEYS, PrivacyConfig};
 use chime_core::{
     AnswerStatus, Chat, ChatId, ChatKind, EntityKind, JobKind, MessageId, MessagePlace, Seq, Timestamp, UserId, Zone,
@@ -106,7 +106,8 @@ impl Stage {
         self.clock.advance(moments(case.asked_at).since(self.clock.now()));
         let mut room = self.open(case);
         let (recorded, delivered) = case.lines.split_at(recorded(case));
-        let said: Vec<Said> = recorded.iter().map(|line| self.record(&mut room, line, moments(line.at))).collect();
+        let said: Vec<RecordedMessage> =
+            recorded.iter().map(|line| self.record(&mut room, line, moments(line.at))).collect();
         let chat = Chat { id: room.chat, kind: kind(case), title: Some(title(case)), username: None };
         record_in(&self.store, chat, said).await?;
         for line in delivered {
@@ -157,19 +158,19 @@ impl Stage {
     }
 
     /// Posts a line without an update; the daemon gets it as part of the recorded history.
-    fn record(&self, room: &mut Room, line: &Line, at: Timestamp) -> Said {
+    fn record(&self, room: &mut Room, line: &Line, at: Timestamp) -> RecordedMessage {
         let post = self.post(room, line, at).silently();
         let (from, reply_to) = (post.from, post.reply_to);
         let id = self.sandbox.say(room.chat, post);
         room.ids.insert(line.number, id);
-        let line = chat::Line {
+        let line = chat::ChatFileMessage {
             id: line.number,
             sent_at: at,
             name: name(line).to_owned(),
             reply_to: line.reply_to,
             text: line.text.clone(),
         };
-        Said { line, id, from, reply_to }
+        RecordedMessage { line, id, from, reply_to }
     }
 
     fn post(&self, room: &mut Room, line: &Line, at: Timestamp) -> Post {
