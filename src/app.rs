@@ -28,7 +28,7 @@ use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
-use chime_bot::ingest::intake::{Ingest, PollHealth, Setting};
+use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
 use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
@@ -182,7 +182,7 @@ impl AppComponents {
             wake: wake.clone(),
             health: health.clone(),
             heard,
-            setting: Arc::new(Setting {
+            setting: Arc::new(IntakeSettings {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
                 claim: self.claim.clone(),

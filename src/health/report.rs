@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::telemetry::CountedMetric;
 use chime_access::gateway::GuardState;
-use chime_bot::ingest::intake::{Trouble, TroubleKind};
+use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
 use chime_store::usage::DayTotal;
 
 /// Time for which Telegram may be unreachable without an alarm.
@@ -24,7 +24,7 @@ pub struct Vitals {
     pub poll_age: Duration,
     /// Longest normal duration of a poll.
     pub poll_patience: Duration,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<PollTrouble>,
     /// Seconds by which this machine's clock is ahead of Telegram's.
     pub clock_ahead_s: Option<i64>,
     /// Values from the database, or the reason why it cannot be read.
@@ -127,8 +127,8 @@ impl Health {
 }
 
 /// Returns `true` if a problem counts as failing, and its description.
-fn told(trouble: &Trouble) -> (bool, String) {
-    let Trouble { kind, what, lasting } = trouble;
+fn told(trouble: &PollTrouble) -> (bool, String) {
+    let PollTrouble { kind, what, lasting } = trouble;
     match kind {
         TroubleKind::Storing => (true, format!("updates cannot be stored: {what}")),
         TroubleKind::Conflict => (true, format!("another instance polls with this token: {what}")),
@@ -274,8 +274,8 @@ mod tests {
         }
     }
 
-    fn trouble(kind: TroubleKind, lasting_s: u64) -> Option<Trouble> {
-        Some(Trouble { kind, what: "why".to_owned(), lasting: Duration::from_secs(lasting_s) })
+    fn trouble(kind: TroubleKind, lasting_s: u64) -> Option<PollTrouble> {
+        Some(PollTrouble { kind, what: "why".to_owned(), lasting: Duration::from_secs(lasting_s) })
     }
 
     #[track_caller]

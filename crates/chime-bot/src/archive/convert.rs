@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::archive::accounts::{Numbering, SUPERGROUPS, account, bare};
+use crate::archive::accounts::{AccountIdFormat, SUPERGROUPS, account, bare};
 use crate::archive::content::{filled, shown};
 use crate::archive::topics::{TopicHints, Topics, replies_elsewhere};
 use crate::archive::{happened, text};
@@ -73,13 +73,13 @@ impl ExportedChat {
 #[derive(Debug)]
 pub struct Conversion {
     bot: UserId,
-    numbering: Numbering,
+    numbering: AccountIdFormat,
     topics: Topics,
 }
 
 impl Conversion {
     pub fn new(bot: UserId, chat: &ExportedChat, hints: &TopicHints) -> Self {
-        Self { bot, numbering: Numbering::of_chat(chat.id), topics: hints.topics() }
+        Self { bot, numbering: AccountIdFormat::of_chat(chat.id), topics: hints.topics() }
     }
 
     /// Converts the next message of `chat`. Returns `None` if it has no id or no date.
@@ -134,7 +134,7 @@ impl Conversion {
     }
 
     /// Returns the author. A deleted account has an id but no name.
-    fn sender(&self, value: &Value, chat: ChatId, numbering: Numbering) -> Sender {
+    fn sender(&self, value: &Value, chat: ChatId, numbering: AccountIdFormat) -> Sender {
         let is_service = value["type"].as_str() == Some("service");
         let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
         let (id, is_chat) = account(&value[id], numbering).unwrap_or((UserId(chat.0), true));

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::archive::import::read::{Batch, Ended};
-use crate::archive::import::write::Seen;
+use crate::archive::import::read::{Ended, ImportBatch};
+use crate::archive::import::write::DryRunMessages;
 use crate::archive::{Tally, Unusable};
 use chime_core::config::AccessConfig;
 use chime_core::{ChatId, Timestamp, UserId};
@@ -36,12 +36,12 @@ pub struct Import {
     pub access: AccessConfig,
     /// The operator's retention. Older messages are skipped, since they would be deleted at once.
     pub retention: Option<Duration>,
-    pub manner: Manner,
+    pub mode: ImportMode,
 }
 
 /// Import mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum ImportMode {
     Write,
     /// Counts messages without writing.
     DryRun,
@@ -56,7 +56,7 @@ pub struct Imported {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ImportProgress {
     pub bytes: u64,
     pub total: u64,
     pub messages: u64,
@@ -77,25 +77,25 @@ pub async fn open(path: &Path) -> Result<ExportFile, ImportError> {
 ///
 /// # Errors
 /// Fails if the database fails; batches committed before that stay.
-pub async fn import(import: Import, mut tell: impl FnMut(Progress)) -> Result<Imported, ImportError> {
-    let Import { store, clock, file, bot, access, retention, manner } = import;
+pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Result<Imported, ImportError> {
+    let Import { store, clock, file, bot, access, retention, mode } = import;
     let now = clock.now();
     let path = file.path.clone();
     let total = std::fs::metadata(&path).map_err(|source| ImportError::File { path: path.clone(), source })?.len();
     let (batches, mut read) = mpsc::channel(AHEAD);
     let reading = tokio::task::spawn_blocking(move || read::read(file, bot, &batches));
     let mut tally = Tally::default();
-    let setting = write::Setting { access, cutoff: retention.map(|span| now.minus(span)), now };
-    let mut seen = Seen::default();
+    let setting = write::ImportSettings { access, cutoff: retention.map(|span| now.minus(span)), now };
+    let mut seen = DryRunMessages::default();
     while let Some(batch) = read.recv().await {
-        let Batch { bytes, .. } = batch;
+        let ImportBatch { bytes, .. } = batch;
         let setting = setting.clone();
-        let counted = match manner {
-            Manner::Write => {
+        let counted = match mode {
+            ImportMode::Write => {
                 let written = store.write(Priority::Background, move |tx| write::take_in(tx, &batch, &setting));
                 written.await?
             }
-            Manner::DryRun => {
+            ImportMode::DryRun => {
                 let counted = store.read(move |conn| {
                     let counted = write::count(conn, &batch, &setting, &mut seen)?;
                     Ok((counted, seen))
@@ -106,10 +106,10 @@ pub async fn import(import: Import, mut tell: impl FnMut(Progress)) -> Result<Im
             }
         };
         write::add(&mut tally, counted);
-        tell(Progress { bytes, total, messages: tally.messages() });
+        tell(ImportProgress { bytes, total, messages: tally.messages() });
     }
     let Ended { left_out, outcome } = reading.await.map_err(|_| ImportError::Panicked { path })?;
-    if manner == Manner::Write {
+    if mode == ImportMode::Write {
         finish(&store, &tally, now).await?;
     }
     tally.left_out.extend(left_out.into_iter().map(|(name, why): (String, Unusable)| (name, why.to_string())));

@@ -61,15 +61,15 @@ pub struct Commands {
 }
 
 /// Next step for a command job.
-enum Reaction {
+enum CommandStep {
     Say(Box<(StoredMessage, Notice)>),
     /// A command that needs a handler of its own, for example because it changes data.
-    Do(Box<Order>),
+    Do(Box<CommandRequest>),
     Nothing,
 }
 
 /// Command with its message and chat.
-struct Order {
+struct CommandRequest {
     message: StoredMessage,
     chat: ChatRow,
     command: CommandName,
@@ -94,12 +94,12 @@ impl Commands {
     ) -> chime_store::Result<Outcome> {
         let (bot, access, zone) = (self.bot.clone(), self.access.clone(), self.zone);
         match self.store.read(move |conn| find(conn, at, name, &parsed, &bot, &access, zone)).await? {
-            Reaction::Say(said) => {
+            CommandStep::Say(said) => {
                 let (trigger, notice) = *said;
                 self.answer_showing(job, &trigger, &notice).await?;
             }
-            Reaction::Do(order) => return self.obey(job, *order).await,
-            Reaction::Nothing => self.finish(job).await?,
+            CommandStep::Do(order) => return self.obey(job, *order).await,
+            CommandStep::Nothing => self.finish(job).await?,
         }
         Ok(Outcome::Finished)
     }
@@ -241,13 +241,13 @@ fn find(
     bot: &BotIdentity,
     access: &AccessConfig,
     zone: Zone,
-) -> chime_store::Result<Reaction> {
+) -> chime_store::Result<CommandStep> {
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
-    let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
+    let (Some(message), Some(chat)) = (message, row) else { return Ok(CommandStep::Nothing) };
     let is_open_to_all = command.spec().is_about_privacy || command == CommandName::Claim;
     // Access was checked when the command arrived; the operator may have changed it since.
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
-        return Ok(Reaction::Nothing);
+        return Ok(CommandStep::Nothing);
     }
     let (texts, is_private) = (texts(chat.speaks().code()), chat.chat.kind == ChatKind::Private);
     let explained = if command == CommandName::Why {
@@ -258,10 +258,10 @@ fn find(
         None
     };
     Ok(match explained.or_else(|| for_command(command, bot.username(), is_private, texts)) {
-        Some(notice) => Reaction::Say(Box::new((message, notice))),
+        Some(notice) => CommandStep::Say(Box::new((message, notice))),
         None => {
             let args = trigger::ask_of(&message.message.text, parsed);
-            Reaction::Do(Box::new(Order { message, chat, command, args }))
+            CommandStep::Do(Box::new(CommandRequest { message, chat, command, args }))
         }
     })
 }

@@ -14,5 +14,5 @@ mod remember;
 mod settings;
 mod split_ask;
 
-pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};
-pub use settings::Setting;
+pub use poll::{Ingest, PollEnd, PollHealth, PollTrouble, TroubleKind};
+pub use settings::IntakeSettings;

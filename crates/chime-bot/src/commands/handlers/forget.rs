@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::commands::handlers::{Commands, Order, format, of_telegram};
+use crate::commands::handlers::{CommandRequest, Commands, format, of_telegram};
 use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
@@ -26,13 +26,13 @@ use chime_telegram::{MemberStatus, TelegramError};
 const AT_ONCE: u32 = 16;
 
 /// Membership of a user in a chat, or the outcome for a job that cannot ask Telegram now.
-pub(super) enum Asked {
+pub(super) enum MembershipLookup {
     Standing(Standing),
     NotNow(Outcome),
 }
 
 impl Commands {
-    pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> chime_store::Result<Outcome> {
+    pub(super) async fn forget_on_request(&self, job: &Job, order: CommandRequest) -> chime_store::Result<Outcome> {
         let message = &order.message.message;
         let Some(request) = Request::parse(&order.args, message.reply_to.is_some()) else {
             return self.reply(job, &order, order.texts().forget_what.clone()).await;
@@ -50,8 +50,8 @@ impl Commands {
         let standing = match (&request, is_author) {
             (Request::Me { .. }, _) | (_, true) => Standing::Member,
             _ => match self.standing(place, message.sender.id).await {
-                Asked::Standing(standing) => standing,
-                Asked::NotNow(outcome) => return Ok(outcome),
+                MembershipLookup::Standing(standing) => standing,
+                MembershipLookup::NotNow(outcome) => return Ok(outcome),
             },
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
@@ -73,7 +73,7 @@ impl Commands {
     /// message.
     async fn target(
         &self,
-        order: &Order,
+        order: &CommandRequest,
         request: &Request,
     ) -> chime_store::Result<Option<(ChatId, Option<StoredMessage>)>> {
         let here = order.message.message.chat;
@@ -87,20 +87,20 @@ impl Commands {
         Ok(found.map(|stored| (stored.message.chat, Some(stored))))
     }
 
-    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
+    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> MembershipLookup {
         match self.telegram.standing(chat, user).await {
-            Ok(MemberStatus::Owner) => Asked::Standing(Standing::Creator),
-            Ok(MemberStatus::Admin) => Asked::Standing(Standing::Admin),
-            Ok(MemberStatus::Member) => Asked::Standing(Standing::Member),
+            Ok(MemberStatus::Owner) => MembershipLookup::Standing(Standing::Creator),
+            Ok(MemberStatus::Admin) => MembershipLookup::Standing(Standing::Admin),
+            Ok(MemberStatus::Member) => MembershipLookup::Standing(Standing::Member),
             Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
-                Asked::Standing(Standing::Outside)
+                MembershipLookup::Standing(Standing::Outside)
             }
-            Err(error) => Asked::NotNow(of_telegram(&error, "asking for a standing", self.now())),
+            Err(error) => MembershipLookup::NotNow(of_telegram(&error, "asking for a standing", self.now())),
         }
     }
 
     /// Stores the request with the job that does it. The chat gets a reply when it is done.
-    async fn start_forgetting(&self, job: &Job, order: &Order, what: What) -> chime_store::Result<Outcome> {
+    async fn start_forgetting(&self, job: &Job, order: &CommandRequest, what: What) -> chime_store::Result<Outcome> {
         let (request, now) = (self.request(order, what, false), self.now());
         let (command, job, here) = (command_row(order), job.clone(), order.message.message.chat);
         self.store
@@ -120,7 +120,12 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<Outcome> {
+    async fn announce_deletion(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        wait: Duration,
+    ) -> chime_store::Result<Outcome> {
         let (chat, here) = (order.chat.key, order.message.message.chat);
         let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
@@ -138,7 +143,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    async fn call_off(&self, job: &Job, order: &Order) -> chime_store::Result<Outcome> {
+    async fn call_off(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<Outcome> {
         let chat = order.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
         let notice = Notice::Own(wording::called_off(was_pending, order.texts()));
@@ -162,11 +167,11 @@ impl Commands {
         if deletion.request.was_announced {
             let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
             match self.standing(place, deletion.request.asked_by).await {
-                Asked::Standing(Standing::Creator | Standing::Admin) => {}
-                Asked::Standing(Standing::Member | Standing::Outside) => {
+                MembershipLookup::Standing(Standing::Creator | Standing::Admin) => {}
+                MembershipLookup::Standing(Standing::Member | Standing::Outside) => {
                     return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
                 }
-                Asked::NotNow(outcome) => return Ok(outcome),
+                MembershipLookup::NotNow(outcome) => return Ok(outcome),
             }
         }
         // Must come first: afterwards the age of the messages is unknown.
@@ -226,12 +231,17 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    pub(super) async fn reply(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<Outcome> {
+    pub(super) async fn reply(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        markdown: String,
+    ) -> chime_store::Result<Outcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(Outcome::Finished)
     }
 
-    fn request(&self, order: &Order, what: What, was_announced: bool) -> deletions::Request {
+    fn request(&self, order: &CommandRequest, what: What, was_announced: bool) -> deletions::Request {
         let message = &order.message.message;
         deletions::Request {
             what,
@@ -249,7 +259,7 @@ impl Commands {
 }
 
 /// Returns the data to delete, or `None` if the request names none.
-fn what(order: &Order, request: &Request, target: Option<&StoredMessage>) -> Option<What> {
+fn what(order: &CommandRequest, request: &Request, target: Option<&StoredMessage>) -> Option<What> {
     match (request, target) {
         (Request::Message(_), Some(target)) => Some(What::Message { chat: target.chat, seq: target.seq }),
         (Request::Me { lately }, _) => Some(What::Member {
@@ -267,7 +277,7 @@ fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }
 
-fn command_row(order: &Order) -> (ChatKey, Seq) {
+fn command_row(order: &CommandRequest) -> (ChatKey, Seq) {
     (order.message.chat, order.message.seq)
 }
 

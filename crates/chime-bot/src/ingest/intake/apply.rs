@@ -2,10 +2,10 @@
 
 use crate::ingest::Came;
 use crate::ingest::intake::batch::{Applied, Moment};
-use crate::ingest::intake::begin::{News, Words, start_work, was_trigger};
+use crate::ingest::intake::begin::{StoredArrival, WordStorage, start_work, was_trigger};
 use crate::ingest::intake::door::Asks;
 use crate::ingest::intake::read::ReadUpdate;
-use crate::ingest::intake::settings::Setting;
+use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::{door, keep, language, remember};
 use chime_access::Access;
 use chime_access::admission::served;
@@ -26,7 +26,7 @@ pub fn apply(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
     offset: Option<i64>,
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
 ) -> chime_store::Result<Applied> {
     // A savepoint for each update would write the full-text index for each, so only a batch that failed as a whole uses
@@ -48,12 +48,13 @@ fn blames_the_file(error: &StoreError) -> bool {
 }
 
 /// Stores the events of one update.
-type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Moment, &mut Applied) -> chime_store::Result<Content>;
+type TakeIn =
+    fn(&Writer<'_>, &[Event], &IntakeSettings, Moment, &mut Applied) -> chime_store::Result<RawJsonPermission>;
 
 fn apply_each(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     take_in: TakeIn,
 ) -> chime_store::Result<Applied> {
@@ -64,14 +65,14 @@ fn apply_each(
         }
         let content = match &update.events {
             Ok(events) => take_in(tx, events, setting, at, &mut applied)?,
-            Err(why) => Content::Unread(why.clone()),
+            Err(why) => RawJsonPermission::Unread(why.clone()),
         };
         let (may_keep, error) = match content {
-            Content::Keep if update.leftover.is_some() => {
+            RawJsonPermission::Keep if update.leftover.is_some() => {
                 (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None)
             }
-            Content::Keep | Content::Drop => (false, None),
-            Content::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
+            RawJsonPermission::Keep | RawJsonPermission::Drop => (false, None),
+            RawJsonPermission::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
         // Content that became rows is not stored twice; an update that could not be read is stored in full.
         let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
@@ -96,22 +97,22 @@ fn apply_each(
 fn take_in_apart(
     tx: &Writer<'_>,
     events: &[Event],
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     match chime_store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, at, applied)) {
-        Err(error) if !blames_the_file(&error) => Ok(Content::Unread(error.to_string())),
+        Err(error) if !blames_the_file(&error) => Ok(RawJsonPermission::Unread(error.to_string())),
         taken => taken,
     }
 }
 
-fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &Setting) -> chime_store::Result<bool> {
+fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &IntakeSettings) -> chime_store::Result<bool> {
     update.traces.as_ref().map_or(Ok(false), |traces| keep::may_keep_unread(tx, traces, setting))
 }
 
 /// Permission to keep the raw JSON of an update.
-enum Content {
+enum RawJsonPermission {
     Keep,
     Drop,
     Unread(String),
@@ -120,12 +121,12 @@ enum Content {
 fn take_in_all(
     tx: &Writer<'_>,
     events: &[Event],
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     // The raw JSON of an update without events is not kept either.
-    let mut content = Content::Drop;
+    let mut content = RawJsonPermission::Drop;
     for event in events {
         let kept = match event {
             Event::Message(arrival) => take_in_message(tx, arrival, None, setting, at, applied)?,
@@ -135,8 +136,8 @@ fn take_in_all(
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
             Event::Reaction(reaction) => take_in_feedback(tx, reaction, at.now, applied)?,
         };
-        if matches!(kept, Content::Keep) {
-            content = Content::Keep;
+        if matches!(kept, RawJsonPermission::Keep) {
+            content = RawJsonPermission::Keep;
         }
     }
     Ok(content)
@@ -147,18 +148,18 @@ fn take_in_all(
 fn take_in_press(
     tx: &Writer<'_>,
     press: &Press,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
-    let Some(row) = chats::find(tx, press.chat)? else { return Ok(Content::Drop) };
+) -> chime_store::Result<RawJsonPermission> {
+    let Some(row) = chats::find(tx, press.chat)? else { return Ok(RawJsonPermission::Drop) };
     if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
         presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         jobs::add(tx, &job, now)?;
         applied.started.extend(jobs::find(tx, &job)?);
     }
-    Ok(Content::Drop)
+    Ok(RawJsonPermission::Drop)
 }
 
 /// Stores a 👍 or 👎 on an answer as feedback. Other reactions are ignored.
@@ -167,7 +168,7 @@ fn take_in_feedback(
     reaction: &Reaction,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     let answer = outbox::by_message(tx, reaction.chat, reaction.message)?.and_then(|part| part.answer);
     if let (Some(answer), Some(by)) = (answer, reaction.by) {
         let chat = chats::find(tx, reaction.chat)?.map(|row| row.key);
@@ -177,7 +178,7 @@ fn take_in_feedback(
             applied.feedback.extend(is_good);
         }
     }
-    Ok(Content::Drop)
+    Ok(RawJsonPermission::Drop)
 }
 
 fn opinion(emoji: &str) -> Option<bool> {
@@ -193,21 +194,28 @@ fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
     edited_at: Option<Timestamp>,
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     let Arrival { chat, message, .. } = arrival;
     if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
         applied.refused_chats.insert(chat.id.0);
         let (key, asks) = door::keep_out(tx, arrival, setting)?;
         if asks == Asks::AboutPrivacy {
             // The words are held for this job only, as for a member who opted out.
-            start_work(tx, arrival, News { chat: key, came: Came::New, words: Words::Held }, setting, at, applied)?;
+            start_work(
+                tx,
+                arrival,
+                StoredArrival { chat: key, came: Came::New, words: WordStorage::Held },
+                setting,
+                at,
+                applied,
+            )?;
         }
         door::turn_away(tx, chat.id, at.now)?;
         applied.postponed = true;
-        return Ok(Content::Drop);
+        return Ok(RawJsonPermission::Drop);
     }
     let row = door::keep_chat(tx, chat)?;
     if chat.kind == ChatKind::Private {
@@ -252,9 +260,9 @@ fn take_in_message(
                 applied.turns.add(row.key, message);
             }
             remember::cut_closed_topic(tx, row.key, message)?;
-            (matches!(taken, TakenIn::New(_)), Words::Stored)
+            (matches!(taken, TakenIn::New(_)), WordStorage::Stored)
         }
-        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, Words::Held),
+        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, WordStorage::Held),
     };
     if is_news || edited_at.is_some() {
         applied.touched.add(row.key, message);
@@ -264,12 +272,12 @@ fn take_in_message(
         (None, true) => Came::New,
         (None, false) => Came::Again,
     };
-    let news = News { chat: row.key, came, words };
+    let news = StoredArrival { chat: row.key, came, words };
     start_work(tx, arrival, news, setting, at, applied)?;
     if applied.heard.get(&conversation) == Some(&true) {
         language::judge_before_answering(tx, &row)?;
     }
-    Ok(Content::Keep)
+    Ok(RawJsonPermission::Keep)
 }
 
 /// Returns whether a message shows that another bot is in the chat: it was added, wrote, or is given a command by name.
@@ -288,7 +296,7 @@ fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
 fn announce(
     tx: &Writer<'_>,
     chat: ChatId,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
@@ -303,10 +311,10 @@ fn announce(
 fn note_membership(
     tx: &Writer<'_>,
     membership: &Membership,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     if !membership.is_member {
         // After a migration the bot leaves the group's old id, but the chat continues under the new one.
         if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
@@ -315,7 +323,7 @@ fn note_membership(
             // Nothing can be sent there any more.
             jobs::end_all_of(tx, membership.chat.id)?;
         }
-        return Ok(Content::Drop);
+        return Ok(RawJsonPermission::Drop);
     }
     applied.postponed = true;
     match door::enter(tx, membership, setting, now)? {
@@ -330,17 +338,21 @@ fn note_membership(
             applied.refused_chats.insert(membership.chat.id.0);
         }
     }
-    Ok(Content::Drop)
+    Ok(RawJsonPermission::Drop)
 }
 
-fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> chime_store::Result<Content> {
+fn follow_migration(
+    tx: &Writer<'_>,
+    migration: Migration,
+    applied: &mut Applied,
+) -> chime_store::Result<RawJsonPermission> {
     let before = chats::find(tx, migration.to)?;
     chats::migrate(tx, migration)?;
     if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
         applied.touched.move_to(ended.key, into.key);
     }
     outbox::redirect(tx, migration.from, migration.to)?;
-    Ok(Content::Keep)
+    Ok(RawJsonPermission::Keep)
 }
 
 #[cfg(test)]
@@ -356,14 +368,14 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1_750_000_000);
 
-    fn setting() -> Setting {
+    fn setting() -> IntakeSettings {
         let read = |name: &str| match name {
             "TELEGRAM_BOT_TOKEN" => Some("7:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
             "ALLOWED_CHATS" => Some("*".to_owned()),
             _ => None,
         };
         let config = Config::load(&Settings::new(read)).unwrap();
-        Setting {
+        IntakeSettings {
             bot: BotIdentity {
                 id: UserId(7),
                 usernames: vec!["bot".to_owned()],

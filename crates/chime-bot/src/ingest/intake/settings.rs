@@ -9,7 +9,7 @@ use chime_core::trigger::Languages;
 
 /// Configuration that taking in an update needs.
 #[derive(Debug)]
-pub struct Setting {
+pub struct IntakeSettings {
     pub bot: BotIdentity,
     pub access: AccessConfig,
     /// Code for claiming the bot, if it has no owner yet.
