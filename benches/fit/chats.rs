@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chime_core::StoredMessage;
 use chime_core::embed::Embedder;
-use chime_eval::context::Prepared;
+use chime_eval::context::PreparedChat;
 use chime_eval::labelled::{self, LabelledChat};
 use chime_eval::pack::PackQuery;
 use chime_eval::pack_file::read_pack;
@@ -92,7 +92,7 @@ pub struct Chat {
     /// `true` if the chat is not used for fitting.
     pub is_test: bool,
     pub id: String,
-    pub prepared: Prepared,
+    pub prepared: PreparedChat,
     pub truth: Truth,
     pub queries: Vec<PackQuery>,
 }
@@ -144,7 +144,7 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
         },
         fold: number % folds,
         is_test: false,
-        prepared: Prepared::read(&chat.messages, Some(embedder)).reaching_back(true),
+        prepared: PreparedChat::read(&chat.messages, Some(embedder)).reaching_back(true),
         truth: Truth::of_matters(&chat.matters, WINDOW),
         queries: chat.queries,
         id: chat.name,
@@ -164,7 +164,7 @@ pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bo
         fold: if is_test { folds } else { number % folds },
         is_test,
         id: id.clone(),
-        prepared: Prepared::read(&pack.chats[id], Some(embedder)),
+        prepared: PreparedChat::read(&pack.chats[id], Some(embedder)),
         truth: truths.remove(id).unwrap_or_default(),
         queries: pack.queries.iter().filter(|query| query.ask.chat_id == *id).cloned().collect(),
     };

@@ -15,7 +15,7 @@ use crate::pack_file::read_pack;
 use crate::recalling;
 use crate::score::Prediction;
 use crate::speed::measure;
-use crate::{Limits, growth};
+use crate::{SelectorLimits, growth};
 use chime::cli::exit::{Exit, report};
 use chime_core::embed::Embedder;
 use chime_runtime::clock::Clock;
@@ -65,12 +65,12 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Arc::new(Embedder::shipped()?);
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
-    let limits = Limits { k: options.k, tokens: options.tokens };
+    let limits = SelectorLimits { k: options.k, tokens: options.tokens };
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();
     for folder in &options.packs {
         let pack = read_pack(folder)?;
-        let mut bar = Bar::new(&pack.name, pack.queries.len());
+        let mut bar = ProgressBar::new(&pack.name, pack.queries.len());
         let Evaluated { figures, predictions: of_pack } =
             evaluate(&pack, options.selector, Some(&embedder), limits, || bar.step());
         bar.end();
@@ -117,9 +117,9 @@ fn write_predictions(file: File, predictions: &[Prediction]) -> std::io::Result<
 }
 
 /// Figures by pack, then by variant or slice, then by name.
-type Figures = BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>;
+type FiguresByPack = BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>;
 
-fn table(all: &Figures) -> String {
+fn table(all: &FiguresByPack) -> String {
     let mut lines = Vec::new();
     for (pack, headings) in all {
         lines.push(pack.clone());
@@ -144,14 +144,14 @@ fn table(all: &Figures) -> String {
 }
 
 /// Progress bar, shown on a terminal only.
-struct Bar<'a> {
+struct ProgressBar<'a> {
     name: &'a str,
     total: usize,
     done: usize,
     is_shown: bool,
 }
 
-impl<'a> Bar<'a> {
+impl<'a> ProgressBar<'a> {
     fn new(name: &'a str, total: usize) -> Self {
         Self { name, total, done: 0, is_shown: std::io::stderr().is_terminal() }
     }

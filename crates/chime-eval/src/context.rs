@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::pack::{Pack, PackMessage, QueryAsk};
-use crate::score::{Figures, Prediction, headings, mean, score};
-use crate::{Limits, Selector};
+use crate::score::{Prediction, QueryFigures, headings, mean, score};
+use crate::{Selector, SelectorLimits};
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
@@ -27,7 +27,7 @@ pub struct Evaluated {
 
 /// Chat with its features, computed once for all queries.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct PreparedChat {
     pub messages: Vec<StoredMessage>,
     pub evidence: Arc<Evidence>,
     /// Characters of each message, by message id.
@@ -44,16 +44,16 @@ pub fn evaluate(
     pack: &Pack,
     selector: Selector,
     embedder: Option<&Arc<Embedder>>,
-    limits: Limits,
+    limits: SelectorLimits,
     mut progress: impl FnMut(),
 ) -> Evaluated {
     let links = &Scorers::shipped().links;
-    let chats: HashMap<&str, Prepared> = (pack.chats.iter())
+    let chats: HashMap<&str, PreparedChat> = (pack.chats.iter())
         .map(|(id, messages)| {
-            (id.as_str(), Prepared::read(messages, embedder).reaching_back(pack.reaches_back).with_links(links))
+            (id.as_str(), PreparedChat::read(messages, embedder).reaching_back(pack.reaches_back).with_links(links))
         })
         .collect();
-    let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut rows: BTreeMap<String, Vec<QueryFigures>> = BTreeMap::new();
     let mut predictions = Vec::new();
     for query in &pack.queries {
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
@@ -71,7 +71,7 @@ pub fn evaluate(
     Evaluated { figures, predictions }
 }
 
-impl Prepared {
+impl PreparedChat {
     /// Computes the features of each message. Reply links are added by [`Self::with_links`].
     pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
         let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
@@ -180,7 +180,7 @@ impl Prepared {
 
 /// Past of a pack's chat, as of one query.
 pub struct PackPast<'a> {
-    chat: &'a Prepared,
+    chat: &'a PreparedChat,
     ask: &'a QueryAsk,
 }
 

@@ -24,4 +24,4 @@ pub mod speed;
 pub mod synthetic;
 mod talk;
 
-pub use selectors::{Limits, Selector};
+pub use selectors::{Selector, SelectorLimits};

@@ -165,7 +165,7 @@ const DEEDS: &[&str] = &[
 
 /// Short talk about a few things.
 #[derive(Debug, Clone)]
-pub struct Talk {
+pub struct SyntheticSession {
     first_chat: ChatId,
     chat: u32,
     session: u32,
@@ -173,7 +173,7 @@ pub struct Talk {
     start: Timestamp,
 }
 
-impl Talk {
+impl SyntheticSession {
     pub fn new(first_chat: ChatId, chat: u32, session: u32, length: u32, start: Timestamp) -> Self {
         Self { first_chat, chat, session, length, start }
     }

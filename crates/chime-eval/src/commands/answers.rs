@@ -8,11 +8,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::answers::{Answerer, Case, Figures, Judge, Judged, read, table};
+use crate::answers::{AnswerFigures, Answerer, Case, Judge, Judged, read, table};
 use crate::arguments::EvalAnswersOptions;
 use crate::commands::answers::plain::Plain;
-use crate::commands::answers::stage::Stage;
-use crate::commands::{Bar, create, try_out};
+use crate::commands::answers::stage::CaseRunner;
+use crate::commands::{ProgressBar, create, try_out};
 use chime::telemetry;
 use chime_core::config::LogFormat;
 use chime_runtime::clock::Clock;
@@ -21,8 +21,8 @@ use chime_runtime::clock::Clock;
 #[derive(Serialize)]
 struct Report<'a> {
     answers: &'a [Judged],
-    chime: Figures,
-    plain: Option<Figures>,
+    chime: AnswerFigures,
+    plain: Option<AnswerFigures>,
 }
 
 pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,11 +35,11 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     }
     let judge = Judge::of(&cases)?;
     let plain = (!options.no_plain).then(|| Plain::new(options)).transpose()?;
-    let mut stage = Stage::set(options).await?;
+    let mut stage = CaseRunner::set(options).await?;
     let played = play(&cases, &judge, &mut stage, plain.as_ref(), options.verbose).await;
     stage.close().await?;
     let judged = played?;
-    let of = |answerer| Figures::of(judged.iter().filter(|one| one.answerer == answerer));
+    let of = |answerer| AnswerFigures::of(judged.iter().filter(|one| one.answerer == answerer));
     if let Some(path) = &options.json {
         let plain = plain.is_some().then(|| of(Answerer::Plain));
         let report = Report { answers: &judged, chime: of(Answerer::Chime), plain };
@@ -64,13 +64,13 @@ fn is_wanted(case: &Case, only: &[String]) -> bool {
 async fn play(
     cases: &[Case],
     judge: &Judge,
-    stage: &mut Stage,
+    stage: &mut CaseRunner,
     plain: Option<&Plain>,
     verbose: bool,
 ) -> Result<Vec<Judged>, Box<dyn std::error::Error>> {
     let clock = Clock::system();
     let mut judged = Vec::new();
-    let mut bar = Bar::new("answers", cases.len());
+    let mut bar = ProgressBar::new("answers", cases.len());
     for case in cases {
         let mut of_case = Vec::new();
         if let Some(plain) = plain {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::arguments::EvalRecallOptions;
-use crate::commands::{Bar, Figures, create, try_out, write_predictions};
+use crate::commands::{FiguresByPack, ProgressBar, create, try_out, write_predictions};
 use crate::context::Evaluated;
 use crate::pack_file::read_pack;
 use crate::recall::evaluate;
@@ -17,7 +17,7 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
     let (mut predictions, mut all) = (Vec::new(), BTreeMap::new());
     for folder in &options.packs {
         let pack = read_pack(folder)?;
-        let mut bar = Bar::new(&pack.name, pack.questions.len());
+        let mut bar = ProgressBar::new(&pack.name, pack.questions.len());
         let Evaluated { figures, predictions: of_pack } =
             evaluate(&pack, options.retriever, options.scope, &embedder, options.k, || bar.step()).await?;
         bar.end();
@@ -33,7 +33,7 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
-fn table(all: &Figures) -> String {
+fn table(all: &FiguresByPack) -> String {
     const SHOWN: [&str; 7] = ["turn@5", "turn@10", "turn@20", "all@20", "sess@5", "sess@10", "sess@20"];
     let mut lines = Vec::new();
     for (pack, headings) in all {

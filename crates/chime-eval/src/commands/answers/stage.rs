@@ -10,7 +10,7 @@ use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{Answer, Case, Kind, Line};
+use crate::answers::{Case, CaseAnswer, CaseKind, CaseLine};
 use crate::arguments::EvalAnswersOptions;
 use chime::app::{App, AppError};
 use chime::cli::demo::chat;
@@ -58,7 +58,7 @@ pub enum StageError {
     NotStored(String),
 }
 
-pub struct Stage {
+pub struct CaseRunner {
     sandbox: Sandbox,
     clock: Clock,
     zone: Zone,
@@ -72,13 +72,13 @@ pub struct Stage {
 }
 
 /// Chat of a case, with message ids by line number.
-struct Room {
+struct CaseChat {
     chat: ChatId,
     people: HashMap<String, UserId>,
     ids: BTreeMap<i64, MessageId>,
 }
 
-impl Stage {
+impl CaseRunner {
     /// Starts the daemon with a new database.
     pub async fn set(options: &EvalAnswersOptions) -> Result<Self, StageError> {
         let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
@@ -101,7 +101,7 @@ impl Stage {
     }
 
     /// Plays a case in a new chat and returns the bot's answer.
-    pub async fn answer(&mut self, case: &Case) -> Result<Answer, StageError> {
+    pub async fn answer(&mut self, case: &Case) -> Result<CaseAnswer, StageError> {
         let moments = self.moments();
         self.clock.advance(moments(case.asked_at).since(self.clock.now()));
         let mut room = self.open(case);
@@ -133,32 +133,32 @@ impl Stage {
         move |seconds| zone.moment(midnight + TimeDelta::seconds(seconds))
     }
 
-    fn open(&self, case: &Case) -> Room {
+    fn open(&self, case: &Case) -> CaseChat {
         let new = match case.kind {
-            Kind::Private => NewChat::private(case.asker.as_str()),
+            CaseKind::Private => NewChat::private(case.asker.as_str()),
             _ => NewChat::supergroup(title(case)),
         };
         let chat = self.sandbox.add_chat(new);
         let mut people = HashMap::from([(BOT.to_owned(), self.sandbox.bot_id())]);
-        if case.kind == Kind::Private {
+        if case.kind == CaseKind::Private {
             people.insert(case.asker.clone(), UserId(chat.0));
         }
-        Room { chat, people, ids: BTreeMap::new() }
+        CaseChat { chat, people, ids: BTreeMap::new() }
     }
 
-    fn person(&self, room: &mut Room, name: &str) -> UserId {
+    fn person(&self, room: &mut CaseChat, name: &str) -> UserId {
         let (sandbox, chat) = (&self.sandbox, room.chat);
         *room.people.entry(name.to_owned()).or_insert_with(|| sandbox.add_member(chat, name))
     }
 
-    fn say(&self, room: &mut Room, line: &Line, at: Timestamp) {
+    fn say(&self, room: &mut CaseChat, line: &CaseLine, at: Timestamp) {
         let post = self.post(room, line, at);
         let id = self.sandbox.say(room.chat, post);
         room.ids.insert(line.number, id);
     }
 
     /// Posts a line without an update; the daemon gets it as part of the recorded history.
-    fn record(&self, room: &mut Room, line: &Line, at: Timestamp) -> RecordedMessage {
+    fn record(&self, room: &mut CaseChat, line: &CaseLine, at: Timestamp) -> RecordedMessage {
         let post = self.post(room, line, at).silently();
         let (from, reply_to) = (post.from, post.reply_to);
         let id = self.sandbox.say(room.chat, post);
@@ -173,7 +173,7 @@ impl Stage {
         RecordedMessage { line, id, from, reply_to }
     }
 
-    fn post(&self, room: &mut Room, line: &Line, at: Timestamp) -> Post {
+    fn post(&self, room: &mut CaseChat, line: &CaseLine, at: Timestamp) -> Post {
         let from = self.person(room, name(line));
         let reply_to = line.reply_to.and_then(|number| room.ids.get(&number).copied());
         reply_to.into_iter().fold(Post::new(from, line.text.as_str(), at), Post::reply_to)
@@ -227,11 +227,11 @@ impl Stage {
 
     async fn told(
         &self,
-        room: &Room,
+        room: &CaseChat,
         asked: MessageId,
         sent: &[SandboxMessage],
         seconds: f64,
-    ) -> Result<Answer, StageError> {
+    ) -> Result<CaseAnswer, StageError> {
         let chat = room.chat;
         let record = self.store.read(move |conn| record_of(conn, chat, asked)).await?;
         let ids: Vec<MessageId> = sent.iter().map(|message| message.id).collect();
@@ -239,10 +239,11 @@ impl Stage {
             self.store.read(move |conn| ids.iter().map(|id| talk_end(conn, chat, *id)).collect()).await?;
         let (text, below) = divided(sent, &ends);
         let mut linked: Vec<MessageId> = sent.iter().flat_map(|message| links(message, chat)).collect();
-        let mut answer = Answer { text, below, is_apology: true, seconds, ..Answer::default() };
+        let mut answer = CaseAnswer { text, below, is_apology: true, seconds, ..CaseAnswer::default() };
         if let Some(Record { status, sources, prompt_tokens, answer_tokens }) = record {
             linked.extend(sources);
-            answer = Answer { is_apology: status != AnswerStatus::Answered, prompt_tokens, answer_tokens, ..answer };
+            answer =
+                CaseAnswer { is_apology: status != AnswerStatus::Answered, prompt_tokens, answer_tokens, ..answer };
         }
         answer.links = room.ids.iter().filter(|(_, id)| linked.contains(id)).map(|(number, _)| *number).collect();
         Ok(answer)
@@ -342,19 +343,19 @@ fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path)
 /// Returns the number of lines that are recorded before the start: all lines of a private chat, and in a group those up
 /// to the last line that the bot wrote or would answer.
 fn recorded(case: &Case) -> usize {
-    if case.kind == Kind::Private {
+    if case.kind == CaseKind::Private {
         return case.lines.len();
     }
-    let is_for_bot = |line: &Line| {
+    let is_for_bot = |line: &CaseLine| {
         let parent = line.reply_to.and_then(|number| case.line(number));
         let is_named = line.text.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(BOT));
-        line.is_of_bot() || is_named || parent.is_some_and(Line::is_of_bot)
+        line.is_of_bot() || is_named || parent.is_some_and(CaseLine::is_of_bot)
     };
     case.lines.iter().rposition(is_for_bot).map_or(0, |last| last + 1)
 }
 
 /// Returns the sender's name; for the bot, its name in the demo.
-fn name(line: &Line) -> &str {
+fn name(line: &CaseLine) -> &str {
     if line.is_of_bot() { BOT } else { &line.name }
 }
 
@@ -363,5 +364,5 @@ fn title(case: &Case) -> String {
 }
 
 fn kind(case: &Case) -> ChatKind {
-    if case.kind == Kind::Private { ChatKind::Private } else { ChatKind::Supergroup }
+    if case.kind == CaseKind::Private { ChatKind::Private } else { ChatKind::Supergroup }
 }
