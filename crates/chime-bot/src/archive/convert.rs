@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::archive::accounts::{AccountIdFormat, SUPERGROUPS, account, bare};
 use crate::archive::content::{filled, shown};
 use crate::archive::topics::{TopicHints, Topics, replies_elsewhere};
-use crate::archive::{happened, text};
+use crate::archive::{service_messages, text};
 use chime_core::{
     Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId,
 };
@@ -92,7 +92,7 @@ impl Conversion {
         let sender = self.sender(value, chat, numbering);
         let FormattedText { text, entities } = said(value);
         let (kind, detail) = match (is_service, shown(value)) {
-            (true, _) => (Kind::Service, happened::describe(value)),
+            (true, _) => (Kind::Service, service_messages::describe(value)),
             (false, Some(shown)) => shown,
             (false, None) if !text.is_empty() => (Kind::Text, None),
             (false, None) => (Kind::Other, Some("unsupported message".to_owned())),

@@ -2,7 +2,7 @@
 
 mod error;
 mod export;
-mod former;
+mod former_group;
 mod read;
 mod source;
 mod write;

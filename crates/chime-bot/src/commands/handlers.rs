@@ -98,7 +98,7 @@ impl Commands {
                 let (trigger, notice) = *said;
                 self.answer_showing(job, &trigger, &notice).await?;
             }
-            CommandStep::Do(order) => return self.obey(job, *order).await,
+            CommandStep::Do(order) => return self.handle(job, *order).await,
             CommandStep::Nothing => self.finish(job).await?,
         }
         Ok(Outcome::Finished)

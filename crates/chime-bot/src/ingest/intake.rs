@@ -3,16 +3,16 @@
 mod admission;
 mod album;
 mod apply;
+mod authorize;
 mod batch;
-mod begin;
-mod door;
-mod keep;
+mod consent_filter;
+mod enqueue;
 mod language;
+mod memory_jobs;
 mod poll;
 mod read;
-mod remember;
 mod settings;
-mod split_ask;
+mod split_question;
 
 pub use poll::{Ingest, PollEnd, PollHealth, PollTrouble, TroubleKind};
 pub use settings::IntakeSettings;

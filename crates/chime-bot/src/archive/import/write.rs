@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::archive::Tally;
-use crate::archive::import::former::{former_group, put_back};
+use crate::archive::import::former_group::{former_group, put_back};
 use crate::archive::import::read::ImportBatch;
 use chime_access::Access;
 use chime_access::admission::served;

@@ -11,7 +11,7 @@ use chime_store::consent::{self, Scope};
 use chime_store::{chats, messages};
 
 impl Commands {
-    pub(super) async fn obey(&self, job: &Job, order: CommandRequest) -> chime_store::Result<Outcome> {
+    pub(super) async fn handle(&self, job: &Job, order: CommandRequest) -> chime_store::Result<Outcome> {
         match order.command {
             CommandName::Claim => self.welcome_owner(job, order).await?,
             CommandName::Privacy => self.explain_privacy(job, order).await?,

@@ -35,13 +35,13 @@ enum LeaveState {
 impl Commands {
     /// Handles a `leave` job for a chat.
     pub async fn leave(&self, job: &Job, chat: ChatId) -> Outcome {
-        match self.turn_away(job, chat).await {
+        match self.reject(job, chat).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn turn_away(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
+    async fn reject(&self, job: &Job, chat: ChatId) -> chime_store::Result<Outcome> {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
             LeaveState::NotTold { row, is_any_kept, can_be_claimed } => {

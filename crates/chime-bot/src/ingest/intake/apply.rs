@@ -1,12 +1,12 @@
 //! Writes a batch: raw updates, rows, jobs and the offset in one transaction.
 
 use crate::ingest::Came;
+use crate::ingest::intake::authorize::Asks;
 use crate::ingest::intake::batch::{Applied, Moment};
-use crate::ingest::intake::begin::{StoredArrival, WordStorage, start_work, was_trigger};
-use crate::ingest::intake::door::Asks;
+use crate::ingest::intake::enqueue::{StoredArrival, WordStorage, start_work, was_trigger};
 use crate::ingest::intake::read::ReadUpdate;
 use crate::ingest::intake::settings::IntakeSettings;
-use crate::ingest::intake::{door, keep, language, remember};
+use crate::ingest::intake::{authorize, consent_filter, language, memory_jobs};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{
@@ -69,7 +69,7 @@ fn apply_each(
         };
         let (may_keep, error) = match content {
             RawJsonPermission::Keep if update.leftover.is_some() => {
-                (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None)
+                (update.traces.as_ref().map_or(Ok(false), |it| consent_filter::may_keep_raw(tx, it))?, None)
             }
             RawJsonPermission::Keep | RawJsonPermission::Drop => (false, None),
             RawJsonPermission::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
@@ -108,7 +108,7 @@ fn take_in_apart(
 }
 
 fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &IntakeSettings) -> chime_store::Result<bool> {
-    update.traces.as_ref().map_or(Ok(false), |traces| keep::may_keep_unread(tx, traces, setting))
+    update.traces.as_ref().map_or(Ok(false), |traces| consent_filter::may_keep_unread(tx, traces, setting))
 }
 
 /// Permission to keep the raw JSON of an update.
@@ -199,9 +199,9 @@ fn take_in_message(
     applied: &mut Applied,
 ) -> chime_store::Result<RawJsonPermission> {
     let Arrival { chat, message, .. } = arrival;
-    if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
+    if authorize::admit(tx, arrival, setting, at.now)? == Access::Refused {
         applied.refused_chats.insert(chat.id.0);
-        let (key, asks) = door::keep_out(tx, arrival, setting)?;
+        let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
         if asks == Asks::AboutPrivacy {
             // The words are held for this job only, as for a member who opted out.
             start_work(
@@ -213,13 +213,13 @@ fn take_in_message(
                 applied,
             )?;
         }
-        door::turn_away(tx, chat.id, at.now)?;
+        authorize::reject(tx, chat.id, at.now)?;
         applied.postponed = true;
         return Ok(RawJsonPermission::Drop);
     }
-    let row = door::keep_chat(tx, chat)?;
+    let row = authorize::keep_chat(tx, chat)?;
     if chat.kind == ChatKind::Private {
-        door::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
+        authorize::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     }
     // A message proves that the bot is in the chat, except one that names the bot itself: it may report the bot's
     // removal.
@@ -230,7 +230,7 @@ fn take_in_message(
         chats::set_other_bots(tx, row.key)?;
     }
     let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
-    let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
+    let kept = strip(arrival, consent_filter::withheld(tx, &row, arrival)?);
     let is_parent_news = match &kept.parent {
         Some(Keep::Whole(parent)) => !matches!(messages::take_in(tx, &row, parent)?, TakenIn::Known(_)),
         Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent)?,
@@ -253,13 +253,13 @@ fn take_in_message(
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             language::judge_as_it_grows(tx, &row, &taken)?;
-            if setting.transcribes && remember::start_transcript(tx, &taken, at.now)? {
+            if setting.transcribes && memory_jobs::start_transcript(tx, &taken, at.now)? {
                 applied.postponed = true;
             }
             if matches!(taken, TakenIn::New(_)) {
                 applied.turns.add(row.key, message);
             }
-            remember::cut_closed_topic(tx, row.key, message)?;
+            memory_jobs::cut_closed_topic(tx, row.key, message)?;
             (matches!(taken, TakenIn::New(_)), WordStorage::Stored)
         }
         Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, WordStorage::Held),
@@ -326,11 +326,11 @@ fn note_membership(
         return Ok(RawJsonPermission::Drop);
     }
     applied.postponed = true;
-    match door::enter(tx, membership, setting, now)? {
+    match authorize::enter(tx, membership, setting, now)? {
         Access::Allowed => {
             if let Some(row) = chats::find(tx, membership.chat.id)? {
                 chats::set_present(tx, row.key)?;
-                door::set_language_of_app(tx, row.key, membership.language.as_deref())?;
+                authorize::set_language_of_app(tx, row.key, membership.language.as_deref())?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ingest::intake::remember::{Touched, Turns};
+use crate::ingest::intake::memory_jobs::{Touched, Turns};
 use chime_core::{Because, ChatId, Conversation, Job, Timestamp};
 
 /// Time at which a batch is taken in.

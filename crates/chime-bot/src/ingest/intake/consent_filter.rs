@@ -41,7 +41,7 @@ fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store
 }
 
 /// Applies `/optin` and `/optout` from this message on. Returns `true` if a job was scheduled.
-pub fn obey(
+pub fn apply_command(
     tx: &Writer<'_>,
     command: CommandName,
     arrival: &Arrival,

@@ -32,7 +32,11 @@ fn nameless(chat: &Chat) -> Chat {
 
 /// Stores a stub for a message in an unauthorised chat, and the language of the author's app. Also returns whether the
 /// message is a privacy command: these are still handled in a chat that was authorised before.
-pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings) -> chime_store::Result<(ChatKey, Asks)> {
+pub fn store_stub(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    setting: &IntakeSettings,
+) -> chime_store::Result<(ChatKey, Asks)> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
     set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
@@ -85,7 +89,7 @@ pub fn admit(
 }
 
 /// Schedules the notice to an unauthorised chat, after which the bot leaves it.
-pub fn turn_away(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Result<()> {
+pub fn reject(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Result<()> {
     jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 

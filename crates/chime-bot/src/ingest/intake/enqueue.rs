@@ -3,9 +3,9 @@
 use crate::ingest::intake::admission::{self, JobRequest, Start};
 use crate::ingest::intake::album::{self, Begun};
 use crate::ingest::intake::batch::{Applied, Moment};
-use crate::ingest::intake::keep;
+use crate::ingest::intake::consent_filter;
 use crate::ingest::intake::settings::IntakeSettings;
-use crate::ingest::intake::split_ask;
+use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivedMessage, Came, TriggerAction, task_for};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
@@ -46,7 +46,7 @@ pub fn start_work(
         _ => None,
     };
     if tag.is_some() {
-        found = Some(split_ask::trigger(message));
+        found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
     if found.is_none() && message.edited_at.is_some() {
@@ -62,13 +62,13 @@ pub fn start_work(
         TriggerAction::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         TriggerAction::Start(job) => {
             let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
-            let is_counted = tag.map_or(Ok(false), |tag| split_ask::supersede(tx, tag))?;
+            let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
             let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
                     if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
-                        applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
+                        applied.postponed |= consent_filter::apply_command(tx, *command, arrival, chat_key, at.now)?;
                     }
                     hold(tx, message, words, at)?;
                     applied.started.push(job);
@@ -158,7 +158,9 @@ fn bare_tag_before(
     setting: &IntakeSettings,
 ) -> chime_store::Result<Option<MessageAt>> {
     let conversation = Conversation { chat, thread: arrival.message.thread };
-    split_ask::tag_before(tx, &arrival.message, conversation, |earlier| find_trigger(tx, earlier, arrival, setting))
+    split_question::tag_before(tx, &arrival.message, conversation, |earlier| {
+        find_trigger(tx, earlier, arrival, setting)
+    })
 }
 
 /// Returns `true` if the stored version of the message, before an edit, was a trigger.
