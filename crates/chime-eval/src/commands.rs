@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
 use crate::context::{Evaluated, evaluate};
 use crate::pack_file::read_pack;
-use crate::recalling;
+use crate::recall_speed;
 use crate::score::Prediction;
 use crate::speed::measure;
 use crate::{SelectorLimits, growth};
@@ -41,7 +41,7 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     }
     let mut recalling = Vec::new();
     if let Some(sessions) = options.sessions {
-        let figures = recalling::measure(sessions, options.chats, &Clock::system()).await?;
+        let figures = recall_speed::measure(sessions, options.chats, &Clock::system()).await?;
         all.iter_mut().for_each(|of_size| of_size.recall_p95_ms = figures.recall_p95_ms);
         recalling.push(figures);
     }
@@ -50,7 +50,7 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     if !options.json {
         let _ = write!(out, "{}", growth::table(&all));
         if !recalling.is_empty() {
-            let _ = write!(out, "{}", recalling::table(&recalling));
+            let _ = write!(out, "{}", recall_speed::table(&recalling));
         }
     }
     for figures in &all {

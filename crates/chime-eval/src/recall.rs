@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::context::Evaluated;
 use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
-use crate::remembered::{RememberError, RememberedPack};
+use crate::pack_store::{RememberError, RememberedPack};
 use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};

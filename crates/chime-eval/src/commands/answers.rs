@@ -1,8 +1,8 @@
 //! `chime-eval answers`: questions about made-up chats, answered by the daemon and by the same model with a plain
 //! prompt.
 
+mod case_runner;
 mod plain;
-mod stage;
 
 use std::io::Write;
 
@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::answers::{AnswerFigures, Answerer, Case, Judge, Judged, read, table};
 use crate::arguments::EvalAnswersOptions;
+use crate::commands::answers::case_runner::CaseRunner;
 use crate::commands::answers::plain::Plain;
-use crate::commands::answers::stage::CaseRunner;
 use crate::commands::{ProgressBar, create, try_out};
 use chime::telemetry;
 use chime_core::config::LogFormat;
@@ -35,9 +35,9 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     }
     let judge = Judge::of(&cases)?;
     let plain = (!options.no_plain).then(|| Plain::new(options)).transpose()?;
-    let mut stage = CaseRunner::set(options).await?;
-    let played = play(&cases, &judge, &mut stage, plain.as_ref(), options.verbose).await;
-    stage.close().await?;
+    let mut runner = CaseRunner::set(options).await?;
+    let played = play(&cases, &judge, &mut runner, plain.as_ref(), options.verbose).await;
+    runner.close().await?;
     let judged = played?;
     let of = |answerer| AnswerFigures::of(judged.iter().filter(|one| one.answerer == answerer));
     if let Some(path) = &options.json {
@@ -64,7 +64,7 @@ fn is_wanted(case: &Case, only: &[String]) -> bool {
 async fn play(
     cases: &[Case],
     judge: &Judge,
-    stage: &mut CaseRunner,
+    runner: &mut CaseRunner,
     plain: Option<&Plain>,
     verbose: bool,
 ) -> Result<Vec<Judged>, Box<dyn std::error::Error>> {
@@ -76,7 +76,7 @@ async fn play(
         if let Some(plain) = plain {
             of_case.push((Answerer::Plain, plain.answer(case, &clock).await));
         }
-        of_case.push((Answerer::Chime, stage.answer(case).await?));
+        of_case.push((Answerer::Chime, runner.answer(case).await?));
         let of_case: Vec<Judged> = (of_case.into_iter())
             .map(|(answerer, answer)| {
                 let verdict = judge.judge(case, &answer);

@@ -43,7 +43,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 const WORK: [JobKind; 5] = [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Refusal, JobKind::Thank];
 
 #[derive(Debug, thiserror::Error)]
-pub enum StageError {
+pub enum CaseRunError {
     #[error(transparent)]
     App(#[from] AppError),
     #[error(transparent)]
@@ -80,7 +80,7 @@ struct CaseChat {
 
 impl CaseRunner {
     /// Starts the daemon with a new database.
-    pub async fn set(options: &EvalAnswersOptions) -> Result<Self, StageError> {
+    pub async fn set(options: &EvalAnswersOptions) -> Result<Self, CaseRunError> {
         let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
         // A day earlier, so that the first case is in the future in every time zone.
         let start = FIRST_DAY.and_time(NaiveTime::MIN) - TimeDelta::days(1);
@@ -95,13 +95,13 @@ impl CaseRunner {
         Ok(Self { sandbox, clock, zone, store, stop, finished, played: 0, _folder: folder })
     }
 
-    pub async fn close(self) -> Result<(), StageError> {
+    pub async fn close(self) -> Result<(), CaseRunError> {
         self.stop.cancel();
         Ok(self.finished.await?)
     }
 
     /// Plays a case in a new chat and returns the bot's answer.
-    pub async fn answer(&mut self, case: &Case) -> Result<CaseAnswer, StageError> {
+    pub async fn answer(&mut self, case: &Case) -> Result<CaseAnswer, CaseRunError> {
         let moments = self.moments();
         self.clock.advance(moments(case.asked_at).since(self.clock.now()));
         let mut room = self.open(case);
@@ -180,14 +180,14 @@ impl CaseRunner {
     }
 
     /// Waits a moment. Fails if the daemon ended.
-    async fn wait(&mut self) -> Result<(), StageError> {
+    async fn wait(&mut self) -> Result<(), CaseRunError> {
         tokio::select! {
-            ended = &mut self.finished => Err(ended.map_or_else(StageError::from, |()| StageError::Ended)),
+            ended = &mut self.finished => Err(ended.map_or_else(CaseRunError::from, |()| CaseRunError::Ended)),
             () = self.clock.sleep(LOOK_EVERY) => Ok(()),
         }
     }
 
-    async fn until_stored(&mut self, case: &Case, chat: ChatId, id: MessageId) -> Result<(), StageError> {
+    async fn until_stored(&mut self, case: &Case, chat: ChatId, id: MessageId) -> Result<(), CaseRunError> {
         let watch = self.clock.stopwatch();
         while watch.elapsed() < STORED_WITHIN {
             if self.store.read(move |conn| messages::find(conn, chat, id)).await?.is_some() {
@@ -195,7 +195,7 @@ impl CaseRunner {
             }
             self.wait().await?;
         }
-        Err(StageError::NotStored(case.id.clone()))
+        Err(CaseRunError::NotStored(case.id.clone()))
     }
 
     /// Returns the bot's final messages in reply to a question, and the seconds until the last change.
@@ -204,7 +204,7 @@ impl CaseRunner {
         chat: ChatId,
         asked: MessageId,
         watch: Stopwatch,
-    ) -> Result<(Vec<SandboxMessage>, f64), StageError> {
+    ) -> Result<(Vec<SandboxMessage>, f64), CaseRunError> {
         let (mut sent, mut changed) = (Vec::new(), Duration::ZERO);
         let mut busy = Duration::ZERO;
         while watch.elapsed() < ANSWERED_WITHIN && watch.elapsed().saturating_sub(changed.max(busy)) < SETTLED {
@@ -231,7 +231,7 @@ impl CaseRunner {
         asked: MessageId,
         sent: &[SandboxMessage],
         seconds: f64,
-    ) -> Result<CaseAnswer, StageError> {
+    ) -> Result<CaseAnswer, CaseRunError> {
         let chat = room.chat;
         let record = self.store.read(move |conn| record_of(conn, chat, asked)).await?;
         let ids: Vec<MessageId> = sent.iter().map(|message| message.id).collect();
@@ -314,7 +314,7 @@ fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
 
 /// Builds the configuration from the environment, with the addresses of this run. Memory and rate limits are off unless
 /// set.
-fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, StageError> {
+fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, CaseRunError> {
     let environment = Environment::read(&std::env::current_dir()?);
     let is_unset = |name: &str| {
         let settings = environment.settings();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::speed::{Sorted, SpeedError, milliseconds, resident_mb};
-use crate::talk::{AUTHOR, SyntheticSession};
+use crate::synthetic_session::{AUTHOR, SyntheticSession};
 use chime_core::embed::Embedder;
 use chime_core::{
     Bullet, ChatId, ChatKey, Closed, Conversation, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, pack,
