@@ -5,12 +5,12 @@ mod chats;
 mod check;
 mod copy;
 mod daemon;
+mod database;
 pub mod demo;
 pub mod exit;
 mod explain;
 mod import;
 mod memory;
-mod place;
 mod retry;
 
 pub use arguments::{ChimeArguments, Command};

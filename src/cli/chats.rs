@@ -5,8 +5,8 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::ChatsOptions;
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_core::config::format_duration;
 use chime_core::{Askers, Language, grouped};
 use chime_store::chats::ChatRow;
@@ -22,7 +22,7 @@ struct ListedChat {
 
 /// Lists the chats.
 pub async fn run(options: ChatsOptions) -> Exit {
-    let path = match place::database() {
+    let path = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };

@@ -5,9 +5,9 @@ mod buttons;
 pub mod chat;
 mod failure;
 mod input;
-mod kept;
 mod opening;
 pub mod recorded;
+mod saved_chat;
 mod screen;
 mod sources;
 
@@ -74,7 +74,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     let chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
-    let group = kept::chat(&sandbox, &place.database, &chat.title)?;
+    let group = saved_chat::chat(&sandbox, &place.database, &chat.title)?;
     let (mut stage, said) = DemoSession::set((sandbox, group), &chat, Screen::new(options.json, zone), clock.clone());
     (stage.bundled, stage.is_bundled) = (options.chat, options.file.is_none());
     let group = recorded::group(stage.chat, &stage.title);

@@ -9,8 +9,8 @@ use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
 use crate::cli::arguments::{ExportOptions, ImportOptions};
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_bot::archive::Tally;
 use chime_bot::archive::import::{
     ExportError, Import, ImportError, ImportMode, ImportProgress, Imported, export as write_export,
@@ -91,7 +91,7 @@ fn open(path: &Path, mode: ImportMode, now: Timestamp) -> chime_store::Result<(S
 }
 
 pub async fn export(options: ExportOptions) -> Exit {
-    let path = match place::database() {
+    let path = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };
