@@ -217,7 +217,7 @@ impl RecallBench {
     }
 }
 
-/// Stores the messages of a talk with its session, summary and tags.
+/// Stores the messages of a session, with its summary and tags.
 fn remember(tx: &Writer<'_>, talk: &SyntheticSession, embedder: &Embedder) -> chime_store::Result<()> {
     let row = chats::upsert(tx, &talk.chat())?;
     let mut seqs = Vec::new();

@@ -58,6 +58,7 @@ pub enum CaseRunError {
     NotStored(String),
 }
 
+/// Running daemon that answers cases, one after the other.
 pub struct CaseRunner {
     sandbox: Sandbox,
     clock: Clock,
