@@ -3,6 +3,7 @@
 //! This is the only module that knows all components; it makes no decision that a component could make. Start at
 //! [`App::start`], then [`App::finished`].
 
+mod components;
 mod error;
 mod jobs;
 mod memory;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::components::AppComponents;
 use crate::app::jobs::JobHandlers;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
@@ -30,7 +32,6 @@ use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
-use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Heard, estimate_tokens};
@@ -42,7 +43,6 @@ use chime_privacy::worker::Keeper;
 use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;
 use chime_store::Store;
-use chime_telegram::Telegram;
 
 pub use error::AppError;
 
@@ -117,22 +117,6 @@ impl App {
         self.store.close().await;
         outcome
     }
-}
-
-/// Components from which the tasks are built.
-struct AppComponents {
-    config: Config,
-    clock: Clock,
-    prompts: Arc<Prompts>,
-    store: Store,
-    telegram: Telegram,
-    bot: BotIdentity,
-    claim: Option<ClaimCode>,
-    languages: &'static Languages,
-    readings: Arc<Readings>,
-    embedder: Option<Arc<Embedder>>,
-    gateway: Gateway,
-    health: PollHealth,
 }
 
 impl AppComponents {

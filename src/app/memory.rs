@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::app::components::AppComponents;
 use crate::app::error::AppError;
-use crate::app::{AppComponents, vectors as servers};
+use crate::app::vectors as servers;
 use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Enricher, LongStrands};
 use chime_bot::recap::worker::Recaps;
