@@ -200,22 +200,7 @@ fn take_in_message(
 ) -> chime_store::Result<RawJsonPermission> {
     let Arrival { chat, message, .. } = arrival;
     if authorize::admit(tx, arrival, setting, at.now)? == Access::Refused {
-        applied.refused_chats.insert(chat.id.0);
-        let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
-        if asks == Asks::AboutPrivacy {
-            // The words are held for this job only, as for a member who opted out.
-            start_work(
-                tx,
-                arrival,
-                StoredArrival { chat: key, came: Came::New, words: WordStorage::Held },
-                setting,
-                at,
-                applied,
-            )?;
-        }
-        authorize::reject(tx, chat.id, at.now)?;
-        applied.postponed = true;
-        return Ok(RawJsonPermission::Drop);
+        return reject_message(tx, arrival, setting, at, applied);
     }
     let row = authorize::keep_chat(tx, chat)?;
     if chat.kind == ChatKind::Private {
@@ -278,6 +263,27 @@ fn take_in_message(
         language::judge_before_answering(tx, &row)?;
     }
     Ok(RawJsonPermission::Keep)
+}
+
+/// Stores a stub of a message from an unauthorised chat, and schedules the notice to the chat.
+fn reject_message(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    setting: &IntakeSettings,
+    at: Moment,
+    applied: &mut Applied,
+) -> chime_store::Result<RawJsonPermission> {
+    let chat = arrival.chat.id;
+    applied.refused_chats.insert(chat.0);
+    let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
+    if asks == Asks::AboutPrivacy {
+        // The words are held for this job only, as for a member who opted out.
+        let news = StoredArrival { chat: key, came: Came::New, words: WordStorage::Held };
+        start_work(tx, arrival, news, setting, at, applied)?;
+    }
+    authorize::reject(tx, chat, at.now)?;
+    applied.postponed = true;
+    Ok(RawJsonPermission::Drop)
 }
 
 /// Returns whether a message shows that another bot is in the chat: it was added, wrote, or is given a command by name.
