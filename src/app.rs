@@ -3,6 +3,8 @@
 //! This is the only module that knows all components; it makes no decision that a component could make. Start at
 //! [`App::start`], then [`App::finished`].
 
+mod components;
+mod error;
 mod jobs;
 mod memory;
 mod menu;
@@ -13,13 +15,13 @@ mod tasks;
 mod vectors;
 mod watchdog;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::jobs::Crew;
+use crate::app::components::AppComponents;
+use crate::app::jobs::JobHandlers;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
@@ -28,10 +30,9 @@ use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
-use chime_bot::ingest::intake::{Ingest, PollEnd, PollHealth, Setting};
+use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
-use chime_core::embed::{EmbedError, Embedder};
-use chime_core::prompts::{PromptError, Prompts};
+use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Conversation, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
@@ -41,8 +42,9 @@ use chime_privacy::PrivacyFacts;
 use chime_privacy::worker::RetentionWorker;
 use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;
-use chime_store::{Store, StoreError};
-use chime_telegram::Telegram;
+use chime_store::Store;
+
+pub use error::AppError;
 
 /// Running daemon.
 pub struct App {
@@ -51,29 +53,6 @@ pub struct App {
     /// Code with which a user becomes the owner, in a private message; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
     tasks: Tasks,
-}
-
-/// Reason for a failed start or run. Each has an exit code in `cli`.
-#[derive(Debug, thiserror::Error)]
-pub enum AppError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Prompts(#[from] PromptError),
-    #[error(
-        "Telegram refuses the bot token: it is wrong or was revoked; copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"
-    )]
-    TokenRefused,
-    #[error("the HTTP client cannot be set up: {0}")]
-    Http(String),
-    #[error("stopped before Telegram could be reached")]
-    StoppedEarly,
-    #[error("HTTP_ADDR {address} cannot be served: {source}")]
-    Address { address: SocketAddr, source: std::io::Error },
-    #[error("EMBEDDING: {0}")]
-    Embedding(EmbedError),
-    #[error("{0}")]
-    Task(String),
 }
 
 impl App {
@@ -90,7 +69,7 @@ impl App {
         let health = PollHealth::new(&clock);
         let mut tasks = Tasks::new(stop.clone());
         // Started first, so that monitoring can report why no updates arrive, even if Telegram was never reached.
-        if let Some(server) = start::health_server(&config, &store, &clock, (&health, &gateway)).await? {
+        if let Some(server) = start::health_server(&config, &store, &clock, &health, &gateway).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
@@ -115,7 +94,7 @@ impl App {
             }
         };
         let (languages, features) = (Languages::shipped(), Arc::new(features));
-        let parts = Parts {
+        let parts = AppComponents {
             config,
             clock,
             prompts,
@@ -142,28 +121,12 @@ impl App {
     }
 }
 
-/// Components from which the tasks are built.
-struct Parts {
-    config: Config,
-    clock: Clock,
-    prompts: Arc<Prompts>,
-    store: Store,
-    telegram: Telegram,
-    bot: BotIdentity,
-    claim: Option<ClaimCode>,
-    languages: &'static Languages,
-    features: Arc<FeatureCache>,
-    embedder: Option<Arc<Embedder>>,
-    gateway: Gateway,
-    health: PollHealth,
-}
-
-impl Parts {
+impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
         let wake = Wake::default();
         let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
-        let crew = Arc::new(self.crew(&wake, &gateway)?);
+        let handlers = Arc::new(self.handlers(&wake, &gateway)?);
         tasks.spawn("facts", |stop| async move {
             tokio::select! {
                 () = stop.cancelled() => Ok(()),
@@ -176,8 +139,8 @@ impl Parts {
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
-                let crew = Arc::clone(&crew);
-                async move { crew.work(job).await }
+                let handlers = Arc::clone(&handlers);
+                async move { handlers.work(job).await }
             })
             .await
             .map_err(AppError::from)
@@ -199,7 +162,7 @@ impl Parts {
             wake: wake.clone(),
             health: health.clone(),
             vectors,
-            setting: Arc::new(Setting {
+            setting: Arc::new(IntakeSettings {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
                 claim: self.claim.clone(),
@@ -212,7 +175,7 @@ impl Parts {
         }
     }
 
-    fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
+    fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
         let captures_concepts = self.config.memory.is_on && self.config.llm.captures_concepts;
@@ -292,7 +255,7 @@ impl Parts {
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
-        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
+        Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 
     fn voice(&self, wake: &Wake) -> Result<Arc<Voice>, AppError> {
@@ -329,14 +292,5 @@ pub fn context_params(config: &ContextConfig) -> Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },
         token_budget: config.tokens.or_usual(),
         ..Params::new(estimate_tokens)
-    }
-}
-
-impl From<PollEnd> for AppError {
-    fn from(end: PollEnd) -> Self {
-        match end {
-            PollEnd::TokenRefused => Self::TokenRefused,
-            PollEnd::Store(error) => Self::Store(error),
-        }
     }
 }

@@ -1,10 +1,10 @@
 //! `chime check`: checks everything that Chime needs and suggests remedies. Nothing is repaired or started.
 //!
-//! [`probes::Checkup`] runs the checks, and `judge.rs` turns their results into [`Finding`]s.
+//! [`probes::Checkup`] runs the checks, and `judge.rs` turns their results into [`CheckFinding`]s.
 
 mod finding;
 mod judge;
 pub mod probes;
 mod sample;
 
-pub use finding::{Finding, Verdict};
+pub use finding::{CheckFinding, Severity};

@@ -5,22 +5,22 @@ mod chats;
 mod check;
 mod copy;
 mod daemon;
+mod database;
 pub mod demo;
 pub mod exit;
 mod explain;
 mod import;
 mod memory;
-mod place;
 mod retry;
 
-pub use arguments::{Arguments, Command};
+pub use arguments::{ChimeArguments, Command};
 pub use exit::Exit;
 
 use clap::Parser;
 
 /// Parses the command line, runs the command, and returns the exit code.
 pub fn main() -> Exit {
-    start(|arguments: Arguments| async {
+    start(|arguments: ChimeArguments| async {
         match arguments.command {
             Command::Run => daemon::run().await,
             Command::Demo(options) => demo::run(options).await,

@@ -15,7 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use chime_core::config::{LogConfig, LogFormat};
 
-pub use counters::{Count, Counters, counters};
+pub use counters::{CountedMetric, Counters, counters};
 
 /// Starts logging to stderr. A second call changes nothing.
 pub fn start(config: &LogConfig) {
@@ -46,7 +46,7 @@ fn start_with(format: LogFormat, level: LevelFilter) {
         .with_ansi(std::io::stderr().is_terminal());
     let lines = if json { lines.json().flatten_event(true).boxed() } else { lines.boxed() };
     // Phases and jobs are counted even if their lines are not logged.
-    let counting = counters::Counting.with_filter(Targets::new().with_target("chime", LevelFilter::DEBUG));
+    let counting = counters::EventCounter.with_filter(Targets::new().with_target("chime", LevelFilter::DEBUG));
     // Fails if a test has started logging before.
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).with(counting).try_init();
     std::panic::set_hook(Box::new(|panic| {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use chime_core::StoredMessage;
 use chime_core::embed::Embedder;
-use chime_eval::context::Prepared;
+use chime_eval::context::PreparedChat;
 use chime_eval::labelled::{self, LabelledChat};
-use chime_eval::pack::{Pack, PackQuery};
+use chime_eval::pack::PackQuery;
+use chime_eval::pack_file::read_pack;
 use chime_relevance::context::training::{Asking, SeedRule};
 use chime_relevance::context::{MessageFeatures, Scorers};
 
@@ -91,7 +92,7 @@ pub struct Chat {
     /// `true` if the chat is not used for fitting.
     pub is_test: bool,
     pub id: String,
-    pub prepared: Prepared,
+    pub prepared: PreparedChat,
     pub truth: Truth,
     pub queries: Vec<PackQuery>,
 }
@@ -143,7 +144,7 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
         },
         fold: number % folds,
         is_test: false,
-        prepared: Prepared::read(&chat.messages, Some(embedder)).reaching_back(true),
+        prepared: PreparedChat::read(&chat.messages, Some(embedder)).reaching_back(true),
         truth: Truth::of_matters(&chat.matters, WINDOW),
         queries: chat.queries,
         id: chat.name,
@@ -153,7 +154,7 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
 
 /// Reads a pack and assigns its chats, in the order of their names, to `folds` folds.
 pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
-    let pack = Pack::read(&name.folder)?;
+    let pack = read_pack(&name.folder)?;
     let has_matters = name.kind.has_tags() || name.kind == Kind::Slow;
     let mut truths = truth::read(&name.folder, has_matters, WINDOW)?;
     let mut ids: Vec<&String> = pack.chats.keys().collect();
@@ -163,7 +164,7 @@ pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bo
         fold: if is_test { folds } else { number % folds },
         is_test,
         id: id.clone(),
-        prepared: Prepared::read(&pack.chats[id], Some(embedder)),
+        prepared: PreparedChat::read(&pack.chats[id], Some(embedder)),
         truth: truths.remove(id).unwrap_or_default(),
         queries: pack.queries.iter().filter(|query| query.ask.chat_id == *id).cloned().collect(),
     };

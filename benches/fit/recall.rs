@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chime_core::embed::Embedder;
-use chime_eval::pack::Pack;
-use chime_eval::recall::{Place, QuestionRows, rows};
+use chime_eval::pack_file::read_pack;
+use chime_eval::recall::{QuestionChat, QuestionRows, rows};
 use chime_relevance::retrieval::{Features, Profile, Weights};
 
 use crate::Outcome;
@@ -21,7 +21,7 @@ const RECALLED: usize = 10;
 /// Fits on `chats`, prints the results on unseen chats and on the packs of `judged`, and writes `recall.json`.
 pub fn run(chats: &Path, judged: &[PathBuf], folds: usize, out: Option<&Path>) -> Outcome<()> {
     let embedder = Embedder::shipped()?;
-    let questions = rows(&Pack::read(chats)?, &embedder, Place::OwnChat);
+    let questions = rows(&read_pack(chats)?, &embedder, QuestionChat::OwnChat);
     println!("{} questions", questions.len());
     let dealt = deal(&questions, folds);
     let mut examples = Examples::new(names().len());
@@ -43,7 +43,7 @@ pub fn run(chats: &Path, judged: &[PathBuf], folds: usize, out: Option<&Path>) -
     println!("fitted, all            {}", Tally::of(&questions, &weights));
     println!("shipped                {}", Tally::of(&questions, &shipped));
     for pack in judged {
-        let questions = rows(&Pack::read(pack)?, &embedder, Place::OwnChat);
+        let questions = rows(&read_pack(pack)?, &embedder, QuestionChat::OwnChat);
         println!(
             "{}: fitted {}, shipped {}",
             pack.display(),
@@ -51,7 +51,7 @@ pub fn run(chats: &Path, judged: &[PathBuf], folds: usize, out: Option<&Path>) -
             Tally::of(&questions, &shipped)
         );
     }
-    println!("{}", coverages(&questions, &rows(&Pack::read(chats)?, &embedder, Place::OtherChat), &shipped));
+    println!("{}", coverages(&questions, &rows(&read_pack(chats)?, &embedder, QuestionChat::OtherChat), &shipped));
     let written = serde_json::to_string_pretty(&weights)?;
     println!("{written}");
     if let Some(folder) = out {

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chime_eval::score::{Figures, mean, score};
-use chime_eval::{Limits, Selector};
+use chime_eval::score::{QueryFigures, mean, score};
+use chime_eval::{Selector, SelectorLimits};
 use chime_relevance::context::Scorers;
 
 use crate::chats::{Chat, Kind};
 
 /// Most messages selected.
-const LIMITS: Limits = Limits { k: 20, tokens: 1600 };
+const LIMITS: SelectorLimits = SelectorLimits { k: 20, tokens: 1600 };
 
 /// Figures of every query, by kind of chat and trigger.
 #[derive(Debug, Default)]
 pub struct Report {
-    rows: BTreeMap<(Kind, String), (Vec<Figures>, Vec<Figures>)>,
+    rows: BTreeMap<(Kind, String), (Vec<QueryFigures>, Vec<QueryFigures>)>,
 }
 
 impl Report {
@@ -26,7 +26,7 @@ impl Report {
             let history = chat.prepared.history(&query.ask);
             let figures = |selector: Selector| {
                 let prediction =
-                    selector.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));
+                    selector.select(&query.ask.query_id, &history, LIMITS, scorers, &chat.prepared.past(&query.ask));
                 score(query, &prediction, &chat.prepared.lengths, LIMITS.k)
             };
             let (ours, seed) = (figures(Selector::Chime), figures(Selector::Seed));

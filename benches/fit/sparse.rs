@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chime_eval::score::{Figures, mean, score};
-use chime_eval::{Limits, Selector};
+use chime_eval::score::{QueryFigures, mean, score};
+use chime_eval::{Selector, SelectorLimits};
 use chime_relevance::context::Scorers;
 
 use crate::Outcome;
@@ -17,7 +17,7 @@ use crate::learn::Fitted;
 use crate::written::{Part, Written};
 
 /// Most messages selected.
-const LIMITS: Limits = Limits { k: 20, tokens: 1600 };
+const LIMITS: SelectorLimits = SelectorLimits { k: 20, tokens: 1600 };
 
 /// Features that are left out, each as `family.name`.
 #[derive(Debug, Clone, Default)]
@@ -164,10 +164,10 @@ fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
     Ok(Worth { cov: mean(0), f1: mean(1), new_tokens: mean(2) })
 }
 
-fn figures(chat: &Chat, query: &chime_eval::pack::PackQuery, scorers: &Arc<Scorers>) -> Figures {
+fn figures(chat: &Chat, query: &chime_eval::pack::PackQuery, scorers: &Arc<Scorers>) -> QueryFigures {
     let history = chat.prepared.history(&query.ask);
     let prediction =
-        Selector::Chime.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));
+        Selector::Chime.select(&query.ask.query_id, &history, LIMITS, scorers, &chat.prepared.past(&query.ask));
     score(query, &prediction, &chat.prepared.lengths, LIMITS.k)
 }
 

@@ -13,7 +13,7 @@ use chime_memory::recall::VectorKeeper;
 use chime_privacy::worker::RetentionWorker;
 
 /// Handlers of all job kinds.
-pub struct Crew {
+pub struct JobHandlers {
     pub answering: Answering,
     pub commands: Commands,
     pub delivery: Delivery,
@@ -25,7 +25,7 @@ pub struct Crew {
     pub voice: Arc<Voice>,
 }
 
-impl Crew {
+impl JobHandlers {
     pub async fn work(&self, job: Job) -> JobOutcome {
         match &job.payload {
             JobPayload::Answer { at, parsed } => self.answering.run(&job, *at, parsed).await,
@@ -40,7 +40,7 @@ impl Crew {
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
             JobPayload::Export { at, thread, asked_by } => {
-                self.commands.export_announced(&job, (*at, *thread), *asked_by).await
+                self.commands.export_announced(&job, *at, *thread, *asked_by).await
             }
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
             JobPayload::Capture { answer, .. } => self.capturing.run_for(&job, *answer).await,

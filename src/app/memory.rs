@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::app::{AppError, Parts, vectors as servers};
+use crate::app::components::AppComponents;
+use crate::app::error::AppError;
+use crate::app::vectors as servers;
 use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Enricher, LongThreads};
 use chime_bot::recap::worker::Recaps;
@@ -15,7 +17,7 @@ use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, pieces, strand_su
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_STRAND_TOKENS, StrandLimits};
 
-pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
+pub(super) fn build(parts: &AppComponents, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
     let memory = &parts.config.memory;
     let model =
         SummaryModel { gateway: gateway.clone(), caps: parts.config.limits.daily_tokens, redaction: memory.redaction };
@@ -33,7 +35,7 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
     })
 }
 
-pub(super) fn recaps(parts: &Parts, wake: &Wake, memory: &Arc<Memory>) -> Recaps {
+pub(super) fn recaps(parts: &AppComponents, wake: &Wake, memory: &Arc<Memory>) -> Recaps {
     Recaps {
         store: parts.store.clone(),
         telegram: parts.telegram.clone(),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::app::AppError;
+use crate::app::error::AppError;
 use chime_core::texts::menus;
 use chime_privacy::{PrivacyFacts, wording};
 use chime_runtime::clock::Clock;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::app::AppError;
+use crate::app::error::AppError;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::Config;

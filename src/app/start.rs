@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::app::error::AppError;
+use crate::app::service;
 use crate::app::watchdog::patience;
-use crate::app::{AppError, service};
 use crate::health::server::{HealthServer, Patient};
 use chime_access::gateway::ask::Gateway;
 use chime_access::{ClaimCode, is_unclaimed};
@@ -179,7 +180,8 @@ pub(super) async fn health_server(
     config: &Config,
     store: &Store,
     clock: &Clock,
-    (health, gateway): (&PollHealth, &Gateway),
+    health: &PollHealth,
+    gateway: &Gateway,
 ) -> Result<Option<HealthServer>, AppError> {
     let Some(address) = config.http.address else { return Ok(None) };
     let patient = Patient {

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::app::AppError;
+use crate::app::error::AppError;
 
 /// Long-running tasks of the daemon. The first one that fails or panics stops the others.
 pub struct Tasks {

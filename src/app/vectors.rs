@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::app::AppError;
+use crate::app::error::AppError;
 use crate::app::tasks::Tasks;
 use chime_core::Conversation;
 use chime_core::config::{Config, EmbeddingConfig, Redaction};

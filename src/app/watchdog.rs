@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{AppError, service};
+use crate::app::error::AppError;
+use crate::app::service;
 use chime_bot::ingest::intake::PollHealth;
 use chime_runtime::clock::Clock;
 

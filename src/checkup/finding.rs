@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Severity {
     Ok,
     /// Works now, but may fail later or in some chats.
     Warn,
@@ -15,15 +15,15 @@ pub enum Verdict {
 
 /// Finding of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct CheckFinding {
     pub name: &'static str,
-    pub verdict: Verdict,
+    pub severity: Severity,
     pub what: String,
     /// Remedy; empty if there is no problem.
     pub remedy: String,
 }
 
-impl Verdict {
+impl Severity {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -33,30 +33,30 @@ impl Verdict {
     }
 }
 
-impl Finding {
+impl CheckFinding {
     pub fn ok(name: &'static str, what: impl Into<String>) -> Self {
-        Self { name, verdict: Verdict::Ok, what: what.into(), remedy: String::new() }
+        Self { name, severity: Severity::Ok, what: what.into(), remedy: String::new() }
     }
 
     pub fn warn(name: &'static str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { name, verdict: Verdict::Warn, what: what.into(), remedy: remedy.into() }
+        Self { name, severity: Severity::Warn, what: what.into(), remedy: remedy.into() }
     }
 
     pub fn fail(name: &'static str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { name, verdict: Verdict::Fail, what: what.into(), remedy: remedy.into() }
+        Self { name, severity: Severity::Fail, what: what.into(), remedy: remedy.into() }
     }
 
     /// Formats the finding for scripts, with the words of the printed line as keys.
     pub fn as_json(&self) -> Value {
-        json!({ "verdict": self.verdict.as_str(), "name": self.name, "what": self.what, "do": self.remedy })
+        json!({ "verdict": self.severity.as_str(), "name": self.name, "what": self.what, "do": self.remedy })
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for CheckFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Keeps the finding on one line, even if a server's error has several.
         let what: String = self.what.split_whitespace().collect::<Vec<_>>().join(" ");
-        write!(f, "{} {}: {what}", self.verdict.as_str(), self.name)?;
+        write!(f, "{} {}: {what}", self.severity.as_str(), self.name)?;
         if self.remedy.is_empty() { Ok(()) } else { write!(f, "; do: {}", self.remedy) }
     }
 }

@@ -6,7 +6,7 @@ mod places;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::checkup::Finding;
+use crate::checkup::CheckFinding;
 use chime_core::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
 use chime_core::embed::{EmbedError, Embedder};
 use chime_core::{BotIdentity, Chat, span_in_words};
@@ -32,20 +32,20 @@ const SKEW_HARMFUL: Duration = Duration::from_secs(300);
 /// Parked jobs listed by name.
 const JOBS_NAMED: usize = 3;
 
-pub fn problem(problem: &Problem) -> Finding {
+pub fn problem(problem: &Problem) -> CheckFinding {
     let found = problem.read.as_ref().map_or_else(|| "is not set".to_owned(), |read| format!("is {read}"));
     let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     let remedy = format!("set {}, for example {}", problem.allowed, problem.example);
-    Finding::fail("config", format!("{} {found}{hint}", problem.name), remedy)
+    CheckFinding::fail("config", format!("{} {found}{hint}", problem.name), remedy)
 }
 
-pub fn warning(warning: &Warning) -> Finding {
-    Finding::warn("config", format!("{} {}", warning.name, warning.what), warning.remedy.as_str())
+pub fn warning(warning: &Warning) -> CheckFinding {
+    CheckFinding::warn("config", format!("{} {}", warning.name, warning.what), warning.remedy.as_str())
 }
 
 /// Checks whether anybody may use the bot. `admitted` counts owners and chats admitted in Telegram, in addition to the
 /// configuration.
-pub fn access(config: &AccessConfig, admitted: Admitted) -> Finding {
+pub fn access(config: &AccessConfig, admitted: Admitted) -> CheckFinding {
     let owners = config.owners.len() as u64 + admitted.owners;
     let (is_closed, chats) = match &config.chats {
         AllowedChats::All => (false, "every chat".to_owned()),
@@ -55,47 +55,47 @@ pub fn access(config: &AccessConfig, admitted: Admitted) -> Finding {
         }
     };
     if is_closed && owners == 0 {
-        return Finding::warn(
+        return CheckFinding::warn(
             "access",
             "there is no owner and no allowed chat, so nobody can use the bot",
             "start `chime run` and send the bot the /claim line that it shows, or set OWNER_IDS to your Telegram id, or \
              ALLOWED_CHATS to the ids of your groups",
         );
     }
-    Finding::ok("access", format!("owners: {owners}, allowed chats: {chats}"))
+    CheckFinding::ok("access", format!("owners: {owners}, allowed chats: {chats}"))
 }
 
-pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Finding {
+pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> CheckFinding {
     const NAME: &str = "database";
     let place = path.display();
     match inspected {
-        Ok(Inspection { damage: Some(damage), .. }) => Finding::fail(
+        Ok(Inspection { damage: Some(damage), .. }) => CheckFinding::fail(
             NAME,
             format!("{place} is damaged: {damage}"),
             "stop chime, move the file and its -wal away, then chime restore your newest backup",
         ),
-        Ok(Inspection { is_writable: false, .. }) => Finding::fail(
+        Ok(Inspection { is_writable: false, .. }) => CheckFinding::fail(
             NAME,
             format!("{place} cannot be written"),
             "give the user that runs chime the right to write the file and its folder",
         ),
-        Ok(Inspection { version, known, .. }) if version < known => Finding::warn(
+        Ok(Inspection { version, known, .. }) if version < known => CheckFinding::warn(
             NAME,
             format!("{place} is of version {version}, this chime writes version {known}"),
             "start chime run: it makes a copy and migrates",
         ),
         Ok(Inspection { version, bytes, .. }) => {
-            Finding::ok(NAME, format!("{place} is sound, version {version}, {}", size(*bytes)))
+            CheckFinding::ok(NAME, format!("{place} is sound, version {version}, {}", size(*bytes)))
         }
         Err(StoreError::Absent { .. }) => {
-            Finding::warn(NAME, format!("there is none at {place} yet"), "start chime run, or set DATABASE_PATH")
+            CheckFinding::warn(NAME, format!("there is none at {place} yet"), "start chime run, or set DATABASE_PATH")
         }
-        Err(StoreError::Missing { marker, .. }) => Finding::fail(
+        Err(StoreError::Missing { marker, .. }) => CheckFinding::fail(
             NAME,
             format!("{place} was here and is gone"),
             format!("chime restore a backup; or delete {} to start with an empty one", marker.display()),
         ),
-        Err(StoreError::Emptied { marker, .. }) => Finding::fail(
+        Err(StoreError::Emptied { marker, .. }) => CheckFinding::fail(
             NAME,
             format!("{place} was here and is empty now"),
             format!(
@@ -103,43 +103,43 @@ pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Find
                 marker.display()
             ),
         ),
-        Err(StoreError::Newer { found, known, .. }) => Finding::fail(
+        Err(StoreError::Newer { found, known, .. }) => CheckFinding::fail(
             NAME,
             format!("{place} is of version {found}, this chime knows versions up to {known}"),
             "install the newer chime again",
         ),
         Err(StoreError::Foreign { .. }) => {
-            Finding::fail(NAME, format!("{place} is not a Chime database"), "set DATABASE_PATH to another file")
+            CheckFinding::fail(NAME, format!("{place} is not a Chime database"), "set DATABASE_PATH to another file")
         }
-        Err(StoreError::Corrupt(_)) => Finding::fail(
+        Err(StoreError::Corrupt(_)) => CheckFinding::fail(
             NAME,
             format!("{place} is damaged"),
             "stop chime, move the file and its -wal away, then chime restore your newest backup",
         ),
         Err(error) => {
-            Finding::fail(NAME, format!("{place}: {error}"), "set DATABASE_PATH to a file that chime may use")
+            CheckFinding::fail(NAME, format!("{place}: {error}"), "set DATABASE_PATH to a file that chime may use")
         }
     }
 }
 
-pub fn disk(free: Option<u64>, database: u64) -> Finding {
+pub fn disk(free: Option<u64>, database: u64) -> CheckFinding {
     const NAME: &str = "disk";
     const REMEDY: &str = "free space on the disk of the database, or move it to another one";
     match free {
-        None => Finding::warn(NAME, "the free space cannot be told", "create the folder of DATABASE_PATH"),
-        Some(free) if free < NO_SPACE => Finding::fail(NAME, format!("only {} are free", size(free)), REMEDY),
+        None => CheckFinding::warn(NAME, "the free space cannot be told", "create the folder of DATABASE_PATH"),
+        Some(free) if free < NO_SPACE => CheckFinding::fail(NAME, format!("only {} are free", size(free)), REMEDY),
         Some(free) if free < LITTLE_SPACE.max(database) => {
-            Finding::warn(NAME, format!("{} are free, a backup or a migration may need more", size(free)), REMEDY)
+            CheckFinding::warn(NAME, format!("{} are free, a backup or a migration may need more", size(free)), REMEDY)
         }
-        Some(free) => Finding::ok(NAME, format!("{} are free", size(free))),
+        Some(free) => CheckFinding::ok(NAME, format!("{} are free", size(free))),
     }
 }
 
 /// Checks for parked jobs. `open` is the number of waiting or running jobs.
-pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
+pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> CheckFinding {
     const NAME: &str = "jobs";
     if all_parked == 0 {
-        return Finding::ok(NAME, format!("{open} open, none parked"));
+        return CheckFinding::ok(NAME, format!("{open} open, none parked"));
     }
     let named: Vec<String> = parked
         .iter()
@@ -151,11 +151,11 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
         .collect();
     let more = if all_parked > named.len() as u64 { ", …" } else { "" };
     let what = format!("{all_parked} parked: {}{more}", named.join(", "));
-    Finding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
+    CheckFinding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
 }
 
 /// Reports how many texts have vectors for recall.
-pub fn vectors(coverage: &VectorCoverage) -> Finding {
+pub fn vectors(coverage: &VectorCoverage) -> CheckFinding {
     const NAME: &str = "vectors";
     let VectorCoverage { messages, summaries, searched } = coverage;
     let told = format!(
@@ -163,39 +163,39 @@ pub fn vectors(coverage: &VectorCoverage) -> Finding {
         messages.0, messages.1, summaries.0, summaries.1
     );
     match searched {
-        Some(model) => Finding::ok(NAME, format!("{told}; until all have, those of {model} are searched")),
-        None => Finding::ok(NAME, told),
+        Some(model) => CheckFinding::ok(NAME, format!("{told}; until all have, those of {model} are searched")),
+        None => CheckFinding::ok(NAME, told),
     }
 }
 
 /// Checks this machine's clock; `ahead` and `behind` are its difference from Telegram's.
-pub fn clock(ahead: Duration, behind: Duration) -> Finding {
+pub fn clock(ahead: Duration, behind: Duration) -> CheckFinding {
     const NAME: &str = "clock";
     const REMEDY: &str = "set the clock, for example with systemctl enable --now systemd-timesyncd";
     let (off, direction) = if ahead > behind { (ahead, "ahead of") } else { (behind, "behind") };
     let what = format!("{} {direction} Telegram's", format_duration(Duration::from_secs(off.as_secs())));
     match off {
-        off if off < SKEW_SEEN => Finding::ok(NAME, "agrees with Telegram's"),
-        off if off < SKEW_HARMFUL => Finding::warn(NAME, what, REMEDY),
-        _ => Finding::fail(NAME, what, REMEDY),
+        off if off < SKEW_SEEN => CheckFinding::ok(NAME, "agrees with Telegram's"),
+        off if off < SKEW_HARMFUL => CheckFinding::warn(NAME, what, REMEDY),
+        _ => CheckFinding::fail(NAME, what, REMEDY),
     }
 }
 
-pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> Finding {
+pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> CheckFinding {
     const NAME: &str = "telegram";
     match met {
-        Ok(bot) => Finding::ok(NAME, format!("the token belongs to @{}", bot.username())),
-        Err(TelegramError::Unauthorized) => Finding::fail(
+        Ok(bot) => CheckFinding::ok(NAME, format!("the token belongs to @{}", bot.username())),
+        Err(TelegramError::Unauthorized) => CheckFinding::fail(
             NAME,
             "Telegram refuses the bot token: it is wrong or was revoked",
             "copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN",
         ),
-        Err(TelegramError::Throttled { retry_after }) => Finding::warn(
+        Err(TelegramError::Throttled { retry_after }) => CheckFinding::warn(
             NAME,
             "Telegram asks to slow down",
             format!("check again in {}", format_duration(*retry_after)),
         ),
-        Err(error) => Finding::fail(
+        Err(error) => CheckFinding::fail(
             NAME,
             format!("Telegram cannot be reached: {error}"),
             "check the network, a proxy or firewall, CA certificates and TELEGRAM_API_URL",
@@ -204,24 +204,24 @@ pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> Finding {
 }
 
 /// Checks for a webhook; `host` is its host, if one is set.
-pub fn webhook(host: &Result<Option<String>, TelegramError>) -> Finding {
+pub fn webhook(host: &Result<Option<String>, TelegramError>) -> CheckFinding {
     const NAME: &str = "webhook";
     match host {
-        Ok(None) => Finding::ok(NAME, "none is set, so chime may poll"),
-        Ok(Some(host)) => Finding::fail(
+        Ok(None) => CheckFinding::ok(NAME, "none is set, so chime may poll"),
+        Ok(Some(host)) => CheckFinding::fail(
             NAME,
             format!("updates go to a webhook at {host} instead of chime"),
             "open https://api.telegram.org/bot<TOKEN>/deleteWebhook once, with your token in it",
         ),
         Err(error) => {
-            Finding::warn(NAME, format!("it cannot be told whether one is set: {error}"), "check again later")
+            CheckFinding::warn(NAME, format!("it cannot be told whether one is set: {error}"), "check again later")
         }
     }
 }
 
 /// Membership of the bot in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum GroupMembership {
     Admin,
     Member,
     Outside,
@@ -229,27 +229,33 @@ pub enum Standing {
 }
 
 /// Checks whether the bot sees all messages: privacy mode must be off, or the bot must be an admin.
-pub fn privacy(bot: &BotIdentity, groups: &[(Chat, Standing)]) -> Vec<Finding> {
+pub fn privacy(bot: &BotIdentity, groups: &[(Chat, GroupMembership)]) -> Vec<CheckFinding> {
     const NAME: &str = "privacy";
     const REMEDY: &str = "send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it \
                           again; or make it an admin there";
-    let outside = groups.iter().filter(|(_, standing)| *standing == Standing::Outside).map(|(chat, _)| {
-        Finding::warn(NAME, format!("the bot is no longer in {}", named(chat)), "add it again if it should be there")
+    let outside = groups.iter().filter(|(_, standing)| *standing == GroupMembership::Outside).map(|(chat, _)| {
+        CheckFinding::warn(
+            NAME,
+            format!("the bot is no longer in {}", named(chat)),
+            "add it again if it should be there",
+        )
     });
-    let deaf = groups.iter().filter(|(_, standing)| *standing == Standing::Member).map(|(chat, _)| {
+    let deaf = groups.iter().filter(|(_, standing)| *standing == GroupMembership::Member).map(|(chat, _)| {
         let what =
             format!("privacy mode is on and the bot is no admin in {}: it sees no plain mentions there", named(chat));
-        Finding::fail(NAME, what, REMEDY)
+        CheckFinding::fail(NAME, what, REMEDY)
     });
     if bot.reads_all_group_messages {
-        let seen = Finding::ok(NAME, "privacy mode is off: the bot reads its groups");
+        let seen = CheckFinding::ok(NAME, "privacy mode is off: the bot reads its groups");
         return std::iter::once(seen).chain(outside).collect();
     }
-    let mut findings: Vec<Finding> = deaf.chain(outside).collect();
+    let mut findings: Vec<CheckFinding> = deaf.chain(outside).collect();
     if findings.is_empty() {
-        findings.push(match groups.iter().filter(|(_, standing)| *standing == Standing::Admin).count() {
-            0 => Finding::warn(NAME, "privacy mode is on: in groups the bot sees no plain mentions", REMEDY),
-            admin => Finding::ok(NAME, format!("privacy mode is on, and the bot is an admin in all {admin} groups")),
+        findings.push(match groups.iter().filter(|(_, standing)| *standing == GroupMembership::Admin).count() {
+            0 => CheckFinding::warn(NAME, "privacy mode is on: in groups the bot sees no plain mentions", REMEDY),
+            admin => {
+                CheckFinding::ok(NAME, format!("privacy mode is on, and the bot is an admin in all {admin} groups"))
+            }
         });
     }
     findings
@@ -262,8 +268,8 @@ fn named(chat: &Chat) -> String {
     }
 }
 
-pub fn no_model() -> Finding {
-    Finding::warn(
+pub fn no_model() -> CheckFinding {
+    CheckFinding::warn(
         "model",
         "none is set: answers are digests of the conversation",
         "set OPENAI_BASE_URL or OPENAI_API_KEY, and MODEL",
@@ -271,31 +277,33 @@ pub fn no_model() -> Finding {
 }
 
 /// Reports the result of a tiny question to `model`.
-pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> Finding {
+pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> CheckFinding {
     const NAME: &str = "model";
     let remedy = asked.err().map(model_remedy).unwrap_or_default();
     match asked {
-        Ok(took) => Finding::ok(NAME, format!("{model} answers in {}", format_duration(took))),
+        Ok(took) => CheckFinding::ok(NAME, format!("{model} answers in {}", format_duration(took))),
         // A reasoning model may use up the few tokens that the question allows.
         Err(LlmError::Empty) => {
-            Finding::warn(NAME, format!("{model} answers without text"), "ask it something in a chat to be sure")
+            CheckFinding::warn(NAME, format!("{model} answers without text"), "ask it something in a chat to be sure")
         }
-        Err(LlmError::NoRoom) => Finding::warn(NAME, format!("{model} thinks longer than an answer may be"), remedy),
+        Err(LlmError::NoRoom) => {
+            CheckFinding::warn(NAME, format!("{model} thinks longer than an answer may be"), remedy)
+        }
         Err(LlmError::Refused { reason, .. }) => {
-            Finding::fail(NAME, format!("{model}: the server refuses ({reason})"), remedy)
+            CheckFinding::fail(NAME, format!("{model}: the server refuses ({reason})"), remedy)
         }
-        Err(error) => Finding::fail(NAME, format!("{model}: {error}"), remedy),
+        Err(error) => CheckFinding::fail(NAME, format!("{model}: {error}"), remedy),
     }
 }
 
 /// Reports the result of requesting a vector. Failing is a warning only: messages are then compared by words.
-pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Duration) -> Finding {
+pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Duration) -> CheckFinding {
     const NAME: &str = "embedding";
     match dimension {
         Ok(dimension) => {
-            Finding::ok(NAME, format!("{model} makes vectors of {dimension} numbers in {}", format_duration(took)))
+            CheckFinding::ok(NAME, format!("{model} makes vectors of {dimension} numbers in {}", format_duration(took)))
         }
-        Err(error) => Finding::warn(
+        Err(error) => CheckFinding::warn(
             NAME,
             format!("{model}: {error}; messages are compared by their words alone"),
             "set EMBEDDING to local, or to a model that the server at OPENAI_BASE_URL makes vectors with",
@@ -303,11 +311,13 @@ pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Durati
     }
 }
 
-pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration) -> Finding {
+pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration) -> CheckFinding {
     const NAME: &str = "voice";
     match heard {
-        Ok(()) => Finding::ok(NAME, format!("{model} transcribes, a second of silence in {}", format_duration(took))),
-        Err(error) => Finding::warn(
+        Ok(()) => {
+            CheckFinding::ok(NAME, format!("{model} transcribes, a second of silence in {}", format_duration(took)))
+        }
+        Err(error) => CheckFinding::warn(
             NAME,
             format!("{model}: {error}; what is spoken stays `[voice 0:12]`"),
             "set MODEL_TRANSCRIBE to a model that the server at OPENAI_BASE_URL transcribes with, or leave it out",
@@ -316,11 +326,11 @@ pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration)
 }
 
 /// Reports on the folder of the embedding model. Chime does not start without a model that the operator named.
-pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedError>) -> Finding {
+pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedError>) -> CheckFinding {
     const NAME: &str = "embedding";
     match loaded {
-        Ok(_) => Finding::ok(NAME, format!("{} holds a model", folder.display())),
-        Err(error) => Finding::fail(
+        Ok(_) => CheckFinding::ok(NAME, format!("{} holds a model", folder.display())),
+        Err(error) => CheckFinding::fail(
             NAME,
             error.to_string(),
             "set EMBEDDING to local, or to model2vec: and a folder with model.safetensors and tokenizer.json",
@@ -363,7 +373,7 @@ pub enum Ability {
     Streaming,
 }
 
-pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> Finding {
+pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> CheckFinding {
     let (name, yes, no) = match ability {
         Ability::Tools => ("tools", "the model calls tools", "the model does not call tools"),
         Ability::Streaming => ("streaming", "the server streams", "the server does not stream"),
@@ -376,9 +386,9 @@ pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> Finding {
         Ability::Streaming => "nothing: answers come in one piece",
     };
     match can {
-        Ok(true) => Finding::ok(name, yes),
-        Ok(false) => Finding::warn(name, no, without),
-        Err(error) => Finding::warn(name, format!("{no}: {error}"), without),
+        Ok(true) => CheckFinding::ok(name, yes),
+        Ok(false) => CheckFinding::warn(name, no, without),
+        Err(error) => CheckFinding::warn(name, format!("{no}: {error}"), without),
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::checkup::judge::{self, Ability, Door, Obstacle, Standing};
-use crate::checkup::{Finding, Verdict};
+use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
+use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
     AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig, StoreConfig,
     TelegramConfig,
@@ -44,7 +44,7 @@ pub struct Checkup<'a> {
 
 /// Database contents that other checks need.
 #[derive(Debug, Default)]
-struct Kept {
+struct DatabaseContents {
     groups: Vec<Chat>,
     admitted: Admitted,
     open: u64,
@@ -55,19 +55,19 @@ struct Kept {
 }
 
 impl Checkup<'_> {
-    /// Runs all checks, passes each finding to `tell` at once, and returns the worst verdict. An error in one part of
+    /// Runs all checks, passes each finding to `tell` at once, and returns the worst severity. An error in one part of
     /// the configuration does not prevent checks of other parts.
-    pub async fn run(&self, mut tell: impl FnMut(&Finding)) -> Verdict {
-        let mut worst = Verdict::Ok;
-        let mut tell = |finding: Finding| {
-            if finding.verdict != Verdict::Ok && worst != Verdict::Fail {
-                worst = finding.verdict;
+    pub async fn run(&self, mut tell: impl FnMut(&CheckFinding)) -> Severity {
+        let mut worst = Severity::Ok;
+        let mut tell = |finding: CheckFinding| {
+            if finding.severity != Severity::Ok && worst != Severity::Fail {
+                worst = finding.severity;
             }
             tell(&finding);
         };
         self.config().into_iter().for_each(&mut tell);
         let settings = self.environment.settings();
-        let mut kept = Kept::default();
+        let mut kept = DatabaseContents::default();
         if let Ok(StoreConfig { path }) = StoreConfig::load(&settings) {
             kept = self.database(&path, &mut tell).await;
         }
@@ -107,22 +107,22 @@ impl Checkup<'_> {
         }
     }
 
-    fn config(&self) -> Vec<Finding> {
+    fn config(&self) -> Vec<CheckFinding> {
         let (problems, mut warnings) = match Config::load(&self.environment.settings()) {
             Ok(Config { warnings, .. }) => (Vec::new(), warnings),
             Err(ConfigError { problems }) => (problems, Vec::new()),
         };
         warnings.extend(self.environment.warnings());
         if problems.is_empty() && warnings.is_empty() {
-            return vec![Finding::ok("config", "every setting is valid")];
+            return vec![CheckFinding::ok("config", "every setting is valid")];
         }
         problems.iter().map(judge::problem).chain(warnings.iter().map(judge::warning)).collect()
     }
 
-    async fn database(&self, path: &Path, tell: &mut impl FnMut(Finding)) -> Kept {
+    async fn database(&self, path: &Path, tell: &mut impl FnMut(CheckFinding)) -> DatabaseContents {
         if let Some(found) = obstacle(path) {
             tell(judge::obstacle(path, found));
-            return Kept::default();
+            return DatabaseContents::default();
         }
         let inspected = inspect(path);
         let bytes = inspected.as_ref().map_or(0, |inspection| inspection.bytes);
@@ -130,7 +130,7 @@ impl Checkup<'_> {
         tell(judge::database(path, &inspected));
         tell(judge::disk(free_space(path), bytes));
         if !is_readable {
-            return Kept::default();
+            return DatabaseContents::default();
         }
         let read = match Store::open_to_read(path) {
             Ok(store) => {
@@ -147,12 +147,12 @@ impl Checkup<'_> {
             }
             Err(error) => {
                 tell(judge::database(path, &Err(error)));
-                Kept::default()
+                DatabaseContents::default()
             }
         }
     }
 
-    async fn telegram(&self, config: TelegramConfig, groups: Vec<Chat>, tell: &mut impl FnMut(Finding)) {
+    async fn telegram(&self, config: TelegramConfig, groups: Vec<Chat>, tell: &mut impl FnMut(CheckFinding)) {
         let TelegramConfig { token, api_url, poll_timeout, send_timeout } = config;
         let telegram = match Telegram::new(TelegramOptions { api_url, token, poll_timeout, send_timeout }) {
             Ok(telegram) => telegram,
@@ -174,7 +174,7 @@ impl Checkup<'_> {
         judge::privacy(&bot, &known).into_iter().for_each(tell);
     }
 
-    async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(Finding)) {
+    async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(CheckFinding)) {
         let options = LlmOptions::of(config, &model);
         let watch = self.clock.stopwatch();
         let made = match Embeddings::new(&options, str::to_owned) {
@@ -185,7 +185,7 @@ impl Checkup<'_> {
         tell(judge::embeddings(&model, dimension.as_ref().copied(), watch.elapsed()));
     }
 
-    async fn transcriptions(&self, config: &LlmConfig, tell: &mut impl FnMut(Finding)) {
+    async fn transcriptions(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let (Some(model), false) = (&config.model_transcribe, config.is_offline()) else { return };
         let watch = self.clock.stopwatch();
         let heard = match Transcriptions::new(&LlmOptions::of(config, model)) {
@@ -195,7 +195,7 @@ impl Checkup<'_> {
         tell(judge::transcriptions(model, heard.as_ref().copied(), watch.elapsed()));
     }
 
-    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {
+    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
         let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(&config, &model) };
         let server = match Llm::new(options) {
@@ -217,20 +217,20 @@ impl Checkup<'_> {
     }
 }
 
-fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<Kept> {
+fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<DatabaseContents> {
     let (open, all_parked) = jobs::counts(conn)?;
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
     let admitted = admission::count(conn)?;
     let vectors = model.map(|model| embedding_spaces::coverage(conn, model, NEAR)).transpose()?;
-    Ok(Kept { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
+    Ok(DatabaseContents { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
 }
 
-async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {
+async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> GroupMembership {
     match telegram.get_chat_member(chat.id, bot).await {
-        Ok(status) if status.is_admin() => Standing::Admin,
-        Ok(status) if status.is_member() => Standing::Member,
-        Ok(_) | Err(TelegramError::Gone { .. }) => Standing::Outside,
-        Err(_) => Standing::Unknown,
+        Ok(status) if status.is_admin() => GroupMembership::Admin,
+        Ok(status) if status.is_member() => GroupMembership::Member,
+        Ok(_) | Err(TelegramError::Gone { .. }) => GroupMembership::Outside,
+        Err(_) => GroupMembership::Unknown,
     }
 }
 

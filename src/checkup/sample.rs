@@ -27,7 +27,7 @@ const FENCE: &str = "K7Q2X9";
 
 /// Language of the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum SampleLanguage {
     English,
     German,
 }
@@ -42,7 +42,7 @@ pub enum Cited {
     AnotherMessage,
 }
 
-impl Asked {
+impl SampleLanguage {
     fn question(self) -> &'static str {
         match self {
             Self::English => "How much does the room cost for each of us?",
@@ -74,7 +74,7 @@ impl Asked {
 ///
 /// # Errors
 /// Fails if a template does not render.
-pub fn prompt(prompts: &Prompts, style: Style, asked: Asked) -> Result<Prompt, PromptError> {
+pub fn prompt(prompts: &Prompts, style: Style, asked: SampleLanguage) -> Result<Prompt, PromptError> {
     let language = Some(asked.language());
     let numbered = style == Style::Numbered;
     let role = RoleValues {
@@ -104,7 +104,7 @@ pub fn prompt(prompts: &Prompts, style: Style, asked: Asked) -> Result<Prompt, P
     Ok(Prompt { temperature: Some(TEMPERATURE), ..Prompt::new(messages, MAX_ANSWER_TOKENS) })
 }
 
-fn ask(prompts: &Prompts, asked: Asked) -> Result<String, PromptError> {
+fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> {
     prompts.ask(&AskValues {
         fence: FENCE,
         today: "Monday 5 January 2026",
@@ -127,20 +127,20 @@ fn ask(prompts: &Prompts, asked: Asked) -> Result<String, PromptError> {
 }
 
 /// Returns `true` if an answer has the right number and may be in the question's language.
-pub fn is_right(answer: &str, asked: Asked) -> bool {
+pub fn is_right(answer: &str, asked: SampleLanguage) -> bool {
     answer.split(|c: char| !c.is_ascii_digit()).any(|number| number == ANSWER) && may_be_in(answer, asked)
 }
 
 /// Returns `true` if an answer may be in the language. Language detectors need longer texts.
-fn may_be_in(answer: &str, asked: Asked) -> bool {
+fn may_be_in(answer: &str, asked: SampleLanguage) -> bool {
     /// Fewer words than this may be the same in many languages, such as `34 Euro`.
     const FEW: usize = 3;
     let lower = answer.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
-    let count = |asked: Asked| words.iter().filter(|word| asked.words().contains(word)).count();
+    let count = |asked: SampleLanguage| words.iter().filter(|word| asked.words().contains(word)).count();
     let (own, others) = match asked {
-        Asked::English => (count(Asked::English), count(Asked::German)),
-        Asked::German => (count(Asked::German), count(Asked::English)),
+        SampleLanguage::English => (count(SampleLanguage::English), count(SampleLanguage::German)),
+        SampleLanguage::German => (count(SampleLanguage::German), count(SampleLanguage::English)),
     };
     let is_latin = answer.chars().all(|c| !c.is_alphabetic() || c < '\u{250}');
     is_latin && own >= others && (own > 0 || words.len() < FEW)
@@ -161,22 +161,22 @@ pub fn cited(answer: &str, style: Style) -> Cited {
 mod tests {
     use super::*;
 
-    fn text(style: Style, asked: Asked) -> String {
+    fn text(style: Style, asked: SampleLanguage) -> String {
         let prompt = prompt(&Prompts::load(None).expect("templates"), style, asked).expect("a prompt");
         prompt.messages.into_iter().map(|message| message.content).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
     fn the_question_is_asked_as_in_a_group() {
-        let plain = text(Style::Plain, Asked::German);
+        let plain = text(Style::Plain, SampleLanguage::German);
         assert!(plain.contains("in German") && plain.contains("\nQuestion: Was kostet"), "{plain}");
         assert!(!plain.contains("[4]"), "{plain}");
-        let numbered = text(Style::Numbered, Asked::English);
+        let numbered = text(Style::Numbered, SampleLanguage::English);
         assert!(numbered.contains("\n[4] Ana (18:04): The room is 34 euros"), "{numbered}");
         assert!(numbered.contains("like [4]") && numbered.contains("Eve: How much"), "{numbered}");
-        let holding = TALK.iter().filter(|(_, text)| is_right(text, Asked::English)).count();
+        let holding = TALK.iter().filter(|(_, text)| is_right(text, SampleLanguage::English)).count();
         assert_eq!(holding, 1, "one message holds the answer");
-        assert!(is_right(TALK[SOURCE - 1].1, Asked::English));
+        assert!(is_right(TALK[SOURCE - 1].1, SampleLanguage::English));
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
             ("Carla has 90 euros for the weekend.", false, false),
             ("", false, false),
         ] {
-            let told = [Asked::English, Asked::German].map(|asked| is_right(answer, asked));
+            let told = [SampleLanguage::English, SampleLanguage::German].map(|asked| is_right(answer, asked));
             assert_eq!(told, [is_english, is_german], "{answer}");
         }
     }

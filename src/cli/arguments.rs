@@ -19,7 +19,7 @@ pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("CHIME_COMMIT_
     after_help = "Settings come from the environment and from a file named .env; see .env.example.\n\
                   Try it without any: chime demo"
 )]
-pub struct Arguments {
+pub struct ChimeArguments {
     #[command(subcommand)]
     pub command: Command,
 }

@@ -5,15 +5,15 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::ChatsOptions;
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_core::config::format_duration;
 use chime_core::{Askers, Language, grouped};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, Store, chat_settings, chats, messages};
 
 /// A chat as it is listed.
-struct Listed {
+struct ListedChat {
     row: ChatRow,
     messages: u64,
     /// Settings that differ from the default, by name.
@@ -22,7 +22,7 @@ struct Listed {
 
 /// Lists the chats.
 pub async fn run(options: ChatsOptions) -> Exit {
-    let path = match place::database() {
+    let path = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };
@@ -44,10 +44,10 @@ pub async fn run(options: ChatsOptions) -> Exit {
     Exit::Done
 }
 
-fn list(conn: &Reader) -> chime_store::Result<Vec<Listed>> {
+fn list(conn: &Reader) -> chime_store::Result<Vec<ListedChat>> {
     let listed = chats::all(conn)?.into_iter().map(|row| {
         let (messages, settings) = (messages::count(conn, row.key)?, own_settings(conn, &row)?);
-        Ok(Listed { row, messages, settings })
+        Ok(ListedChat { row, messages, settings })
     });
     listed.collect()
 }
@@ -68,7 +68,7 @@ fn own_settings(conn: &Reader, row: &ChatRow) -> chime_store::Result<Map<String,
     Ok(all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
 }
 
-impl Listed {
+impl ListedChat {
     fn as_json(&self) -> Value {
         let chat = &self.row.chat;
         json!({

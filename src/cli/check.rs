@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::checkup::Verdict;
+use crate::checkup::Severity;
 use crate::checkup::probes::Checkup;
 use crate::cli::arguments::CheckOptions;
 use crate::cli::exit::{Exit, report};
@@ -25,7 +25,7 @@ pub async fn run(options: CheckOptions) -> Exit {
         })
         .await;
     match worst {
-        Verdict::Ok | Verdict::Warn => Exit::Done,
-        Verdict::Fail => Exit::CheckFailed,
+        Severity::Ok | Severity::Warn => Exit::Done,
+        Severity::Fail => Exit::CheckFailed,
     }
 }

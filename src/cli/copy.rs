@@ -6,14 +6,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::arguments::{BackupOptions, RestoreOptions};
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_core::config::format_size;
 use chime_runtime::clock::Clock;
 use chime_store::{Copied, StoreError};
 
 pub async fn back_up(options: BackupOptions) -> Exit {
-    let from = match place::database() {
+    let from = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };
@@ -27,7 +27,7 @@ pub async fn back_up(options: BackupOptions) -> Exit {
 }
 
 pub async fn restore(options: RestoreOptions) -> Exit {
-    let to = match place::database() {
+    let to = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };

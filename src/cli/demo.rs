@@ -5,9 +5,9 @@ mod buttons;
 pub mod chat;
 mod failure;
 mod input;
-mod kept;
 mod opening;
 pub mod recorded;
+mod saved_chat;
 mod screen;
 mod sources;
 
@@ -25,9 +25,9 @@ use crate::cli::arguments::DemoOptions;
 pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
 use crate::cli::demo::failure::DemoError;
-use crate::cli::demo::input::{Order, Typed, YOU};
-use crate::cli::demo::recorded::{BOT, Said};
-use crate::cli::demo::screen::{Screen, Shown, ShownSource};
+use crate::cli::demo::input::{DemoCommand, Typed, YOU};
+use crate::cli::demo::recorded::{BOT, RecordedMessage};
+use crate::cli::demo::screen::{Screen, ShownMessage, ShownSource};
 use crate::cli::exit::{Exit, report};
 use crate::telemetry;
 use chime_core::Class;
@@ -74,8 +74,8 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     let chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
-    let group = kept::chat(&sandbox, &place.database, &chat.title)?;
-    let (mut stage, said) = Stage::set((sandbox, group), &chat, Screen::new(options.json, zone), clock.clone());
+    let group = saved_chat::chat(&sandbox, &place.database, &chat.title)?;
+    let (mut stage, said) = DemoSession::set((sandbox, group), &chat, Screen::new(options.json, zone), clock.clone());
     (stage.bundled, stage.is_bundled) = (options.chat, options.file.is_none());
     let group = recorded::group(stage.chat, &stage.title);
     recorded::record(&place.database, group, said, clock.now()).await?;
@@ -91,7 +91,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
 type Finished = Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>;
 
 /// Chat of the demo, its members, and the state of the display.
-struct Stage {
+struct DemoSession {
     sandbox: Sandbox,
     clock: Clock,
     chat: ChatId,
@@ -108,10 +108,10 @@ struct Stage {
     has_hinted: bool,
 }
 
-impl Stage {
+impl DemoSession {
     /// Fills the chat. Returns the lines up to the bot's last one, to be recorded in the database; later lines wait for
     /// the daemon as updates.
-    fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<Said>) {
+    fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<RecordedMessage>) {
         let (sandbox, chat) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
         let people = HashMap::from([(BOT.to_owned(), sandbox.bot_id())]);
@@ -146,7 +146,7 @@ impl Stage {
             let id = stage.sandbox.say(chat, post);
             ids.insert(line.id, id);
             if at < written {
-                said.push(Said { line: line.clone(), id, from, reply_to });
+                said.push(RecordedMessage { line: line.clone(), id, from, reply_to });
             }
         }
         (stage, said)
@@ -272,8 +272,8 @@ impl Stage {
     /// Handles a typed line. Breaks if the user quits.
     fn take(&mut self, line: &str) -> ControlFlow<()> {
         match input::order(line) {
-            Some(Order::Quit) => return ControlFlow::Break(()),
-            Some(Order::Help) => self.screen.say(&self.closing()),
+            Some(DemoCommand::Quit) => return ControlFlow::Break(()),
+            Some(DemoCommand::Help) => self.screen.say(&self.closing()),
             None => self.speak(line),
         }
         ControlFlow::Continue(())
@@ -355,7 +355,7 @@ impl Stage {
         self.screen.message(&shown(message, &from));
     }
 
-    fn buttons(&self, id: MessageId) -> Vec<buttons::Shown> {
+    fn buttons(&self, id: MessageId) -> Vec<buttons::ShownButton> {
         self.sandbox.message(self.chat, id).map(|message| buttons::below(&message)).unwrap_or_default()
     }
 
@@ -399,6 +399,12 @@ impl Stage {
     }
 }
 
-fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> Shown<'a> {
-    Shown { id: message.id.0, date: message.date, from, reply_to: message.reply_to.map(|id| id.0), text: &message.text }
+fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> ShownMessage<'a> {
+    ShownMessage {
+        id: message.id.0,
+        date: message.date,
+        from,
+        reply_to: message.reply_to.map(|id| id.0),
+        text: &message.text,
+    }
 }

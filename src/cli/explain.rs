@@ -24,7 +24,7 @@ use chime_relevance::context::{ContextWindow, Explained, Params, explain};
 use chime_store::{Reader, Store, answers, chats, messages, usage};
 
 /// Choice of context for one message.
-struct Decision {
+struct ContextExplanation {
     trigger: StoredMessage,
     window: ContextWindow,
     /// Features and score of each candidate.
@@ -60,7 +60,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
         _ => FeatureCache::new(embedder),
     };
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, (&params, zone), (&features, &recaller))).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params, zone, &features, &recaller)).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -92,9 +92,11 @@ fn place(chat: &str, message: Option<i64>) -> Option<MessagePlace> {
 fn decide(
     conn: &Reader,
     place: &MessagePlace,
-    (params, zone): (&Params, Zone),
-    (features, recaller): (&FeatureCache, &Recaller),
-) -> chime_store::Result<Option<Decision>> {
+    params: &Params,
+    zone: Zone,
+    features: &FeatureCache,
+    recaller: &Recaller,
+) -> chime_store::Result<Option<ContextExplanation>> {
     let (chat, message) = match place {
         MessagePlace::Ids(chat, message) => (*chat, *message),
         MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
@@ -116,7 +118,7 @@ fn decide(
     let slots = answer.map_or_else(Vec::new, |record| record.slots);
     let chosen = window.entries.iter().map(|entry| &entry.message);
     let said = history.recent.iter().chain(chosen).map(|stored| (stored.message.id, in_a_line(stored))).collect();
-    Ok(Some(Decision { trigger, window, explained, said, slots }))
+    Ok(Some(ContextExplanation { trigger, window, explained, said, slots }))
 }
 
 /// Formats a message as `Ana: "We should look at the restaurant"`.

@@ -9,12 +9,12 @@ use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
 use crate::cli::arguments::{ExportOptions, ImportOptions};
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_bot::archive::Tally;
 use chime_bot::archive::import::{
-    ExportError, Import, ImportError, Imported, Manner, Progress, export as write_export, import as read_export,
-    open as look_through,
+    ExportError, Import, ImportError, ImportMode, ImportProgress, Imported, export as write_export,
+    import as read_export, open as look_through,
 };
 use chime_core::config::{AccessConfig, Environment, PrivacyConfig, StoreConfig, TelegramConfig};
 use chime_core::{ChatId, Timestamp, UserId, grouped};
@@ -47,25 +47,25 @@ pub async fn import(options: ImportOptions) -> Exit {
     let number = telegram.token.expose_secret().split(':').next().and_then(|id| id.parse().ok());
     let Some(bot) = number.map(UserId) else { return report(&Refused::Token, Exit::Configuration) };
     let clock = Clock::system();
-    let manner = if options.dry_run { Manner::DryRun } else { Manner::Write };
+    let mode = if options.dry_run { ImportMode::DryRun } else { ImportMode::Write };
     let file = match look_through(&options.file).await {
         Ok(file) => file,
         Err(error) => return report(&error, Exit::Failed),
     };
     // The temporary folder must live until the import is done.
-    let (store, _folder) = match open(&store.path, manner, clock.now()) {
+    let (store, _folder) = match open(&store.path, mode, clock.now()) {
         Ok(opened) => opened,
         Err(error) => return report(&error, Exit::of_store(&error)),
     };
-    let mut bar = Bar { is_shown: std::io::stderr().is_terminal(), shown: None };
+    let mut bar = ImportProgressBar { is_shown: std::io::stderr().is_terminal(), shown: None };
     let retention = privacy.retention;
-    let task = Import { store: store.clone(), clock, file, bot, access, retention, manner };
+    let task = Import { store: store.clone(), clock, file, bot, access, retention, mode };
     let outcome = read_export(task, |progress| bar.show(progress)).await;
     store.close().await;
     bar.end();
     match outcome {
         Ok(Imported { tally, outcome }) => {
-            tell(&tally, manner);
+            tell(&tally, mode);
             outcome.map_or_else(|error| report(&error, Exit::Failed), |()| Exit::Done)
         }
         Err(ImportError::Store(error)) => report(&error, Exit::of_store(&error)),
@@ -75,8 +75,8 @@ pub async fn import(options: ImportOptions) -> Exit {
 
 /// Opens the database to write to, or to compare with in a dry run. If there is none yet, a dry run compares with an
 /// empty one in a temporary folder.
-fn open(path: &Path, manner: Manner, now: Timestamp) -> chime_store::Result<(Store, Option<TempDir>)> {
-    if manner == Manner::Write {
+fn open(path: &Path, mode: ImportMode, now: Timestamp) -> chime_store::Result<(Store, Option<TempDir>)> {
+    if mode == ImportMode::Write {
         return Ok((Store::open(path, now)?.0, None));
     }
     match Store::open_to_read(path) {
@@ -91,7 +91,7 @@ fn open(path: &Path, manner: Manner, now: Timestamp) -> chime_store::Result<(Sto
 }
 
 pub async fn export(options: ExportOptions) -> Exit {
-    let path = match place::database() {
+    let path = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };
@@ -132,9 +132,9 @@ async fn write_file(store: &Store, chat: ChatId, to: &Path) -> Result<u64, Expor
     written
 }
 
-fn tell(tally: &Tally, manner: Manner) {
+fn tell(tally: &Tally, mode: ImportMode) {
     let mut out = std::io::stdout();
-    let verb = if manner == Manner::DryRun { "would be imported" } else { "imported" };
+    let verb = if mode == ImportMode::DryRun { "would be imported" } else { "imported" };
     for (id, chat) in &tally.chats {
         let name = chat.title.as_deref().unwrap_or("a chat without a title");
         let mut parts =
@@ -159,16 +159,16 @@ fn tell(tally: &Tally, manner: Manner) {
 }
 
 /// Progress bar, shown on a terminal only.
-struct Bar {
+struct ImportProgressBar {
     is_shown: bool,
     shown: Option<u64>,
 }
 
-impl Bar {
+impl ImportProgressBar {
     const WIDTH: u64 = 30;
 
-    fn show(&mut self, progress: Progress) {
-        let Progress { bytes, total, messages } = progress;
+    fn show(&mut self, progress: ImportProgress) {
+        let ImportProgress { bytes, total, messages } = progress;
         let percent = (bytes * 100).checked_div(total).unwrap_or(100).min(100);
         if !self.is_shown || self.shown == Some(percent) {
             return;
@@ -218,7 +218,7 @@ mod tests {
     async fn a_dry_run_without_a_database_compares_with_none_and_creates_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chime.db");
-        let (store, _empty) = open(&path, Manner::DryRun, NOW).unwrap();
+        let (store, _empty) = open(&path, ImportMode::DryRun, NOW).unwrap();
         assert!(store.read(|conn| chats::find(conn, CHAT)).await.unwrap().is_none());
         store.close().await;
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

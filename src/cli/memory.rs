@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use crate::cli::arguments::{MemoryOptions, Rebuilt};
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_answer::answering::format_own;
 use chime_answer::concepts::MAX_ACTIVE;
 use chime_core::texts::texts;
@@ -24,7 +24,7 @@ enum Unknown {
 }
 
 pub async fn run(options: MemoryOptions) -> Exit {
-    let (path, zone) = match place::database_and_zone() {
+    let (path, zone) = match database::path_and_zone() {
         Ok(found) => found,
         Err(exit) => return exit,
     };

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use crate::cli::arguments::{Retried, RetryOptions};
+use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use crate::cli::place;
 use chime_runtime::clock::Clock;
 use chime_store::{amend, jobs};
 
@@ -13,7 +13,7 @@ use chime_store::{amend, jobs};
 struct NotParked;
 
 pub fn run(options: &RetryOptions) -> Exit {
-    let path = match place::database() {
+    let path = match database::path() {
         Ok(path) => path,
         Err(exit) => return exit,
     };

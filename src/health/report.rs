@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::telemetry::Count;
+use crate::telemetry::CountedMetric;
 use chime_access::gateway::GuardState;
-use chime_bot::ingest::intake::{Trouble, TroubleKind};
+use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
 use chime_store::usage::DayTotal;
 
 /// Time for which Telegram may be unreachable without an alarm.
@@ -24,14 +24,14 @@ pub struct Vitals {
     pub poll_age: Duration,
     /// Longest normal duration of a poll.
     pub poll_patience: Duration,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<PollTrouble>,
     /// Seconds by which this machine's clock is ahead of Telegram's.
     pub clock_ahead_s: Option<i64>,
     /// Values from the database, or the reason why it cannot be read.
-    pub kept: Result<Kept, String>,
+    pub kept: Result<DatabaseStats, String>,
     pub guard: GuardState,
     pub memory_bytes: Option<u64>,
-    pub counts: Vec<(Count, String, u64)>,
+    pub counts: Vec<(CountedMetric, String, u64)>,
     /// Sources that vectors found, and the sum of their cosine distances.
     pub vector_distances: (u64, f64),
     /// Calls and milliseconds of each phase.
@@ -44,7 +44,7 @@ pub struct Vitals {
 
 /// Values from the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct DatabaseStats {
     pub jobs_due: u64,
     pub jobs_parked: u64,
     pub today: DayTotal,
@@ -80,8 +80,10 @@ impl Health {
         }
         match &vitals.kept {
             Err(error) => failing.push(format!("the database cannot be read: {error}")),
-            Ok(Kept { jobs_parked: 0, .. }) => {}
-            Ok(Kept { jobs_parked, .. }) => degraded.push(format!("{jobs_parked} jobs are parked, see chime check")),
+            Ok(DatabaseStats { jobs_parked: 0, .. }) => {}
+            Ok(DatabaseStats { jobs_parked, .. }) => {
+                degraded.push(format!("{jobs_parked} jobs are parked, see chime check"))
+            }
         }
         if let Some(ahead) = vitals.clock_ahead_s.filter(|ahead| ahead.unsigned_abs() > SKEW_HARMFUL.as_secs()) {
             let side = if ahead > 0 { "ahead of" } else { "behind" };
@@ -125,8 +127,8 @@ impl Health {
 }
 
 /// Returns `true` if a problem counts as failing, and its description.
-fn told(trouble: &Trouble) -> (bool, String) {
-    let Trouble { kind, what, lasting } = trouble;
+fn told(trouble: &PollTrouble) -> (bool, String) {
+    let PollTrouble { kind, what, lasting } = trouble;
     match kind {
         TroubleKind::Storing => (true, format!("updates cannot be stored: {what}")),
         TroubleKind::Conflict => (true, format!("another instance polls with this token: {what}")),
@@ -156,22 +158,33 @@ pub fn metrics(vitals: &Vitals) -> String {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
     }
     for (count, name, what, label) in [
-        (Count::Events, "chime_events_total", EVENTS, "type"),
-        (Count::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
-        (Count::Errors, "chime_errors_total", "Errors while answering.", "type"),
-        (Count::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
-        (Count::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
-        (Count::FollowUps, "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
-        (Count::Vectors, "chime_answers_total", "Answers of the model, by what they did with vectors.", "vectors"),
-        (Count::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
+        (CountedMetric::Events, "chime_events_total", EVENTS, "type"),
+        (CountedMetric::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
+        (CountedMetric::Errors, "chime_errors_total", "Errors while answering.", "type"),
+        (CountedMetric::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
+        (CountedMetric::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
+        (
+            CountedMetric::FollowUps,
+            "chime_follow_ups_total",
+            "What became of asks that go on with suggestions.",
+            "type",
+        ),
+        (
+            CountedMetric::Vectors,
+            "chime_answers_total",
+            "Answers of the model, by what they did with vectors.",
+            "vectors",
+        ),
+        (CountedMetric::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
     ] {
         let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
         text.counter(name, what, label, labelled.map(|(_, value, n)| (value.as_str(), *n as f64)));
     }
-    let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
+    let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == CountedMetric::CitedOutsideFocus);
     let what = "Citations of messages outside the focus: what the choice of messages missed.";
     text.total("chime_context_cited_outside_focus_total", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
-    text.distances(vitals.vector_distances);
+    let (count, sum) = vitals.vector_distances;
+    text.distances(count, sum);
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
     let phases = || vitals.phases.iter();
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
@@ -211,7 +224,7 @@ impl Exposition {
         self.samples(name, label, values);
     }
 
-    fn distances(&mut self, (count, sum): (u64, f64)) {
+    fn distances(&mut self, count: u64, sum: f64) {
         let name = "chime_vector_distance";
         self.head(name, "Cosine distances of the messages and summaries that vectors found for answers.", "summary");
         let _ = writeln!(self.text, "{name}_sum {sum}\n{name}_count {count}");
@@ -250,7 +263,7 @@ mod tests {
             poll_patience: Duration::from_secs(80),
             trouble: None,
             clock_ahead_s: Some(0),
-            kept: Ok(Kept { jobs_due: 2, ..Kept::default() }),
+            kept: Ok(DatabaseStats { jobs_due: 2, ..DatabaseStats::default() }),
             guard: GuardState { is_closed: true, open_conversations: 0 },
             memory_bytes: None,
             counts: Vec::new(),
@@ -261,8 +274,8 @@ mod tests {
         }
     }
 
-    fn trouble(kind: TroubleKind, lasting_s: u64) -> Option<Trouble> {
-        Some(Trouble { kind, what: "why".to_owned(), lasting: Duration::from_secs(lasting_s) })
+    fn trouble(kind: TroubleKind, lasting_s: u64) -> Option<PollTrouble> {
+        Some(PollTrouble { kind, what: "why".to_owned(), lasting: Duration::from_secs(lasting_s) })
     }
 
     #[track_caller]
@@ -324,7 +337,7 @@ mod tests {
             ]],
         );
         let guard = GuardState { is_closed: false, open_conversations: 1 };
-        let kept = Ok(Kept { jobs_parked: 1, ..Kept::default() });
+        let kept = Ok(DatabaseStats { jobs_parked: 1, ..DatabaseStats::default() });
         check(
             &Vitals { guard, kept, ..well() },
             expect![[
@@ -337,9 +350,12 @@ mod tests {
     fn metrics_are_prometheus_text() {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
         let vitals = Vitals {
-            kept: Ok(Kept { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
+            kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
             memory_bytes: Some(1 << 20),
-            counts: vec![(Count::Events, "reply_sent".to_owned(), 3), (Count::Lines, "w\"n".to_owned(), 1)],
+            counts: vec![
+                (CountedMetric::Events, "reply_sent".to_owned(), 3),
+                (CountedMetric::Lines, "w\"n".to_owned(), 1),
+            ],
             phases: vec![("model".to_owned(), 3, 4200)],
             waiting: vec![("summary", 2, 1)],
             jobs: vec![("summary".to_owned(), 5, 12_300)],

@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::health::report::{Kept, metrics};
+use crate::health::report::{DatabaseStats, metrics};
 use crate::health::{Health, Vitals};
 use crate::telemetry::counters;
 use chime_access::gateway::ask::Gateway;
@@ -99,10 +99,10 @@ impl Patient {
     }
 }
 
-fn kept(conn: &Reader, now: Timestamp) -> Result<Kept> {
+fn kept(conn: &Reader, now: Timestamp) -> Result<DatabaseStats> {
     let (jobs_due, jobs_parked) = jobs::counts(conn)?;
     let database_bytes = chime_store::size(conn)?;
-    Ok(Kept { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes })
+    Ok(DatabaseStats { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes })
 }
 
 /// Returns the resident memory of this process in bytes, if `/proc` has it.

@@ -14,7 +14,7 @@ use tracing_subscriber::layer::Context;
 const MOST_LABELS: usize = 64;
 
 /// Counters of this process.
-static COUNTERS: Counters = Counters(Mutex::new(Tally::new()));
+static COUNTERS: Counters = Counters(Mutex::new(CounterValues::new()));
 
 pub fn counters() -> &'static Counters {
     &COUNTERS
@@ -22,12 +22,12 @@ pub fn counters() -> &'static Counters {
 
 /// Number of events since the start.
 #[derive(Debug)]
-pub struct Counters(Mutex<Tally>);
+pub struct Counters(Mutex<CounterValues>);
 
 #[derive(Debug)]
-struct Tally {
+struct CounterValues {
     /// By metric, then by label.
-    counts: BTreeMap<Count, BTreeMap<String, u64>>,
+    counts: BTreeMap<CountedMetric, BTreeMap<String, u64>>,
     /// Calls and milliseconds by phase.
     phases: Times,
     /// Attempts and milliseconds by kind of job.
@@ -41,7 +41,7 @@ type Times = BTreeMap<String, (u64, u64)>;
 
 /// Counted metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Count {
+pub enum CountedMetric {
     /// `chat.event`, by `type`.
     Events,
     /// `chat.rate_limit`, by `type`.
@@ -64,7 +64,7 @@ pub enum Count {
 
 impl Counters {
     /// Returns every count so far, with its label.
-    pub fn counts(&self) -> Vec<(Count, String, u64)> {
+    pub fn counts(&self) -> Vec<(CountedMetric, String, u64)> {
         let tally = self.tally();
         let all = tally.counts.iter();
         all.flat_map(|(count, labels)| labels.iter().map(|(label, n)| (*count, label.clone(), *n))).collect()
@@ -85,21 +85,21 @@ impl Counters {
         self.tally().vector_distances
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
+    fn tally(&self) -> MutexGuard<'_, CounterValues> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tally {
+impl CounterValues {
     const fn new() -> Self {
         Self { counts: BTreeMap::new(), phases: BTreeMap::new(), jobs: BTreeMap::new(), vector_distances: (0, 0.0) }
     }
 
-    fn count(&mut self, count: Count, label: &str) {
+    fn count(&mut self, count: CountedMetric, label: &str) {
         self.add(count, label, 1);
     }
 
-    fn add(&mut self, count: Count, label: &str, times: u64) {
+    fn add(&mut self, count: CountedMetric, label: &str, times: u64) {
         let labels = self.counts.entry(count).or_default();
         if labels.len() < MOST_LABELS || labels.contains_key(label) {
             *labels.entry(label.to_owned()).or_default() += times;
@@ -121,34 +121,34 @@ fn time(times: &mut Times, label: String, ms: u64) {
 
 /// Subscriber layer that counts events.
 #[derive(Debug)]
-pub struct Counting;
+pub struct EventCounter;
 
-impl<S: Subscriber> Layer<S> for Counting {
+impl<S: Subscriber> Layer<S> for EventCounter {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let mut seen = Seen::default();
+        let mut seen = EventFields::default();
         event.record(&mut seen);
         let level = *event.metadata().level();
         let mut tally = COUNTERS.tally();
         if level <= tracing::Level::WARN {
-            tally.count(Count::Lines, if level == tracing::Level::ERROR { "error" } else { "warn" });
+            tally.count(CountedMetric::Lines, if level == tracing::Level::ERROR { "error" } else { "warn" });
         }
         let kind = seen.kind.unwrap_or_default();
         match seen.message.split(':').next().unwrap_or_default() {
-            "chat.event" => tally.count(Count::Events, &kind),
-            "chat.rate_limit" => tally.count(Count::Refusals, &kind),
-            "chat.follow_up" => tally.count(Count::FollowUps, &kind),
-            "chat.feedback" => tally.count(Count::Feedback, &kind),
-            "chat.guard" => tally.count(Count::Guards, &kind),
-            "chat.error" => tally.count(Count::Errors, &kind),
+            "chat.event" => tally.count(CountedMetric::Events, &kind),
+            "chat.rate_limit" => tally.count(CountedMetric::Refusals, &kind),
+            "chat.follow_up" => tally.count(CountedMetric::FollowUps, &kind),
+            "chat.feedback" => tally.count(CountedMetric::Feedback, &kind),
+            "chat.guard" => tally.count(CountedMetric::Guards, &kind),
+            "chat.error" => tally.count(CountedMetric::Errors, &kind),
             "chat.metrics" => time(&mut tally.phases, seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
             "job.ended" => time(&mut tally.jobs, kind, seen.ms.unwrap_or_default()),
             "recall.vectors" => {
-                tally.count(Count::Vectors, &kind);
+                tally.count(CountedMetric::Vectors, &kind);
                 tally.vector_distances.0 += seen.count.unwrap_or_default();
                 tally.vector_distances.1 += seen.distance.unwrap_or_default();
             }
             "context.cited_outside_focus" => {
-                tally.add(Count::CitedOutsideFocus, "", seen.count.unwrap_or_default());
+                tally.add(CountedMetric::CitedOutsideFocus, "", seen.count.unwrap_or_default());
             }
             _ => {}
         }
@@ -157,7 +157,7 @@ impl<S: Subscriber> Layer<S> for Counting {
 
 /// Fields of an event that matter for counting.
 #[derive(Default)]
-struct Seen {
+struct EventFields {
     message: String,
     kind: Option<String>,
     phase: Option<String>,
@@ -166,7 +166,7 @@ struct Seen {
     distance: Option<f64>,
 }
 
-impl Visit for Seen {
+impl Visit for EventFields {
     fn record_u64(&mut self, field: &Field, value: u64) {
         match field.name() {
             "ms" => self.ms = Some(value),
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn events_of_the_contract_are_counted_by_their_type() {
-        let subscriber = tracing_subscriber::registry().with(Counting);
+        let subscriber = tracing_subscriber::registry().with(EventCounter);
         tracing::subscriber::with_default(subscriber, || {
             tracing::info!(r#type = "counted_here", "chat.rate_limit");
             tracing::warn!(error_type = "counted_here", "chat.error: the model did not answer");
@@ -215,16 +215,16 @@ mod tests {
             tracing::info!(count = 3_u64, "context.cited_outside_focus");
             tracing::debug!(r#type = "used", count = 2_u64, distance = 0.5, "recall.vectors");
         });
-        assert!(counters().counts().contains(&(Count::CitedOutsideFocus, String::new(), 3)));
-        assert!(counters().counts().contains(&(Count::Vectors, "used".to_owned(), 1)));
+        assert!(counters().counts().contains(&(CountedMetric::CitedOutsideFocus, String::new(), 3)));
+        assert!(counters().counts().contains(&(CountedMetric::Vectors, "used".to_owned(), 1)));
         assert_eq!(counters().vector_distances(), (2, 0.5));
-        let counted: Vec<(Count, u64)> = counters()
+        let counted: Vec<(CountedMetric, u64)> = counters()
             .counts()
             .into_iter()
             .filter(|(_, label, _)| label == "counted_here")
             .map(|(count, _, n)| (count, n))
             .collect();
-        assert_eq!(counted, [(Count::Refusals, 1), (Count::Errors, 1)]);
+        assert_eq!(counted, [(CountedMetric::Refusals, 1), (CountedMetric::Errors, 1)]);
         assert_eq!(counters().jobs(), [("counted_here".to_owned(), 1, 7)]);
         assert!(counters().phases().contains(&("counted_here".to_owned(), 2, 42)));
     }

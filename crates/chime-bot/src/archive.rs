@@ -6,8 +6,8 @@
 mod accounts;
 mod content;
 mod convert;
-mod happened;
 pub mod import;
+mod service_messages;
 mod tally;
 mod text;
 mod topics;

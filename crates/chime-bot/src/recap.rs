@@ -1,12 +1,12 @@
 //! Recaps: what was said in a period, in a few points with links.
 //!
-//! Start at [`Request::parse`] for the command and at [`worker::Recaps`] for the work. The points themselves are made
-//! by `memory`.
+//! Start at [`RecapArguments::parse`] for the command and at [`worker::Recaps`] for the work. The points themselves are
+//! made by `memory`.
 
 mod request;
 mod schedule;
 pub mod wording;
 pub mod worker;
 
-pub use request::{Request, last_seen};
+pub use request::{RecapArguments, last_seen};
 pub use schedule::RecapTime;

@@ -5,7 +5,7 @@ mod judge;
 mod language;
 mod table;
 
-pub use case::{Case, CaseError, Kind, Line, read};
-pub use judge::{Answer, Judge, Verdict};
+pub use case::{Case, CaseError, CaseKind, CaseLine, read};
+pub use judge::{AnswerJudgement, CaseAnswer, Judge};
 pub use language::{Detector, UnknownLanguage};
-pub use table::{Answerer, Figures, Judged, table};
+pub use table::{AnswerFigures, Answerer, Judged, table};

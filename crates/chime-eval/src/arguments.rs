@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::Selector;
-use crate::recall::{Retriever, Scope};
+use crate::recall::{RankingUnit, Retriever};
 
 /// Measures how well and how fast Chime works, on chats whose answers are known.
 #[derive(Debug, Parser)]
@@ -121,7 +121,7 @@ pub struct EvalRecallOptions {
     pub packs: Vec<PathBuf>,
     /// Items to rank
     #[arg(long, value_enum, default_value = "turn")]
-    pub scope: Scope,
+    pub scope: RankingUnit,
     /// Retriever to run
     #[arg(long, value_enum, default_value = "fitted")]
     pub retriever: Retriever,

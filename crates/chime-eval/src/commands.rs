@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use crate::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
 use crate::context::{Evaluated, evaluate};
-use crate::pack::Pack;
-use crate::recalling;
+use crate::pack_file::read_pack;
+use crate::recall_speed;
 use crate::score::Prediction;
 use crate::speed::measure;
-use crate::{Limits, growth};
+use crate::{SelectorLimits, growth};
 use chime::cli::exit::{Exit, report};
 use chime_core::embed::Embedder;
 use chime_runtime::clock::Clock;
@@ -41,7 +41,7 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     }
     let mut recalling = Vec::new();
     if let Some(sessions) = options.sessions {
-        let figures = recalling::measure(sessions, options.chats, &Clock::system()).await?;
+        let figures = recall_speed::measure(sessions, options.chats, &Clock::system()).await?;
         all.iter_mut().for_each(|of_size| of_size.recall_p95_ms = figures.recall_p95_ms);
         recalling.push(figures);
     }
@@ -50,7 +50,7 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     if !options.json {
         let _ = write!(out, "{}", growth::table(&all));
         if !recalling.is_empty() {
-            let _ = write!(out, "{}", recalling::table(&recalling));
+            let _ = write!(out, "{}", recall_speed::table(&recalling));
         }
     }
     for figures in &all {
@@ -65,12 +65,12 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Arc::new(Embedder::shipped()?);
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
-    let limits = Limits { k: options.k, tokens: options.tokens };
+    let limits = SelectorLimits { k: options.k, tokens: options.tokens };
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();
     for folder in &options.packs {
-        let pack = Pack::read(folder)?;
-        let mut bar = Bar::new(&pack.name, pack.queries.len());
+        let pack = read_pack(folder)?;
+        let mut bar = ProgressBar::new(&pack.name, pack.queries.len());
         let Evaluated { figures, predictions: of_pack } =
             evaluate(&pack, options.selector, Some(&embedder), limits, || bar.step());
         bar.end();
@@ -117,9 +117,9 @@ fn write_predictions(file: File, predictions: &[Prediction]) -> std::io::Result<
 }
 
 /// Figures by pack, then by variant or slice, then by name.
-type Figures = BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>;
+type FiguresByPack = BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>;
 
-fn table(all: &Figures) -> String {
+fn table(all: &FiguresByPack) -> String {
     let mut lines = Vec::new();
     for (pack, headings) in all {
         lines.push(pack.clone());
@@ -144,14 +144,14 @@ fn table(all: &Figures) -> String {
 }
 
 /// Progress bar, shown on a terminal only.
-struct Bar<'a> {
+struct ProgressBar<'a> {
     name: &'a str,
     total: usize,
     done: usize,
     is_shown: bool,
 }
 
-impl<'a> Bar<'a> {
+impl<'a> ProgressBar<'a> {
     fn new(name: &'a str, total: usize) -> Self {
         Self { name, total, done: 0, is_shown: std::io::stderr().is_terminal() }
     }

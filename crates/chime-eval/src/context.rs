@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::pack::{Pack, PackMessage, QueryAsk};
-use crate::score::{Figures, Prediction, headings, mean, score};
-use crate::{Limits, Selector};
+use crate::score::{Prediction, QueryFigures, headings, mean, score};
+use crate::{Selector, SelectorLimits};
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
@@ -27,7 +27,7 @@ pub struct Evaluated {
 
 /// Chat with its features, computed once for all queries.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct PreparedChat {
     pub messages: Vec<StoredMessage>,
     pub evidence: Arc<Evidence>,
     /// Characters of each message, by message id.
@@ -44,22 +44,22 @@ pub fn evaluate(
     pack: &Pack,
     selector: Selector,
     embedder: Option<&Arc<Embedder>>,
-    limits: Limits,
+    limits: SelectorLimits,
     mut progress: impl FnMut(),
 ) -> Evaluated {
     let links = &Scorers::shipped().links;
-    let chats: HashMap<&str, Prepared> = (pack.chats.iter())
+    let chats: HashMap<&str, PreparedChat> = (pack.chats.iter())
         .map(|(id, messages)| {
-            (id.as_str(), Prepared::read(messages, embedder).reaching_back(pack.reaches_back).with_links(links))
+            (id.as_str(), PreparedChat::read(messages, embedder).reaching_back(pack.reaches_back).with_links(links))
         })
         .collect();
-    let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut rows: BTreeMap<String, Vec<QueryFigures>> = BTreeMap::new();
     let mut predictions = Vec::new();
     for query in &pack.queries {
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
         let history = chat.history(&query.ask);
         let past = chat.past(&query.ask);
-        let prediction = selector.select(&query.ask.query_id, &history, (limits, &Scorers::shipped()), &past);
+        let prediction = selector.select(&query.ask.query_id, &history, limits, &Scorers::shipped(), &past);
         let figures = score(query, &prediction, &chat.lengths, limits.k);
         for heading in headings(query) {
             rows.entry(heading).or_default().push(figures.clone());
@@ -71,7 +71,7 @@ pub fn evaluate(
     Evaluated { figures, predictions }
 }
 
-impl Prepared {
+impl PreparedChat {
     /// Computes the features of each message. Reply links are added by [`Self::with_links`].
     pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
         let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
@@ -180,7 +180,7 @@ impl Prepared {
 
 /// Past of a pack's chat, as of one query.
 pub struct PackPast<'a> {
-    chat: &'a Prepared,
+    chat: &'a PreparedChat,
     ask: &'a QueryAsk,
 }
 
@@ -273,8 +273,9 @@ impl Archive for Older<'_> {
         Ok(near.into_iter().map(|(_, seq)| seq).take(NEAREST).collect())
     }
 
-    fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
-        let (from, to) = (from.max(self.from).0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
+    fn between(&self, span: (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+        let from = span.0.max(self.from).0.saturating_sub(1) as usize;
+        let to = (span.1.0 as usize).min(self.messages.len());
         Ok(self.messages.get(from..to).unwrap_or_default().to_vec())
     }
 }

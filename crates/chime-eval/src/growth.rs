@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::speed::Figures;
+use crate::speed::SpeedFigures;
 use chime_core::grouped;
 
 /// Formats one row for each figure and one column for each size.
-pub fn table(all: &[Figures]) -> String {
-    type Shown = fn(&Figures) -> String;
-    let rows: [(&str, Shown); 9] = [
+pub fn table(all: &[SpeedFigures]) -> String {
+    type FormatFigure = fn(&SpeedFigures) -> String;
+    let rows: [(&str, FormatFigure); 9] = [
         ("messages", |of| grouped(of.messages.into())),
         ("window, p50 / p95", |of| format!("{:.2} / {:.2} ms", of.window_p50_ms, of.window_p95_ms)),
         ("recall, p95", |of| format!("{:.2} ms", of.recall_p95_ms)),
@@ -19,7 +19,7 @@ pub fn table(all: &[Figures]) -> String {
         ("resident", |of| format!("{:.1} MB", of.rss_mb)),
         ("database file", |of| format!("{:.1} MB", of.db_mb)),
     ];
-    let row = |(name, shown): (&str, Shown)| {
+    let row = |(name, shown): (&str, FormatFigure)| {
         let columns: String = all.iter().map(|of| format!("{:<19}", shown(of))).collect();
         format!("{name:<36}{}\n", columns.trim_end())
     };
@@ -27,40 +27,40 @@ pub fn table(all: &[Figures]) -> String {
 }
 
 /// Plot of one figure by number of messages, with the bound it should keep.
-struct Panel {
+struct Plot {
     title: &'static str,
-    lines: &'static [Line],
+    lines: &'static [PlotLine],
     bound: Option<f64>,
 }
 
-struct Line {
+struct PlotLine {
     name: &'static str,
     colour: &'static str,
-    of: fn(&Figures) -> f64,
+    of: fn(&SpeedFigures) -> f64,
 }
 
-const PANELS: [Panel; 4] = [
-    Panel {
+const PANELS: [Plot; 4] = [
+    Plot {
         title: "Choosing the window for a tag, ms",
         lines: &[
-            Line { name: "p50", colour: "#7fb0d8", of: |of| of.window_p50_ms },
-            Line { name: "p95", colour: "#1f6fb2", of: |of| of.window_p95_ms },
+            PlotLine { name: "p50", colour: "#7fb0d8", of: |of| of.window_p50_ms },
+            PlotLine { name: "p95", colour: "#1f6fb2", of: |of| of.window_p95_ms },
         ],
         bound: Some(5.0),
     },
-    Panel {
+    Plot {
         title: "Full-text search in one chat, p95, ms",
-        lines: &[Line { name: "p95", colour: "#1f6fb2", of: |of| of.fts_p95_ms }],
+        lines: &[PlotLine { name: "p95", colour: "#1f6fb2", of: |of| of.fts_p95_ms }],
         bound: Some(15.0),
     },
-    Panel {
+    Plot {
         title: "Messages stored and committed a second",
-        lines: &[Line { name: "", colour: "#1f6fb2", of: |of| of.ingest_per_s }],
+        lines: &[PlotLine { name: "", colour: "#1f6fb2", of: |of| of.ingest_per_s }],
         bound: Some(6_000.0),
     },
-    Panel {
+    Plot {
         title: "Memory of the whole measurement, MB",
-        lines: &[Line { name: "", colour: "#1f6fb2", of: |of| of.rss_mb }],
+        lines: &[PlotLine { name: "", colour: "#1f6fb2", of: |of| of.rss_mb }],
         bound: None,
     },
 ];
@@ -74,7 +74,7 @@ const TOP: f64 = 52.0;
 const BOTTOM: f64 = HEIGHT - 34.0;
 
 /// Draws the figures as SVG, with the number of messages on a logarithmic scale.
-pub fn plot(all: &[Figures]) -> String {
+pub fn plot(all: &[SpeedFigures]) -> String {
     let (width, height) = (2.0 * WIDTH, 2.0 * HEIGHT);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -90,8 +90,8 @@ pub fn plot(all: &[Figures]) -> String {
     svg
 }
 
-impl Panel {
-    fn drawn(&self, all: &[Figures]) -> String {
+impl Plot {
+    fn drawn(&self, all: &[SpeedFigures]) -> String {
         let values = self.lines.iter().flat_map(|line| all.iter().map(line.of));
         let highest = values.chain(self.bound).fold(f64::MIN_POSITIVE, f64::max) * 1.05;
         let y = |value: f64| BOTTOM - (BOTTOM - TOP) * value / highest;
@@ -121,8 +121,8 @@ impl Panel {
     }
 }
 
-impl Line {
-    fn draw(&self, drawn: &mut String, all: &[Figures], x: &dyn Fn(&Figures) -> f64, y: &dyn Fn(f64) -> f64) {
+impl PlotLine {
+    fn draw(&self, drawn: &mut String, all: &[SpeedFigures], x: &dyn Fn(&SpeedFigures) -> f64, y: &dyn Fn(f64) -> f64) {
         let Self { name, colour, of } = self;
         let points: Vec<String> =
             all.iter().map(|figures| format!("{:.1},{:.1}", x(figures), y(of(figures)))).collect();
@@ -149,8 +149,8 @@ impl Line {
 }
 
 /// Returns the x coordinate of a size on a logarithmic scale.
-fn horizontal(all: &[Figures]) -> impl Fn(&Figures) -> f64 {
-    let logarithm = |of: &Figures| f64::from(of.messages.max(1)).log10();
+fn horizontal(all: &[SpeedFigures]) -> impl Fn(&SpeedFigures) -> f64 {
+    let logarithm = |of: &SpeedFigures| f64::from(of.messages.max(1)).log10();
     let (least, most) =
         all.iter().map(logarithm).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), one| (a.min(one), b.max(one)));
     let margin = 24.0;
@@ -176,8 +176,8 @@ fn shortened(count: u32) -> String {
 mod tests {
     use super::*;
 
-    fn figures(messages: u32, ms: f64) -> Figures {
-        Figures {
+    fn figures(messages: u32, ms: f64) -> SpeedFigures {
+        SpeedFigures {
             messages,
             window_p50_ms: ms,
             window_p95_ms: 2.0 * ms,

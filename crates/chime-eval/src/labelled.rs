@@ -44,7 +44,7 @@ pub struct LabelledChat {
 }
 
 /// Message of a labelled chat.
-struct Line {
+struct LabelledMessage {
     message: PackMessage,
     matters: Vec<String>,
     is_tag: bool,
@@ -82,7 +82,7 @@ pub fn read_chat(path: &Path) -> Result<LabelledChat, PackError> {
 fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
     let mut usernames: HashMap<&str, &str> = HashMap::new();
     let mut is_english = false;
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<LabelledMessage> = Vec::new();
     let mut asked_later: Vec<(String, Vec<i64>)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         if line.starts_with('#') {
@@ -119,7 +119,7 @@ fn recalled(line: &str) -> Result<(String, Vec<i64>), String> {
 }
 
 /// Parses `id | date | author | reply or - | subjects | text`.
-fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<Line, String> {
+fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<LabelledMessage, String> {
     let fields: Vec<&str> = line.splitn(6, " | ").map(str::trim).collect();
     let [id, date, author, reply, matters, text] = fields[..] else {
         return Err(format!("{} fields instead of 6", fields.len()));
@@ -128,7 +128,7 @@ fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<Li
     let date = NaiveDateTime::parse_from_str(date, "%Y-%m-%d %H:%M:%S").map_err(|error| format!("{date}: {error}"))?;
     let is_tag = matters.starts_with(TAG);
     let matters = matters.trim_start_matches(TAG).split('+');
-    Ok(Line {
+    Ok(LabelledMessage {
         message: PackMessage {
             chat_id: chat.to_owned(),
             message_id: number(id)?,
@@ -151,7 +151,7 @@ fn author_id(name: &str) -> i64 {
     i64::from(name.bytes().fold(2_166_136_261_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619)))
 }
 
-fn in_order(before: &[Line], next: &PackMessage) -> Result<(), String> {
+fn in_order(before: &[LabelledMessage], next: &PackMessage) -> Result<(), String> {
     let known = |id: i64| before.iter().any(|line| line.message.message_id == id);
     match (before.last().map(|line| &line.message), next.reply_to) {
         (Some(last), _) if last.message_id >= next.message_id || last.date > next.date => {
@@ -162,11 +162,13 @@ fn in_order(before: &[Line], next: &PackMessage) -> Result<(), String> {
     }
 }
 
-fn query(lines: &[Line], place: usize) -> PackQuery {
-    let Line { message, matters, .. } = &lines[place];
+fn query(lines: &[LabelledMessage], place: usize) -> PackQuery {
+    let LabelledMessage { message, matters, .. } = &lines[place];
     let wanted: BTreeSet<&String> = matters.iter().filter(|matter| *matter != NEW).collect();
-    let about = |line: &&Line| line.matters.iter().any(|matter| wanted.contains(matter));
-    let ids = |lines: &[Line]| -> Vec<i64> { lines.iter().filter(about).map(|line| line.message.message_id).collect() };
+    let about = |line: &&LabelledMessage| line.matters.iter().any(|matter| wanted.contains(matter));
+    let ids = |lines: &[LabelledMessage]| -> Vec<i64> {
+        lines.iter().filter(about).map(|line| line.message.message_id).collect()
+    };
     let first = place.saturating_sub(WINDOW);
     let (far, context) = (ids(&lines[..first]), ids(&lines[first..place]));
     let variant = if context.is_empty() { NEW } else { "group" };

@@ -2,7 +2,7 @@
 //! fast the program is in made-up chats.
 //!
 //! Start at [`context::evaluate`] and [`recall::evaluate`] over a [`pack::Pack`], at [`speed::measure`] and
-//! [`recalling::measure`] for speed, and at [`answers::read`] and [`answers::Judge`] for a model's answers. The
+//! [`recall_speed::measure`] for speed, and at [`answers::read`] and [`answers::Judge`] for a model's answers. The
 //! selector under test is the daemon's own, and it never sees the right answers ("gold").
 
 #![recursion_limit = "256"]
@@ -14,13 +14,14 @@ pub mod context;
 pub mod growth;
 pub mod labelled;
 pub mod pack;
+pub mod pack_file;
+mod pack_store;
 pub mod recall;
-pub mod recalling;
-mod remembered;
+pub mod recall_speed;
 pub mod score;
 mod selectors;
 pub mod speed;
 pub mod synthetic;
-mod talk;
+mod synthetic_session;
 
-pub use selectors::{Limits, Selector};
+pub use selectors::{Selector, SelectorLimits};

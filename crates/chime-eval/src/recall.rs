@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::context::Evaluated;
 use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
-use crate::remembered::{RememberError, Remembered};
-use crate::score::{Figures, Prediction, mean};
+use crate::pack_store::{RememberError, RememberedPack};
+use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};
 use chime_relevance::retrieval::{
@@ -34,7 +34,7 @@ pub enum Retriever {
 
 /// Unit of ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Scope {
+pub enum RankingUnit {
     /// Messages
     Turn,
     /// Sessions, each represented by its best message
@@ -65,18 +65,19 @@ impl Retriever {
 /// Fails if the store for the daemon's retriever fails.
 pub async fn evaluate(
     pack: &Pack,
-    (retriever, scope): (Retriever, Scope),
+    retriever: Retriever,
+    scope: RankingUnit,
     embedder: &Arc<Embedder>,
     k: usize,
     mut progress: impl FnMut(),
 ) -> Result<Evaluated, RememberError> {
     let remembered = match retriever {
-        Retriever::Fitted => Some(Remembered::new(pack, embedder, &Clock::system()).await?),
+        Retriever::Fitted => Some(RememberedPack::new(pack, embedder, &Clock::system()).await?),
         _ => None,
     };
     let mut chats: HashMap<&str, ReadChat<'_>> =
         pack.chats.iter().map(|(id, messages)| (id.as_str(), ReadChat::new(messages, embedder))).collect();
-    let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut rows: BTreeMap<String, Vec<QueryFigures>> = BTreeMap::new();
     let mut predictions = Vec::new();
     for question in &pack.questions {
         let Some(chat) = chats.get_mut(question.ask.chat_id.as_str()) else { continue };
@@ -101,13 +102,13 @@ pub async fn evaluate(
 
 /// Chat with its features, computed once for all questions.
 struct ReadChat<'a> {
-    texts: Texts<'a>,
+    texts: ChatTexts<'a>,
     language: Language,
     lexicon: Lexicon<'a>,
 }
 
 /// Messages of a chat with their vectors and sessions.
-struct Texts<'a> {
+struct ChatTexts<'a> {
     messages: &'a [PackMessage],
     /// Index by message id.
     places: HashMap<i64, usize>,
@@ -122,7 +123,7 @@ impl<'a> ReadChat<'a> {
         let language = Language::judge(&texts).unwrap_or(Language::DEFAULT);
         let times: Vec<Timestamp> = messages.iter().map(|message| Timestamp::from_secs(message.date)).collect();
         Self {
-            texts: Texts {
+            texts: ChatTexts {
                 messages,
                 places: messages.iter().enumerate().map(|(place, message)| (message.message_id, place)).collect(),
                 vectors: messages.iter().map(|message| embedder.embed(&message.text)).collect(),
@@ -134,10 +135,10 @@ impl<'a> ReadChat<'a> {
     }
 
     /// Returns the ids of ranked messages; in session scope, the best message of each session.
-    fn told(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: Scope) -> Vec<i64> {
+    fn told(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: RankingUnit) -> Vec<i64> {
         let places = match scope {
-            Scope::Turn => ranked.iter().map(|(place, _)| *place).collect(),
-            Scope::Session => {
+            RankingUnit::Turn => ranked.iter().map(|(place, _)| *place).collect(),
+            RankingUnit::Session => {
                 let question = self.question(ask);
                 best_of_sessions(&question, ranked, &self.texts.sessions, &mut self.lexicon)
             }
@@ -170,7 +171,7 @@ impl<'a> ReadChat<'a> {
 
 /// Chat in which a question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum QuestionChat {
     OwnChat,
     /// Next chat of the pack, in which nothing answers the question.
     OtherChat,
@@ -184,7 +185,7 @@ pub struct QuestionRows {
 }
 
 /// Computes the features of every message for every question of the pack, as input for fitting weights.
-pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows> {
+pub fn rows(pack: &Pack, embedder: &Embedder, place: QuestionChat) -> Vec<QuestionRows> {
     let ids: Vec<&str> = pack.chats.keys().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
     let mut chats: HashMap<&str, ReadChat<'_>> =
         pack.chats.iter().map(|(id, messages)| (id.as_str(), ReadChat::new(messages, embedder))).collect();
@@ -192,13 +193,13 @@ pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows>
     for question in &pack.questions {
         let own = question.ask.chat_id.as_str();
         let asked_in = match place {
-            Place::OwnChat => own,
-            Place::OtherChat => ids.iter().position(|id| *id == own).map_or(own, |at| ids[(at + 1) % ids.len()]),
+            QuestionChat::OwnChat => own,
+            QuestionChat::OtherChat => ids.iter().position(|id| *id == own).map_or(own, |at| ids[(at + 1) % ids.len()]),
         };
         let Some(chat) = chats.get_mut(asked_in) else { continue };
         let ranked = chat.ranked(&question.ask, Profile::Fitted);
         let is_right = |index: usize| {
-            place == Place::OwnChat && question.gold.context.contains(&chat.texts.messages[index].message_id)
+            place == QuestionChat::OwnChat && question.gold.context.contains(&chat.texts.messages[index].message_id)
         };
         let rows = ranked.iter().map(|one| (one.features, is_right(one.index))).collect();
         found.push(QuestionRows { chat: own.to_owned(), rows });
@@ -206,7 +207,7 @@ pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows>
     found
 }
 
-impl Texts<'_> {
+impl ChatTexts<'_> {
     fn passage(&self, place: usize) -> Passage<'_> {
         let message = &self.messages[place];
         let beside = |other: usize| (self.sessions.get(other) == Some(&self.sessions[place])).then_some(other);
@@ -247,10 +248,10 @@ fn best_of_sessions(
 }
 
 /// Computes the scores of a ranking, under the names that the packs' own scorer uses.
-fn score(question: &PackQuestion, ranked: &[i64], pack: &Pack) -> Figures {
+fn score(question: &PackQuestion, ranked: &[i64], pack: &Pack) -> QueryFigures {
     let evidence: BTreeSet<i64> = question.gold.context.iter().copied().collect();
     let sessions: BTreeSet<&str> = question.gold.sessions.iter().map(String::as_str).collect();
-    let mut figures = Figures::new();
+    let mut figures = QueryFigures::new();
     for (depth, turn, all, sess) in
         [(5, "turn@5", "all@5", "sess@5"), (10, "turn@10", "all@10", "sess@10"), (20, "turn@20", "all@20", "sess@20")]
     {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::pack::{PackQuery, Slice};
 
 /// Figures of one query. A figure without meaning, for example without gold, is absent.
-pub type Figures = BTreeMap<&'static str, f64>;
+pub type QueryFigures = BTreeMap<&'static str, f64>;
 
 /// Result of a selector for one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Prediction {
 const LINE_TOKENS: f64 = 12.0;
 
 /// Scores the first `k` messages of a prediction.
-pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, usize>, k: usize) -> Figures {
+pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, usize>, k: usize) -> QueryFigures {
     let mut seen = BTreeSet::new();
     let selected: Vec<i64> = prediction.selected.iter().copied().filter(|id| seen.insert(*id)).take(k).collect();
     let gold: BTreeSet<i64> = query.gold.context.iter().copied().collect();
@@ -36,7 +36,7 @@ pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, us
     let given: BTreeSet<i64> =
         if prediction.given.is_empty() { &prediction.selected } else { &prediction.given }.iter().copied().collect();
     let shown = tokens(&mut given.iter()) + LINE_TOKENS * given.len() as f64;
-    let mut figures = Figures::from([("nsel", selected.len() as f64), ("tok", spent), ("gtok", shown)]);
+    let mut figures = QueryFigures::from([("nsel", selected.len() as f64), ("tok", spent), ("gtok", shown)]);
     let far: BTreeSet<i64> = query.gold.far.iter().copied().collect();
     let held = |ids: &BTreeSet<i64>| ratio(given.intersection(ids).count() as f64, ids.len() as f64);
     if !far.is_empty() {
@@ -82,7 +82,7 @@ pub fn headings(query: &PackQuery) -> Vec<String> {
     headings
 }
 
-pub fn mean(rows: &[Figures]) -> BTreeMap<String, f64> {
+pub fn mean(rows: &[QueryFigures]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (name, value) in rows.iter().flatten() {
         let (sum, count) = sums.entry(name).or_default();

@@ -22,7 +22,7 @@ pub enum Selector {
 
 /// Limits for a selector.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct SelectorLimits {
     /// Most messages of the focus.
     pub k: usize,
     /// Token budget for all messages shown, counted as packs count tokens.
@@ -40,7 +40,8 @@ impl Selector {
         self,
         query_id: &str,
         history: &History,
-        (limits, scorers): (Limits, &Arc<Scorers>),
+        limits: SelectorLimits,
+        scorers: &Arc<Scorers>,
         past: &impl Past,
     ) -> Prediction {
         let (selected, ranked) = match self {
@@ -56,7 +57,7 @@ impl Selector {
     }
 }
 
-fn params(limits: Limits, scorers: &Arc<Scorers>) -> Params {
+fn params(limits: SelectorLimits, scorers: &Arc<Scorers>) -> Params {
     let estimate = |text: &str| 1 + text.chars().count() / 4;
     Params { focus_limit: limits.k, token_budget: limits.tokens, scorers: Arc::clone(scorers), ..Params::new(estimate) }
 }

@@ -34,7 +34,7 @@ const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
 /// Figures of one size. The field names are part of the output format.
 #[derive(Debug, Clone, Serialize)]
-pub struct Figures {
+pub struct SpeedFigures {
     pub messages: u32,
     pub window_p50_ms: f64,
     pub window_p95_ms: f64,
@@ -64,7 +64,7 @@ pub enum SpeedError {
 }
 
 /// Fills a temporary database with `count` messages and measures in it. A million messages take a few minutes.
-pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
+pub async fn measure(count: u32, clock: &Clock) -> Result<SpeedFigures, SpeedError> {
     if count < INGESTED {
         return Err(SpeedError::TooFew(INGESTED));
     }
@@ -74,7 +74,7 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
     let extra = WARM_UP + TRIGGERS;
     let start = synthetic::start(count + extra, clock.now());
     let embedder = embedder()?;
-    let bench = Bench {
+    let bench = SpeedBench {
         store,
         clock: clock.clone(),
         start,
@@ -96,7 +96,7 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
     }
     let warm = |values: Vec<f64>| Sorted::of(values.into_iter().skip(WARM_UP as usize));
     let windows = warm(windows);
-    Ok(Figures {
+    Ok(SpeedFigures {
         messages: count,
         window_p50_ms: windows.at(0.5),
         window_p95_ms: windows.at(0.95),
@@ -114,7 +114,7 @@ fn embedder() -> Result<Arc<Embedder>, SpeedError> {
     Ok(Arc::new(Embedder::shipped()?))
 }
 
-struct Bench {
+struct SpeedBench {
     store: Store,
     clock: Clock,
     start: Timestamp,
@@ -122,7 +122,7 @@ struct Bench {
     recaller: Arc<Recaller>,
 }
 
-impl Bench {
+impl SpeedBench {
     /// Stores the messages with these numbers.
     async fn take_in(&self, from: u32, to: u32, batch: u32) -> Result<(), StoreError> {
         let start = self.start;

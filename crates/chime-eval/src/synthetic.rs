@@ -36,7 +36,7 @@ pub fn chat_of(first: ChatId, number: u32) -> Chat {
 }
 
 pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
-    let place = Place::of(number);
+    let place = PositionInChat::of(number);
     let (talk, within) = (place.in_chat / TALK, place.in_chat % TALK);
     let mut random = Random(u64::from(number));
     let author = (u64::from(talk) * 7 + random.below(PRESENT)) % AUTHORS;
@@ -51,7 +51,7 @@ pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
 }
 
 /// Position of a message in its chat.
-struct Place {
+struct PositionInChat {
     in_chat: u32,
     /// Average distance from one message of the chat to the next, in numbers.
     apart: u32,
@@ -59,7 +59,7 @@ struct Place {
     previous: Option<u32>,
 }
 
-impl Place {
+impl PositionInChat {
     fn of(number: u32) -> Self {
         if number.is_multiple_of(LARGEST) {
             return Self { in_chat: number / LARGEST, apart: LARGEST, previous: number.checked_sub(LARGEST) };
@@ -129,7 +129,8 @@ mod tests {
         assert_eq!(chats.len(), CHATS as usize);
         for said in chats.values() {
             assert!(said.is_sorted_by_key(|message| (message.sent_at, message.id)));
-            let places: Vec<u32> = said.iter().map(|m| Place::of((m.id.0 - FIRST_ID) as u32).in_chat).collect();
+            let places: Vec<u32> =
+                said.iter().map(|m| PositionInChat::of((m.id.0 - FIRST_ID) as u32).in_chat).collect();
             assert_eq!(places, (0..said.len() as u32).collect::<Vec<_>>());
             let known = |id: MessageId| said.iter().any(|message| message.id == id);
             assert!(said.iter().filter_map(|message| message.reply_to).all(known));

@@ -29,12 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    stage: Arc<ServerState>,
 }
 
 /// State shared by server and test.
 #[derive(Debug)]
-struct Stage {
+struct ServerState {
     play: Mutex<Play>,
     /// Number of completion requests so far.
     asked: watch::Sender<usize>,
@@ -66,7 +66,7 @@ impl ModelServer {
     pub async fn start(clock: Clock) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let stage = Arc::new(Stage {
+        let stage = Arc::new(ServerState {
             play: Mutex::default(),
             asked: watch::Sender::new(0),
             released: watch::Sender::new(0),
@@ -189,7 +189,7 @@ impl Drop for ModelServer {
     }
 }
 
-impl Stage {
+impl ServerState {
     fn play(&self) -> MutexGuard<'_, Play> {
         self.play.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -211,7 +211,7 @@ impl Stage {
     }
 }
 
-async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
+async fn complete(State(stage): State<Arc<ServerState>>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
     let reply = stage.take_reply(&headers, &request);
     // Both before the request is announced, since a test may react to it at once by moving the clock or releasing.
     let mut released = stage.released.subscribe();
@@ -235,7 +235,7 @@ async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(requ
 }
 
 /// Embeds a text as its counts of letters, enough to tell two texts apart.
-async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> Response {
+async fn embed(State(stage): State<Arc<ServerState>>, Json(request): Json<Value>) -> Response {
     let texts: Vec<String> = serde_json::from_value(request["input"].clone()).unwrap_or_default();
     let mut play = stage.play();
     play.embedded.extend(texts.iter().cloned());
@@ -252,7 +252,7 @@ async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> R
 }
 
 /// Records the raw form, so that tests see what was sent.
-async fn transcribe(State(stage): State<Arc<Stage>>, body: Bytes) -> Response {
+async fn transcribe(State(stage): State<Arc<ServerState>>, body: Bytes) -> Response {
     let mut play = stage.play();
     play.recordings.push(String::from_utf8_lossy(&body).into_owned());
     if play.refuses_to_hear {
@@ -272,11 +272,11 @@ async fn models() -> Json<Value> {
     }))
 }
 
-async fn props(State(stage): State<Arc<Stage>>) -> Json<Value> {
+async fn props(State(stage): State<Arc<ServerState>>) -> Json<Value> {
     Json(stage.play().props.clone().unwrap_or_else(|| json!({"total_slots": 64})))
 }
 
-async fn stranger(State(stage): State<Arc<Stage>>, request: Request) -> Response {
+async fn stranger(State(stage): State<Arc<ServerState>>, request: Request) -> Response {
     stage.play().unexpected.push(format!("{} {}", request.method(), request.uri().path()));
     Reply::Status(404, "404 page not found".to_owned()).into_response(&Value::Null)
 }

@@ -14,17 +14,17 @@ pub use validate::validate_request;
 #[derive(Debug, Deserialize)]
 pub struct BotApi {
     types: BTreeMap<String, Type>,
-    methods: BTreeMap<String, Fields>,
+    methods: BTreeMap<String, ApiFields>,
 }
 
-type Fields = BTreeMap<String, Field>;
+type ApiFields = BTreeMap<String, Field>;
 
 /// Object with fields, or union of other types.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Type {
     OneOf(Vec<Shape>),
-    Object(Fields),
+    Object(ApiFields),
 }
 
 /// Field in the file's notation: `!Integer|String`, `!String=private,group`.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::model_remedy;
-use crate::checkup::Finding;
+use crate::checkup::CheckFinding;
 use crate::checkup::sample::{ANSWER, Cited};
 use chime_core::config::ContextTokens;
 use chime_core::{TokenUse, clip, grouped};
@@ -31,7 +31,7 @@ pub struct Sampled {
 }
 
 /// Judges the answer. A wrong answer is only a warning, since another may be right and everything else works.
-pub fn answers(sampled: &Sampled) -> Finding {
+pub fn answers(sampled: &Sampled) -> CheckFinding {
     let from_talk = match (sampled.is_right, &sampled.in_german) {
         (false, _) => {
             let answer = sampled.answer.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -54,20 +54,26 @@ pub fn answers(sampled: &Sampled) -> Finding {
     ];
     let what = what.join("; ");
     if sampled.is_right {
-        return Finding::ok(NAME, what);
+        return CheckFinding::ok(NAME, what);
     }
-    Finding::warn(NAME, what, "run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)")
+    CheckFinding::warn(
+        NAME,
+        what,
+        "run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)",
+    )
 }
 
 /// Reports a question that failed or was not answered within `took`.
-pub fn unanswered(error: &LlmError, took: Duration) -> Finding {
+pub fn unanswered(error: &LlmError, took: Duration) -> CheckFinding {
     match error {
-        LlmError::TimedOut => Finding::warn(
+        LlmError::TimedOut => CheckFinding::warn(
             NAME,
             format!("none to a question about eight messages within {} s", took.as_secs()),
             "use a faster or smaller MODEL: members would wait as long",
         ),
-        error => Finding::warn(NAME, format!("none to a question about eight messages: {error}"), model_remedy(error)),
+        error => {
+            CheckFinding::warn(NAME, format!("none to a question about eight messages: {error}"), model_remedy(error))
+        }
     }
 }
 

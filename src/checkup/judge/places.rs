@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use crate::checkup::Finding;
+use crate::checkup::CheckFinding;
 use chime_core::prompts::Gap;
 
 /// Reason why the database path cannot be used.
@@ -17,26 +17,26 @@ pub enum Obstacle {
     Unreadable,
 }
 
-pub fn obstacle(path: &Path, obstacle: Obstacle) -> Finding {
+pub fn obstacle(path: &Path, obstacle: Obstacle) -> CheckFinding {
     const NAME: &str = "database";
     let (place, folder) = (path.display(), path.parent().unwrap_or(path).display());
     match obstacle {
-        Obstacle::NoFolder => Finding::fail(
+        Obstacle::NoFolder => CheckFinding::fail(
             NAME,
             format!("the folder {folder} does not exist"),
             format!("mkdir -p {folder}, or set DATABASE_PATH to a file in a folder that exists"),
         ),
-        Obstacle::LockedFolder => Finding::fail(
+        Obstacle::LockedFolder => CheckFinding::fail(
             NAME,
             format!("nothing can be written in the folder {folder}"),
             "give the user that runs chime the right to write there, or set DATABASE_PATH to another place",
         ),
-        Obstacle::IsFolder => Finding::fail(
+        Obstacle::IsFolder => CheckFinding::fail(
             NAME,
             format!("{place} is a folder"),
             format!("set DATABASE_PATH to a file, for example {}", path.join("chime.db").display()),
         ),
-        Obstacle::Unreadable => Finding::fail(
+        Obstacle::Unreadable => CheckFinding::fail(
             NAME,
             format!("{place} cannot be read"),
             "give the user that runs chime the right to read and write the file",
@@ -55,17 +55,17 @@ pub enum Door {
     Unusable(String),
 }
 
-pub fn door(address: &dyn Display, door: &Door) -> Finding {
+pub fn door(address: &dyn Display, door: &Door) -> CheckFinding {
     const NAME: &str = "http";
     match door {
-        Door::Free => Finding::ok(NAME, format!("{address} is free")),
-        Door::Ours => Finding::ok(NAME, format!("a running chime serves {address}")),
-        Door::Taken => Finding::fail(
+        Door::Free => CheckFinding::ok(NAME, format!("{address} is free")),
+        Door::Ours => CheckFinding::ok(NAME, format!("a running chime serves {address}")),
+        Door::Taken => CheckFinding::fail(
             NAME,
             format!("another program listens at HTTP_ADDR {address}"),
             "set HTTP_ADDR to another port, or to off",
         ),
-        Door::Unusable(why) => Finding::fail(
+        Door::Unusable(why) => CheckFinding::fail(
             NAME,
             format!("HTTP_ADDR {address} cannot be served: {why}"),
             "set HTTP_ADDR to an address of this machine and a port above 1023, or to off",
@@ -75,24 +75,24 @@ pub fn door(address: &dyn Display, door: &Door) -> Finding {
 
 /// Reports on the template folder. `found` is the number of templates in it and their gaps, or the reason why they
 /// cannot be used.
-pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> Finding {
+pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> CheckFinding {
     const NAME: &str = "prompts";
     let place = folder.display();
     match found {
-        Ok((0, _)) => Finding::warn(
+        Ok((0, _)) => CheckFinding::warn(
             NAME,
             format!("{place} holds none of the templates, so the built-in ones are used"),
             "copy the templates that you want to change into it, or unset PROMPTS_DIR",
         ),
         Ok((_, gaps)) if !gaps.is_empty() => {
             let told: Vec<String> = gaps.iter().map(Gap::to_string).collect();
-            Finding::warn(
+            CheckFinding::warn(
                 NAME,
                 format!("{place}: {}", told.join(", ")),
                 "put back what the built-in template shows, or remove the file",
             )
         }
-        Ok((count, _)) => Finding::ok(NAME, format!("{place} replaces {count} of the templates")),
-        Err(why) => Finding::fail(NAME, format!("{place}: {why}"), "correct the template, or unset PROMPTS_DIR"),
+        Ok((count, _)) => CheckFinding::ok(NAME, format!("{place} replaces {count} of the templates")),
+        Err(why) => CheckFinding::fail(NAME, format!("{place}: {why}"), "correct the template, or unset PROMPTS_DIR"),
     }
 }

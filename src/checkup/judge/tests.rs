@@ -9,7 +9,7 @@ use chime_core::prompts::Gap;
 use chime_core::{ChatId, ChatKind, JobId, UserId};
 
 #[track_caller]
-fn check(findings: impl IntoIterator<Item = Finding>, expected: Expect) {
+fn check(findings: impl IntoIterator<Item = CheckFinding>, expected: Expect) {
     let lines: Vec<String> = findings.into_iter().map(|finding| finding.to_string()).collect();
     expected.assert_eq(&lines.join("\n"));
 }
@@ -127,9 +127,9 @@ fn telegram_and_a_webhook() {
 #[test]
 fn privacy_mode_matters_where_the_bot_is_no_admin() {
     let groups = [
-        (group(-1001, Some("Friday table")), Standing::Member),
-        (group(-1002, None), Standing::Admin),
-        (group(-1003, Some("Old one")), Standing::Outside),
+        (group(-1001, Some("Friday table")), GroupMembership::Member),
+        (group(-1002, None), GroupMembership::Admin),
+        (group(-1003, Some("Old one")), GroupMembership::Outside),
     ];
     check(
         privacy(&bot(false), &groups),

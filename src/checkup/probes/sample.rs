@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::checkup::Finding;
+use crate::checkup::CheckFinding;
 use crate::checkup::judge::{self, Sampled};
 use crate::checkup::probes::Checkup;
-use crate::checkup::sample::{self, Asked};
+use crate::checkup::sample::{self, SampleLanguage};
 use chime_access::gateway::talk_tokens;
 use chime_answer::prompt::Style;
 use chime_answer::reader;
@@ -19,21 +19,23 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 impl Checkup<'_> {
     /// Asks a question with a known answer, and the same in German if the first answer is right.
-    pub(super) async fn answers(&self, server: &OpenAi) -> Option<Finding> {
+    pub(super) async fn answers(&self, server: &OpenAi) -> Option<CheckFinding> {
         let prompts = self.prompts()?;
         server.discover(&self.clock).await;
         let style = reader::style_for(server.facts().parameters, server.model_name());
         let (watch, until) = (self.clock.stopwatch(), self.clock.now().plus(LONGEST));
-        let ask = async |asked| self.ask(server, &prompts, (style, asked), until).await;
-        let answered = ask(Asked::English).await;
+        let ask = async |asked| self.ask(server, &prompts, style, asked, until).await;
+        let answered = ask(SampleLanguage::English).await;
         let took = watch.elapsed();
         let Completion { text: answer, tokens, .. } = match answered {
             Ok(completion) => completion,
             Err(error) => return Some(judge::unanswered(&error, took)),
         };
-        let is_right = sample::is_right(&answer, Asked::English);
+        let is_right = sample::is_right(&answer, SampleLanguage::English);
         let in_german = match is_right {
-            true => Some(ask(Asked::German).await.map(|said| sample::is_right(&said.text, Asked::German))),
+            true => {
+                Some(ask(SampleLanguage::German).await.map(|said| sample::is_right(&said.text, SampleLanguage::German)))
+            }
             false => None,
         };
         let settings = self.environment.settings();
@@ -48,7 +50,8 @@ impl Checkup<'_> {
         &self,
         server: &OpenAi,
         prompts: &Prompts,
-        (style, asked): (Style, Asked),
+        style: Style,
+        asked: SampleLanguage,
         until: Timestamp,
     ) -> Result<Completion, LlmError> {
         let built = sample::prompt(prompts, style, asked);

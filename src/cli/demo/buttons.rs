@@ -6,12 +6,12 @@ use chime_sandbox::SandboxMessage;
 const PRESS: &str = "!";
 
 /// A button below a message.
-pub struct Shown {
+pub struct ShownButton {
     pub label: String,
     pub data: String,
 }
 
-impl Shown {
+impl ShownButton {
     /// Returns whether `typed` names this button: nothing names any.
     pub fn is_named(&self, typed: &str) -> bool {
         typed.is_empty() || self.words().to_lowercase() == typed.to_lowercase()
@@ -30,18 +30,18 @@ pub fn pressed(text: &str) -> Option<&str> {
 }
 
 /// Returns the buttons below a message.
-pub fn below(message: &SandboxMessage) -> Vec<Shown> {
+pub fn below(message: &SandboxMessage) -> Vec<ShownButton> {
     let rows = message.buttons.as_ref().and_then(|markup| markup["inline_keyboard"].as_array());
     let all = rows.into_iter().flatten().filter_map(|row| row.as_array()).flatten();
     let read = |button: &serde_json::Value| {
         let (label, data) = (button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned());
-        Some(Shown { label, data })
+        Some(ShownButton { label, data })
     };
     all.filter_map(read).collect()
 }
 
 /// Returns the lines that show the buttons below message `id` and how to press them.
-pub fn lines(id: i64, buttons: &[Shown]) -> Vec<String> {
+pub fn lines(id: i64, buttons: &[ShownButton]) -> Vec<String> {
     let labels: Vec<String> = buttons.iter().map(|button| format!("[{}]", button.label)).collect();
     match buttons {
         [] => Vec::new(),

@@ -17,11 +17,11 @@ const DAY_SECS: i64 = 24 * 60 * 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatFile {
     pub title: String,
-    pub messages: Vec<Line>,
+    pub messages: Vec<ChatFileMessage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct ChatFileMessage {
     /// Id in the file.
     pub id: i64,
     pub sent_at: Timestamp,
@@ -48,7 +48,7 @@ pub enum ChatFileError {
 impl ChatFile {
     pub fn parse(text: &str) -> Result<Self, ChatFileError> {
         let mut title = "Demo".to_owned();
-        let mut messages: Vec<Line> = Vec::new();
+        let mut messages: Vec<ChatFileMessage> = Vec::new();
         let mut ids = HashSet::new();
         for (line, raw) in (1..).zip(text.lines()) {
             let raw = raw.trim();
@@ -96,7 +96,7 @@ impl ChatFile {
     }
 }
 
-fn parse_line(line: usize, raw: &str) -> Result<Line, ChatFileError> {
+fn parse_line(line: usize, raw: &str) -> Result<ChatFileMessage, ChatFileError> {
     let form = ChatFileError::Form { line };
     let fields: Vec<&str> = raw.splitn(5, '|').map(str::trim).collect();
     let [id, time, name, reply_to, text] = fields[..] else { return Err(form) };
@@ -108,7 +108,7 @@ fn parse_line(line: usize, raw: &str) -> Result<Line, ChatFileError> {
         number => Some(number.parse().map_err(|_| form)?),
     };
     let sent_at = Timestamp::from_secs(sent_at.and_utc().timestamp());
-    Ok(Line { id, sent_at, name: name.to_owned(), reply_to, text: text.replace("\\n", "\n") })
+    Ok(ChatFileMessage { id, sent_at, name: name.to_owned(), reply_to, text: text.replace("\\n", "\n") })
 }
 
 #[cfg(test)]

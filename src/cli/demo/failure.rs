@@ -1,7 +1,7 @@
 //! Reasons for ending a demo early, with their exit codes.
 
 use crate::app::AppError;
-use crate::cli::demo::kept::KeptError;
+use crate::cli::demo::saved_chat::SavedChatError;
 use crate::cli::exit::{Exit, report};
 
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum DemoError {
     #[error(transparent)]
     Store(#[from] chime_store::StoreError),
     #[error(transparent)]
-    Kept(#[from] KeptError),
+    SavedChat(#[from] SavedChatError),
 }
 
 impl DemoError {
@@ -24,8 +24,8 @@ impl DemoError {
         match self {
             Self::App(error) => report(error, Exit::of_app(error)),
             Self::Config(error) => report(error, Exit::Configuration),
-            Self::Store(error) | Self::Kept(KeptError::Store(error)) => report(error, Exit::of_store(error)),
-            Self::Io(_) | Self::Kept(KeptError::OfBot { .. }) => report(self, Exit::Failed),
+            Self::Store(error) | Self::SavedChat(SavedChatError::Store(error)) => report(error, Exit::of_store(error)),
+            Self::Io(_) | Self::SavedChat(SavedChatError::OfBot { .. }) => report(self, Exit::Failed),
         }
     }
 }

@@ -12,7 +12,7 @@ const MAX_NAME_WORDS: usize = 3;
 
 /// Line parsed as a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct TypedMessage<'a> {
     pub name: &'a str,
     /// Id of the message replied to.
     pub reply_to: Option<i64>,
@@ -44,16 +44,16 @@ impl Typed {
 
 /// Command to the demo itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum DemoCommand {
     Quit,
     Help,
 }
 
 /// Parses the words that people type to quit or to get help.
-pub fn order(line: &str) -> Option<Order> {
+pub fn order(line: &str) -> Option<DemoCommand> {
     match line.trim().to_lowercase().as_str() {
-        "exit" | "quit" | "q" | ":q" | ":q!" | ":wq" | "/quit" | "/exit" | "bye" => Some(Order::Quit),
-        "help" | "?" | "h" | ":help" => Some(Order::Help),
+        "exit" | "quit" | "q" | ":q" | ":q!" | ":wq" | "/quit" | "/exit" | "bye" => Some(DemoCommand::Quit),
+        "help" | "?" | "h" | ":help" => Some(DemoCommand::Help),
         _ => None,
     }
 }
@@ -70,15 +70,15 @@ pub fn addressed(text: &str, bot: &str) -> String {
 }
 
 /// Parses `text`, `> ID text`, `NAME: text` or `NAME > ID: text`. Returns `None` for an empty line.
-pub fn parse(line: &str) -> Option<Said<'_>> {
+pub fn parse(line: &str) -> Option<TypedMessage<'_>> {
     let line = line.trim();
     if line.is_empty() {
         return None;
     }
     if let Some((reply_to, text)) = own_reply(line) {
-        return Some(Said { name: YOU, reply_to: Some(reply_to), text });
+        return Some(TypedMessage { name: YOU, reply_to: Some(reply_to), text });
     }
-    Some(named(line).unwrap_or(Said { name: YOU, reply_to: None, text: line }))
+    Some(named(line).unwrap_or(TypedMessage { name: YOU, reply_to: None, text: line }))
 }
 
 /// Parses `> 12 text` or `> 12: text`. The text is empty if nothing follows the number.
@@ -90,7 +90,7 @@ fn own_reply(line: &str) -> Option<(i64, &str)> {
 }
 
 /// Parses `NAME: text` or `NAME > 12: text`.
-fn named(line: &str) -> Option<Said<'_>> {
+fn named(line: &str) -> Option<TypedMessage<'_>> {
     let (head, text) = line.split_once(": ")?;
     let (name, reply_to) = match head.split_once('>') {
         Some((name, id)) => (name, Some(id.trim().parse().ok()?)),
@@ -100,7 +100,7 @@ fn named(line: &str) -> Option<Said<'_>> {
     let is_name = name.chars().next().is_some_and(char::is_uppercase)
         && name.split_whitespace().count() <= MAX_NAME_WORDS
         && name.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '\'' | '-' | '.'));
-    (is_name && !text.is_empty()).then_some(Said { name, reply_to, text })
+    (is_name && !text.is_empty()).then_some(TypedMessage { name, reply_to, text })
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn people_leave_and_ask_for_help_in_many_words() {
         assert_eq!(
-            [":q", "Quit ", "exit", "help", "?"].map(order).map(|it| it == Some(Order::Quit)),
+            [":q", "Quit ", "exit", "help", "?"].map(order).map(|it| it == Some(DemoCommand::Quit)),
             [true, true, true, false, false]
         );
         assert_eq!(order("help me with the projector"), None);

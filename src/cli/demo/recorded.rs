@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ulid::Ulid;
 
-use crate::cli::demo::chat::{ChatFile, Line};
+use crate::cli::demo::chat::{ChatFile, ChatFileMessage};
 use chime_answer::followup::{ClassifierInput, FollowUpTurn, classify, items, resolve};
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Message, MessageId, ReplyTarget, Role, Sender,
@@ -25,8 +25,8 @@ pub fn length(file: &ChatFile) -> usize {
 
 /// Line with its ids on the embedded Telegram.
 #[derive(Debug, Clone)]
-pub struct Said {
-    pub line: Line,
+pub struct RecordedMessage {
+    pub line: ChatFileMessage,
     pub id: MessageId,
     pub from: UserId,
     pub reply_to: Option<MessageId>,
@@ -36,7 +36,7 @@ pub struct Said {
 ///
 /// # Errors
 /// Returns the errors of the store.
-pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) -> chime_store::Result<()> {
+pub async fn record(path: &Path, chat: Chat, said: Vec<RecordedMessage>, now: Timestamp) -> chime_store::Result<()> {
     if said.is_empty() {
         return Ok(());
     }
@@ -48,11 +48,11 @@ pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) ->
 ///
 /// # Errors
 /// Returns the errors of the store.
-pub async fn record_in(store: &Store, chat: Chat, said: Vec<Said>) -> chime_store::Result<()> {
+pub async fn record_in(store: &Store, chat: Chat, said: Vec<RecordedMessage>) -> chime_store::Result<()> {
     store.write(Priority::Answering, move |tx| write(tx, &chat, &said)).await
 }
 
-fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> chime_store::Result<()> {
+fn write(tx: &Writer<'_>, chat: &Chat, said: &[RecordedMessage]) -> chime_store::Result<()> {
     let row = chats::upsert(tx, chat)?;
     for it in said {
         messages::take_in(tx, &row, &message(chat, it))?;
@@ -68,7 +68,12 @@ fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> chime_store::Result<()>
 }
 
 /// Records an answer of the bot, with the suggestions in it.
-fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said) -> chime_store::Result<()> {
+fn suggest(
+    tx: &Writer<'_>,
+    trigger: &StoredMessage,
+    asked: &RecordedMessage,
+    answer: &RecordedMessage,
+) -> chime_store::Result<()> {
     if answers::to_trigger(tx, trigger.chat, trigger.seq)?.is_some() {
         return Ok(());
     }
@@ -123,7 +128,7 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
     follow_ups::save(tx, &new)
 }
 
-fn message(chat: &Chat, said: &Said) -> Message {
+fn message(chat: &Chat, said: &RecordedMessage) -> Message {
     let is_bot = said.line.name == BOT;
     let sender = Sender { is_bot, ..Sender::person(said.from, said.line.name.clone()) };
     Message {

@@ -40,7 +40,7 @@ fn wrapped(text: &str, width: usize, taken: usize) -> String {
 }
 
 /// Message to show.
-pub struct Shown<'a> {
+pub struct ShownMessage<'a> {
     pub id: i64,
     pub date: Timestamp,
     pub from: &'a str,
@@ -90,7 +90,7 @@ impl Screen {
         }
     }
 
-    pub fn message(&mut self, shown: &Shown<'_>) {
+    pub fn message(&mut self, shown: &ShownMessage<'_>) {
         if self.is_json() {
             return self.object(&json!({
                 "event": "message", "id": shown.id, "date": shown.date.secs(), "from": shown.from,
@@ -101,7 +101,7 @@ impl Screen {
         self.spoken(shown);
     }
 
-    pub fn answer(&mut self, shown: &Shown<'_>, record: &AnswerRecord, sources: &[ShownSource]) {
+    pub fn answer(&mut self, shown: &ShownMessage<'_>, record: &AnswerRecord, sources: &[ShownSource]) {
         if self.is_json() {
             let sources: Vec<Value> = sources
                 .iter()
@@ -133,7 +133,7 @@ impl Screen {
         self.line(&self.dim(&format!("            rests on {rests_on} · {} · {} ms", record.model, record.latency_ms)));
     }
 
-    pub fn notice(&mut self, shown: &Shown<'_>) {
+    pub fn notice(&mut self, shown: &ShownMessage<'_>) {
         if self.is_json() {
             return self
                 .object(&json!({ "event": "notice", "id": shown.id, "reply_to": shown.reply_to, "text": shown.text }));
@@ -166,7 +166,7 @@ impl Screen {
     }
 
     /// Prints `#12 18:40  Ana > #9  text`, with later lines of the text indented.
-    fn spoken(&self, shown: &Shown<'_>) {
+    fn spoken(&self, shown: &ShownMessage<'_>) {
         let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
         let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), self.zone.clock_time(shown.date)));
         let reply_width = shown.reply_to.map_or(0, |id| format!(" > #{id}").len());

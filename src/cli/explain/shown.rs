@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::explain::{Decision, in_a_line};
+use crate::cli::explain::{ContextExplanation, in_a_line};
 use chime_answer::why::in_plain_words;
 use chime_core::{FoundSource, MessageId, Part, Reason};
 use chime_relevance::context::{Entry, Explained, Feature};
@@ -18,7 +18,7 @@ static MEANINGS: LazyLock<BTreeMap<String, String>> =
     // Falls back to an empty map if the file does not parse; a test rules that out.
     LazyLock::new(|| toml::from_str(include_str!("features.toml")).unwrap_or_default());
 
-pub fn as_json(decision: &Decision) -> Value {
+pub fn as_json(decision: &ContextExplanation) -> Value {
     let window: Vec<Value> = decision
         .window
         .entries
@@ -61,7 +61,7 @@ pub fn as_json(decision: &Decision) -> Value {
     })
 }
 
-pub fn in_words(decision: &Decision) -> String {
+pub fn in_words(decision: &ContextExplanation) -> String {
     let window = &decision.window;
     let said = |id: MessageId| decision.said.get(&id).map(String::as_str).unwrap_or_default();
     let mut lines = vec![format!("trigger  #{} {}", decision.trigger.message.id, in_a_line(&decision.trigger))];
@@ -116,7 +116,7 @@ fn with_features(line: String, features: &[Feature]) -> String {
 
 /// Returns the features that decided about a message of the window. A message chosen by a link has that link as its
 /// only feature.
-fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
+fn features(decision: &ContextExplanation, entry: &Entry) -> Vec<Feature> {
     let by_link = |name: &str| vec![Feature { name: name.to_owned(), value: 1.0, contribution: entry.score }];
     match entry.reason {
         Reason::Anchor | Reason::Quoted => by_link("reply"),
@@ -131,7 +131,7 @@ fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
     }
 }
 
-fn explained(decision: &Decision, id: MessageId) -> Option<&Explained> {
+fn explained(decision: &ContextExplanation, id: MessageId) -> Option<&Explained> {
     decision.explained.iter().find(|it| it.id == id)
 }
 

@@ -10,7 +10,7 @@ use chime_core::{
 };
 use chime_runtime::clock::Clock;
 use chime_sandbox::{ChatMemberStatus, NewChat, Post, Setup};
-use chime_store::consent::OptOutScope;
+use chime_store::family::OptOutScope;
 use chime_store::{Priority, Store, chat_migration, chats, consent, messages, summaries};
 use chime_testkit::{Export, Reply};
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ const LONG_NUMBERS: Timestamp = Timestamp::from_secs(1_638_316_800);
 
 /// Format of the account ids in a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Numbering {
+pub enum AccountIdFormat {
     /// Plain number.
     #[default]
     Bare,
@@ -23,7 +23,7 @@ pub enum Numbering {
     Typed,
 }
 
-impl Numbering {
+impl AccountIdFormat {
     /// Returns the format of author ids in the export of a chat whose id is `chat`.
     pub fn of_chat(chat: i64) -> Self {
         if typed(chat).is_some() { Self::Typed } else { Self::Bare }
@@ -46,7 +46,7 @@ pub fn bare(id: i64) -> i64 {
 
 /// Parses an account id (`user12`, `channel34`, `chat56` or a number). Returns it with `true` if it belongs to a chat.
 /// A positive number without a type counts as a person, so that a request to forget that person finds it.
-pub fn account(id: &Value, numbering: Numbering) -> Option<(UserId, bool)> {
+pub fn account(id: &Value, numbering: AccountIdFormat) -> Option<(UserId, bool)> {
     if let Some(id) = id.as_i64() {
         return numbered(id, numbering);
     }
@@ -58,8 +58,8 @@ pub fn account(id: &Value, numbering: Numbering) -> Option<(UserId, bool)> {
     user.or_else(channel).or_else(group).or_else(|| numbered(id.parse().ok()?, numbering))
 }
 
-fn numbered(id: i64, numbering: Numbering) -> Option<(UserId, bool)> {
-    match (id, typed(id).filter(|_| numbering == Numbering::Typed)) {
+fn numbered(id: i64, numbering: AccountIdFormat) -> Option<(UserId, bool)> {
+    match (id, typed(id).filter(|_| numbering == AccountIdFormat::Typed)) {
         (0, _) => None,
         // The Bot API numbers chats below zero.
         (..0, _) => Some((UserId(id), true)),
@@ -85,14 +85,14 @@ mod tests {
     fn a_number_means_what_it_meant_when_the_file_was_made() {
         let person = json!((1_i64 << 32) + 50);
         let channel = json!((2_i64 << 32) + 77);
-        assert_eq!(account(&person, Numbering::Typed), Some((UserId(50), false)));
-        assert_eq!(account(&channel, Numbering::Typed), Some((UserId(-1_000_000_000_077), true)));
-        assert_eq!(account(&person, Numbering::Bare), Some((UserId((1 << 32) + 50), false)), "a person of today");
-        assert_eq!(Numbering::Bare.at(Timestamp::from_secs(1_600_000_000)), Numbering::Typed);
-        assert_eq!(Numbering::Bare.at(Timestamp::from_secs(1_700_000_000)), Numbering::Bare);
-        assert_eq!(Numbering::of_chat((2 << 32) + 9), Numbering::Typed);
-        assert_eq!(Numbering::of_chat(9), Numbering::Bare);
-        assert_eq!(Numbering::of_chat(-1_001_234_567_890), Numbering::Bare);
+        assert_eq!(account(&person, AccountIdFormat::Typed), Some((UserId(50), false)));
+        assert_eq!(account(&channel, AccountIdFormat::Typed), Some((UserId(-1_000_000_000_077), true)));
+        assert_eq!(account(&person, AccountIdFormat::Bare), Some((UserId((1 << 32) + 50), false)), "a person of today");
+        assert_eq!(AccountIdFormat::Bare.at(Timestamp::from_secs(1_600_000_000)), AccountIdFormat::Typed);
+        assert_eq!(AccountIdFormat::Bare.at(Timestamp::from_secs(1_700_000_000)), AccountIdFormat::Bare);
+        assert_eq!(AccountIdFormat::of_chat((2 << 32) + 9), AccountIdFormat::Typed);
+        assert_eq!(AccountIdFormat::of_chat(9), AccountIdFormat::Bare);
+        assert_eq!(AccountIdFormat::of_chat(-1_001_234_567_890), AccountIdFormat::Bare);
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             (json!(null), None),
         ] {
             let expected = read.map(|(id, is_chat)| (UserId(id), is_chat));
-            assert_eq!(account(&written, Numbering::Bare), expected, "{written}");
+            assert_eq!(account(&written, AccountIdFormat::Bare), expected, "{written}");
         }
     }
 

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::archive::accounts::{Numbering, SUPERGROUPS, account, bare};
+use crate::archive::accounts::{AccountIdFormat, SUPERGROUPS, account, bare};
 use crate::archive::content::{filled, shown};
 use crate::archive::topics::{TopicHints, Topics, replies_elsewhere};
-use crate::archive::{happened, text};
+use crate::archive::{service_messages, text};
 use chime_core::{
     Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId,
 };
@@ -73,13 +73,13 @@ impl ExportedChat {
 #[derive(Debug)]
 pub struct Conversion {
     bot: UserId,
-    numbering: Numbering,
+    numbering: AccountIdFormat,
     topics: Topics,
 }
 
 impl Conversion {
     pub fn new(bot: UserId, chat: &ExportedChat, hints: &TopicHints) -> Self {
-        Self { bot, numbering: Numbering::of_chat(chat.id), topics: hints.topics() }
+        Self { bot, numbering: AccountIdFormat::of_chat(chat.id), topics: hints.topics() }
     }
 
     /// Converts the next message of `chat`. Returns `None` if it has no id or no date.
@@ -92,7 +92,7 @@ impl Conversion {
         let sender = self.sender(value, chat, numbering);
         let FormattedText { text, entities } = said(value);
         let (kind, detail) = match (is_service, shown(value)) {
-            (true, _) => (Kind::Service, happened::describe(value)),
+            (true, _) => (Kind::Service, service_messages::describe(value)),
             (false, Some(shown)) => shown,
             (false, None) if !text.is_empty() => (Kind::Text, None),
             (false, None) => (Kind::Other, Some("unsupported message".to_owned())),
@@ -134,7 +134,7 @@ impl Conversion {
     }
 
     /// Returns the author. A deleted account has an id but no name.
-    fn sender(&self, value: &Value, chat: ChatId, numbering: Numbering) -> Sender {
+    fn sender(&self, value: &Value, chat: ChatId, numbering: AccountIdFormat) -> Sender {
         let is_service = value["type"].as_str() == Some("service");
         let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
         let (id, is_chat) = account(&value[id], numbering).unwrap_or((UserId(chat.0), true));

@@ -1,24 +1,26 @@
 //! Imports an export: a blocking thread reads it, and messages are written in batches.
 
+mod error;
 mod export;
-mod former;
+mod former_group;
 mod read;
 mod source;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::archive::import::read::{Batch, Ended};
-use crate::archive::import::write::Seen;
+use crate::archive::import::read::{Ended, ImportBatch};
+use crate::archive::import::write::DryRunMessages;
 use crate::archive::{Tally, Unusable};
 use chime_core::config::AccessConfig;
 use chime_core::{ChatId, Timestamp, UserId};
 use chime_runtime::clock::Clock;
-use chime_store::{Priority, Store, StoreError};
+use chime_store::{Priority, Store};
 
+pub use error::ImportError;
 pub use export::{ExportError, export};
 pub use read::ExportFile;
 
@@ -34,12 +36,12 @@ pub struct Import {
     pub access: AccessConfig,
     /// The operator's retention. Older messages are skipped, since they would be deleted at once.
     pub retention: Option<Duration>,
-    pub manner: Manner,
+    pub mode: ImportMode,
 }
 
 /// Import mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum ImportMode {
     Write,
     /// Counts messages without writing.
     DryRun,
@@ -53,36 +55,8 @@ pub struct Imported {
     pub outcome: Result<(), ImportError>,
 }
 
-/// Reason for stopping an import early or not starting it.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    #[error("{} cannot be read: {source}", path.display())]
-    File { path: PathBuf, source: std::io::Error },
-    #[error(
-        "{} breaks off or is damaged at line {line}, column {column}; only messages before that can be imported: export the \
-         chat again, and import that too", path.display()
-    )]
-    Damaged { path: PathBuf, line: usize, column: usize },
-    #[error(
-        "{} is no Telegram Desktop export: expected result.json of a chat or of all chats, in the JSON format",
-        path.display()
-    )]
-    Foreign { path: PathBuf },
-    #[error(
-        "{} holds no result.json: in Telegram Desktop export the chat in the {}", path.display(),
-        if *is_html { "format JSON; this export is in the format HTML" } else { "format JSON" }
-    )]
-    NoExport { path: PathBuf, is_html: bool },
-    #[error("{} holds several exports: import one after the other: {found}", path.display())]
-    SeveralExports { path: PathBuf, found: String },
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("reading {} panicked", path.display())]
-    Panicked { path: PathBuf },
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ImportProgress {
     pub bytes: u64,
     pub total: u64,
     pub messages: u64,
@@ -103,25 +77,25 @@ pub async fn open(path: &Path) -> Result<ExportFile, ImportError> {
 ///
 /// # Errors
 /// Fails if the database fails; batches committed before that stay.
-pub async fn import(import: Import, mut tell: impl FnMut(Progress)) -> Result<Imported, ImportError> {
-    let Import { store, clock, file, bot, access, retention, manner } = import;
+pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Result<Imported, ImportError> {
+    let Import { store, clock, file, bot, access, retention, mode } = import;
     let now = clock.now();
     let path = file.path.clone();
     let total = std::fs::metadata(&path).map_err(|source| ImportError::File { path: path.clone(), source })?.len();
     let (batches, mut read) = mpsc::channel(AHEAD);
     let reading = tokio::task::spawn_blocking(move || read::read(file, bot, &batches));
     let mut tally = Tally::default();
-    let setting = write::Setting { access, cutoff: retention.map(|span| now.minus(span)), now };
-    let mut seen = Seen::default();
+    let setting = write::ImportSettings { access, cutoff: retention.map(|span| now.minus(span)), now };
+    let mut seen = DryRunMessages::default();
     while let Some(batch) = read.recv().await {
-        let Batch { bytes, .. } = batch;
+        let ImportBatch { bytes, .. } = batch;
         let setting = setting.clone();
-        let counted = match manner {
-            Manner::Write => {
+        let counted = match mode {
+            ImportMode::Write => {
                 let written = store.write(Priority::Background, move |tx| write::take_in(tx, &batch, &setting));
                 written.await?
             }
-            Manner::DryRun => {
+            ImportMode::DryRun => {
                 let counted = store.read(move |conn| {
                     let counted = write::count(conn, &batch, &setting, &mut seen)?;
                     Ok((counted, seen))
@@ -132,10 +106,10 @@ pub async fn import(import: Import, mut tell: impl FnMut(Progress)) -> Result<Im
             }
         };
         write::add(&mut tally, counted);
-        tell(Progress { bytes, total, messages: tally.messages() });
+        tell(ImportProgress { bytes, total, messages: tally.messages() });
     }
     let Ended { left_out, outcome } = reading.await.map_err(|_| ImportError::Panicked { path })?;
-    if manner == Manner::Write {
+    if mode == ImportMode::Write {
         finish(&store, &tally, now).await?;
     }
     tally.left_out.extend(left_out.into_iter().map(|(name, why): (String, Unusable)| (name, why.to_string())));

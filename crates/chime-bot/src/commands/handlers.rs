@@ -62,15 +62,15 @@ pub struct Commands {
 }
 
 /// Next step for a command job.
-enum Reaction {
+enum CommandStep {
     Say(Box<(StoredMessage, Notice)>),
     /// A command that needs a handler of its own, for example because it changes data.
-    Do(Box<Order>),
+    Do(Box<CommandRequest>),
     Nothing,
 }
 
 /// Command with its message and chat.
-struct Order {
+struct CommandRequest {
     message: StoredMessage,
     chat: ChatRow,
     command: CommandName,
@@ -94,13 +94,13 @@ impl Commands {
         parsed: ParsedTrigger,
     ) -> chime_store::Result<JobOutcome> {
         let (bot, access, zone) = (self.bot.clone(), self.access.clone(), self.zone);
-        match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access, zone))).await? {
-            Reaction::Say(said) => {
+        match self.store.read(move |conn| find(conn, at, name, &parsed, &bot, &access, zone)).await? {
+            CommandStep::Say(said) => {
                 let (trigger, notice) = *said;
                 self.answer_showing(job, &trigger, &notice).await?;
             }
-            Reaction::Do(order) => return self.obey(job, *order).await,
-            Reaction::Nothing => self.finish(job).await?,
+            CommandStep::Do(order) => return self.handle(job, *order).await,
+            CommandStep::Nothing => self.finish(job).await?,
         }
         Ok(JobOutcome::Finished)
     }
@@ -239,28 +239,30 @@ fn find(
     at: MessageAt,
     command: CommandName,
     parsed: &ParsedTrigger,
-    (bot, access, zone): (&BotIdentity, &AccessConfig, Zone),
-) -> chime_store::Result<Reaction> {
+    bot: &BotIdentity,
+    access: &AccessConfig,
+    zone: Zone,
+) -> chime_store::Result<CommandStep> {
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
-    let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
+    let (Some(message), Some(chat)) = (message, row) else { return Ok(CommandStep::Nothing) };
     let is_open_to_all = command.spec().is_about_privacy || command == CommandName::Claim;
     // Access was checked when the command arrived; the operator may have changed it since.
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
-        return Ok(Reaction::Nothing);
+        return Ok(CommandStep::Nothing);
     }
     let (texts, is_private) = (texts(chat.speaks().code()), chat.chat.kind == ChatKind::Private);
     let explained = if command == CommandName::Why {
-        explain(conn, &message, (chat.zone(zone), texts))?
+        explain(conn, &message, chat.zone(zone), texts)?
     } else if command == CommandName::Concepts {
-        Some(concepts_of(conn, &message, (bot, texts))?)
+        Some(concepts_of(conn, &message, bot, texts)?)
     } else {
         None
     };
     Ok(match explained.or_else(|| for_command(command, bot.username(), is_private, texts)) {
-        Some(notice) => Reaction::Say(Box::new((message, notice))),
+        Some(notice) => CommandStep::Say(Box::new((message, notice))),
         None => {
             let args = trigger::ask_of(&message.message.text, parsed);
-            Reaction::Do(Box::new(Order { message, chat, command, args }))
+            CommandStep::Do(Box::new(CommandRequest { message, chat, command, args }))
         }
     })
 }
@@ -270,7 +272,8 @@ fn find(
 fn explain(
     conn: &Reader,
     message: &StoredMessage,
-    (zone, texts): (Zone, &'static Texts),
+    zone: Zone,
+    texts: &'static Texts,
 ) -> chime_store::Result<Option<Notice>> {
     let Some(target) = message.message.reply_to else { return Ok(None) };
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
@@ -308,7 +311,8 @@ fn labels_of(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<St
 fn concepts_of(
     conn: &Reader,
     message: &StoredMessage,
-    (bot, texts): (&BotIdentity, &Texts),
+    bot: &BotIdentity,
+    texts: &Texts,
 ) -> chime_store::Result<Notice> {
     let key = ContextKey { bot: bot.id, chat: message.chat, thread: message.message.thread };
     let context = chime_store::concepts::load(conn, key)?.unwrap_or_default();

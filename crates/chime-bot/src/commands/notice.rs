@@ -69,7 +69,7 @@ pub fn for_command(command: CommandName, username: &str, is_private: bool, texts
             Some(Notice::Help { username: username.to_owned(), is_private, texts })
         }
         CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat(texts)),
-        // `Commands::obey` handles all other commands.
+        // `Commands::handle` handles all other commands.
         _ => None,
     }
 }

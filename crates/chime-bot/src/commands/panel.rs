@@ -49,7 +49,7 @@ pub struct Panel {
 
 /// Change that a button requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum SettingChange {
     Grounding(Grounding),
     Memory(bool),
     /// Turns memory off without asking: this is the answer to the question.
@@ -65,7 +65,7 @@ pub enum Change {
     Nothing,
 }
 
-impl Change {
+impl SettingChange {
     /// Returns the button data.
     pub fn data(self) -> String {
         match self {
@@ -154,7 +154,7 @@ impl Panel {
     /// Returns the buttons: one row for each setting, and several rows for languages.
     pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
         let words = &texts.settings;
-        let button = |label: &str, change: Change, holds: bool| Button {
+        let button = |label: &str, change: SettingChange, holds: bool| Button {
             label: format!("{}{label}", if holds { CHOSEN } else { "" }),
             data: change.data(),
         };
@@ -163,28 +163,29 @@ impl Panel {
                 Grounding::Open => &words.open_button,
                 Grounding::Strict => &words.strict_button,
             };
-            button(label, Change::Grounding(grounding), grounding == self.grounding)
+            button(label, SettingChange::Grounding(grounding), grounding == self.grounding)
         });
         let memory = self.memory.map(|holds| {
             [(true, &words.memory_on_button), (false, &words.memory_off_button)]
-                .map(|(is_on, label)| button(label, Change::Memory(is_on), is_on == holds))
+                .map(|(is_on, label)| button(label, SettingChange::Memory(is_on), is_on == holds))
         });
         let streaming = [(true, &words.streaming_on_button), (false, &words.streaming_off_button)]
-            .map(|(is_on, label)| button(label, Change::Streaming(is_on), is_on == self.streaming));
-        let idle = IDLES.map(|idle| button(&shown(idle, texts), Change::SessionIdle(idle), idle == self.session_idle));
+            .map(|(is_on, label)| button(label, SettingChange::Streaming(is_on), is_on == self.streaming));
+        let idle =
+            IDLES.map(|idle| button(&shown(idle, texts), SettingChange::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
         let askers = [(Askers::Everybody, &words.everybody_asks_button), (Askers::Admins, &words.admins_ask_button)]
-            .map(|(askers, label)| button(label, Change::Askers(askers), askers == self.askers));
+            .map(|(askers, label)| button(label, SettingChange::Askers(askers), askers == self.askers));
         let askers = (!self.is_private).then(|| askers.to_vec());
         let budgets = BUDGETS.map(|tokens| (Some(tokens), format!("{}k", tokens / 1000)));
         let budgets = [(None, words.no_budget_button.clone())].into_iter().chain(budgets);
         let budgets = budgets
-            .map(|(tokens, label)| button(&label, Change::DailyTokens(tokens), tokens == self.daily_tokens))
+            .map(|(tokens, label)| button(&label, SettingChange::DailyTokens(tokens), tokens == self.daily_tokens))
             .collect();
-        let of_chat = button(&words.language_button, Change::Language(None), self.language.is_none());
+        let of_chat = button(&words.language_button, SettingChange::Language(None), self.language.is_none());
         let named: Vec<Button> = texts::languages()
             .map(|(code, name)| (Some(Language::from_code(code)), name))
-            .map(|(language, name)| button(name, Change::Language(language), self.language == language))
+            .map(|(language, name)| button(name, SettingChange::Language(language), self.language == language))
             .collect();
         [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
             .into_iter()
@@ -198,10 +199,10 @@ impl Panel {
 /// The question before memory is turned off, and its buttons.
 pub fn memory_question(texts: &Texts) -> (&str, Vec<Vec<Button>>) {
     let words = &texts.settings;
-    let button = |label: &String, change: Change| vec![Button { label: label.clone(), data: change.data() }];
+    let button = |label: &String, change: SettingChange| vec![Button { label: label.clone(), data: change.data() }];
     let buttons = vec![
-        button(&words.memory_off_confirm_button, Change::DeleteMemory),
-        button(&words.memory_keep_button, Change::Nothing),
+        button(&words.memory_off_confirm_button, SettingChange::DeleteMemory),
+        button(&words.memory_keep_button, SettingChange::Nothing),
     ];
     (&words.memory_off_question, buttons)
 }
@@ -244,7 +245,10 @@ mod tests {
         let buttons = PANEL.buttons(texts("eng"));
         assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4, 2, 4, 1, 3, 3, 3, 3]);
         for button in buttons.iter().flatten() {
-            assert!(Change::parse(&button.data).is_some_and(|change| change.data() == button.data), "{button:?}");
+            assert!(
+                SettingChange::parse(&button.data).is_some_and(|change| change.data() == button.data),
+                "{button:?}"
+            );
             assert!(button.data.len() <= 64);
         }
         let chosen: Vec<&str> =
@@ -276,7 +280,7 @@ mod tests {
             "settings:askers:nobody",
             "settings:tokens:1",
         ] {
-            assert_eq!(Change::parse(data), None, "{data}");
+            assert_eq!(SettingChange::parse(data), None, "{data}");
         }
     }
 

@@ -5,7 +5,7 @@ use chime_memory::wording::escaped;
 
 /// Parsed `/topics` request. Topics appear as typed, in lower case and with words joined by hyphens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
+pub enum TopicsRequest {
     List,
     Use(String),
     /// Merges the first topic into the second.
@@ -13,7 +13,7 @@ pub enum Request {
     Unclear,
 }
 
-impl Request {
+impl TopicsRequest {
     pub fn parse(args: &str) -> Self {
         let lower = args.to_lowercase();
         match lower.split_whitespace().collect::<Vec<_>>().as_slice() {
@@ -26,7 +26,7 @@ impl Request {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedTopic {
     pub slug: String,
     /// Number of sessions with this topic.
     pub sessions: u32,
@@ -35,11 +35,11 @@ pub struct Listed {
 }
 
 /// Formats the topics of a chat as Markdown. `near` holds pairs of slugs that look like the same word.
-pub fn listing(listed: &[Listed], near: &[(&str, &str)], texts: &Texts) -> String {
+pub fn listing(listed: &[ListedTopic], near: &[(&str, &str)], texts: &Texts) -> String {
     if listed.is_empty() {
         return texts.topics_none.clone();
     }
-    let line = |Listed { slug, sessions, is_active }: &Listed| {
+    let line = |ListedTopic { slug, sessions, is_active }: &ListedTopic| {
         let now = if *is_active { format!(", {}", texts.topics_now) } else { String::new() };
         format!("- {} ({sessions}){now}", escaped(slug))
     };
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn every_form_of_the_command_is_read() {
-        let told = ["", "use Red Tent", "use", "merge bills invoices", "merge bills", "what?"].map(Request::parse);
+        let told =
+            ["", "use Red Tent", "use", "merge bills invoices", "merge bills", "what?"].map(TopicsRequest::parse);
         expect![[r#"
             [List, Use("red-tent"), Unclear, Merge("bills", "invoices"), Unclear, Unclear]"#]]
         .assert_eq(&format!("{told:?}"));
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn topics_are_listed_with_the_one_at_hand_and_near_ones() {
-        let one = |slug: &str, sessions, is_active| Listed { slug: slug.to_owned(), sessions, is_active };
+        let one = |slug: &str, sessions, is_active| ListedTopic { slug: slug.to_owned(), sessions, is_active };
         let listed = [one("tent", 3, true), one("tenten", 1, false)];
         expect![[r#"
             Topics of this chat, with the number of conversations:

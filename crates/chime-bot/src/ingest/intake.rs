@@ -3,14 +3,16 @@
 mod admission;
 mod album;
 mod apply;
-mod begin;
-mod door;
-mod keep;
+mod authorize;
+mod batch;
+mod consent_filter;
+mod enqueue;
 mod language;
+mod memory_jobs;
 mod poll;
 mod read;
-mod remember;
-mod split_ask;
+mod settings;
+mod split_question;
 
-pub use apply::Setting;
-pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};
+pub use poll::{Ingest, PollEnd, PollHealth, PollTrouble, TroubleKind};
+pub use settings::IntakeSettings;

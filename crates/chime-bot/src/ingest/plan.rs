@@ -10,7 +10,7 @@ const TAGGED_LATER: Duration = Duration::from_secs(15 * 60);
 
 /// Action for a message, apart from storing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Task {
+pub enum TriggerAction {
     Nothing,
     Start(JobPayload),
     /// Too old to answer: counted, and reported in one line per chat.
@@ -19,7 +19,7 @@ pub enum Task {
 
 /// Message as it arrived. Times are by Telegram's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
+pub struct ArrivedMessage {
     pub at: MessageAt,
     pub sent_at: Timestamp,
     pub came: Came,
@@ -38,7 +38,7 @@ pub enum Came {
     },
 }
 
-impl Said {
+impl ArrivedMessage {
     /// Returns the time of the message, or of the edit that turned it into a question.
     fn asked_at(&self) -> Timestamp {
         match self.came {
@@ -48,21 +48,23 @@ impl Said {
     }
 }
 
-pub fn task_for(trigger: Option<&Trigger>, said: Said, now: Timestamp, max_age: Duration) -> Task {
-    let Some(trigger) = trigger else { return Task::Nothing };
+pub fn task_for(trigger: Option<&Trigger>, said: ArrivedMessage, now: Timestamp, max_age: Duration) -> TriggerAction {
+    let Some(trigger) = trigger else { return TriggerAction::Nothing };
     let (at, parsed) = (said.at, trigger.parsed());
     let is_old = now.since(said.asked_at()) > max_age;
     match (&trigger.kind, is_old, said.came) {
         // The job's key is the message, so a job that was started before does not start again.
-        (TriggerKind::Ask, false, _) => Task::Start(JobPayload::Answer { at, parsed }),
-        (TriggerKind::Command(name, _), false, _) => Task::Start(JobPayload::Command { at, name: *name, parsed }),
-        (TriggerKind::Thanks, false, _) => Task::Start(JobPayload::Thank { at }),
-        // A privacy command is obeyed however late it arrives, but only once.
-        (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
-            Task::Start(JobPayload::Command { at, name: *name, parsed })
+        (TriggerKind::Ask, false, _) => TriggerAction::Start(JobPayload::Answer { at, parsed }),
+        (TriggerKind::Command(name, _), false, _) => {
+            TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }
-        (TriggerKind::Ask | TriggerKind::Command(..), true, Came::New) => Task::CountAsOld,
-        (TriggerKind::Ask | TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => Task::Nothing,
+        (TriggerKind::Thanks, false, _) => TriggerAction::Start(JobPayload::Thank { at }),
+        // A privacy command is handled however late it arrives, but only once.
+        (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
+            TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
+        }
+        (TriggerKind::Ask | TriggerKind::Command(..), true, Came::New) => TriggerAction::CountAsOld,
+        (TriggerKind::Ask | TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => TriggerAction::Nothing,
     }
 }
 
@@ -79,7 +81,7 @@ mod tests {
         let sent_at = Timestamp::from_secs(1_000_000);
         let later = |secs| sent_at.plus(Duration::from_secs(secs));
         let came = edited.map_or(Came::New, |(secs, was_for_us)| Came::Edited { at: later(secs), was_for_us });
-        let said = Said { at: MessageAt { chat: ChatId(-1), message: MessageId(7) }, sent_at, came };
+        let said = ArrivedMessage { at: MessageAt { chat: ChatId(-1), message: MessageId(7) }, sent_at, came };
         let trigger = Trigger {
             kind: TriggerKind::Ask,
             how: How::Mention,
@@ -88,9 +90,9 @@ mod tests {
             cut: Vec::new(),
         };
         let task = match task_for(Some(&trigger), said, later(now), Duration::from_secs(MAX_AGE)) {
-            Task::Nothing => "nothing",
-            Task::Start(_) => "start",
-            Task::CountAsOld => "count",
+            TriggerAction::Nothing => "nothing",
+            TriggerAction::Start(_) => "start",
+            TriggerAction::CountAsOld => "count",
         };
         assert_eq!(task, expected);
     }

@@ -20,7 +20,7 @@ const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
 
 /// Parsed arguments of `/recap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum RecapArguments {
     /// The last part of this length.
     Span(Duration),
     Today,
@@ -38,10 +38,10 @@ pub enum Request {
     Unclear,
 }
 
-impl Request {
+impl RecapArguments {
     /// Parses the arguments of `/recap`, in `language` or in English.
     pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
-        let words = Words([&language.recap.words, &texts("eng").recap.words]);
+        let words = RecapVocabulary([&language.recap.words, &texts("eng").recap.words]);
         let lower = args.to_lowercase();
         let parts: Vec<&str> = lower.split_whitespace().collect();
         let said = parts.join(" ");
@@ -76,7 +76,7 @@ impl Request {
     }
 
     /// Parses `when`, the text without the word "since".
-    fn since(when: &str, words: &Words<'_>) -> Self {
+    fn since(when: &str, words: &RecapVocabulary<'_>) -> Self {
         if when.is_empty() || words.is_of_asker(when) {
             return Self::SinceSeen;
         }
@@ -94,9 +94,9 @@ impl Request {
 }
 
 /// Vocabulary of two languages.
-struct Words<'a>([&'a RecapWords; 2]);
+struct RecapVocabulary<'a>([&'a RecapWords; 2]);
 
-impl<'a> Words<'a> {
+impl<'a> RecapVocabulary<'a> {
     fn all(&self, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> impl Iterator<Item = &'a str> {
         self.0.into_iter().flat_map(list).map(String::as_str)
     }
@@ -182,7 +182,7 @@ mod tests {
     #[track_caller]
     fn check(args: &[&str], expected: Expect) {
         let told: Vec<String> =
-            args.iter().map(|args| format!("{args}: {:?}", Request::parse(args, false, texts("eng")))).collect();
+            args.iter().map(|args| format!("{args}: {:?}", RecapArguments::parse(args, false, texts("eng")))).collect();
         expected.assert_eq(&told.join("\n"));
     }
 
@@ -243,10 +243,10 @@ mod tests {
                 off: Unsubscribe
                 the tent: Unclear"#]],
         );
-        let in_reply = |args| Request::parse(args, true, texts("eng"));
-        assert_eq!(in_reply(""), Request::SinceReply);
-        assert_eq!(in_reply("since"), Request::SinceReply);
-        assert_eq!(in_reply("2h"), Request::Span(Duration::from_secs(2 * HOUR)));
+        let in_reply = |args| RecapArguments::parse(args, true, texts("eng"));
+        assert_eq!(in_reply(""), RecapArguments::SinceReply);
+        assert_eq!(in_reply("since"), RecapArguments::SinceReply);
+        assert_eq!(in_reply("2h"), RecapArguments::Span(Duration::from_secs(2 * HOUR)));
     }
 
     /// One form of each phrase, in every language.
@@ -266,15 +266,19 @@ mod tests {
             ("pol", "dzisiaj", "odkąd tu byłem", "codziennie 18:00", "co tydzień pon 9:00", "wyłącz", "2 godziny"),
         ];
         for (code, today, since, daily, weekly, off, hours) in said {
-            let read = |args| Request::parse(args, false, texts(code));
-            assert_eq!(read(today), Request::Today, "{code}");
-            assert_eq!(read(since), Request::SinceSeen, "{code}");
-            assert_eq!(read(daily), Request::Subscribe(RecapTime { weekday: None, minute: 1080 }), "{code}");
+            let read = |args| RecapArguments::parse(args, false, texts(code));
+            assert_eq!(read(today), RecapArguments::Today, "{code}");
+            assert_eq!(read(since), RecapArguments::SinceSeen, "{code}");
+            assert_eq!(read(daily), RecapArguments::Subscribe(RecapTime { weekday: None, minute: 1080 }), "{code}");
             let monday = RecapTime { weekday: Some(Weekday::Mon), minute: 540 };
-            assert_eq!(read(weekly), Request::Subscribe(monday), "{code}");
-            assert_eq!(read(off), Request::Unsubscribe, "{code}");
-            assert_eq!(read(hours), Request::Span(Duration::from_secs(2 * HOUR)), "{code}");
-            assert_eq!(read("weekly mon 9:00"), Request::Subscribe(monday), "English is read everywhere: {code}");
+            assert_eq!(read(weekly), RecapArguments::Subscribe(monday), "{code}");
+            assert_eq!(read(off), RecapArguments::Unsubscribe, "{code}");
+            assert_eq!(read(hours), RecapArguments::Span(Duration::from_secs(2 * HOUR)), "{code}");
+            assert_eq!(
+                read("weekly mon 9:00"),
+                RecapArguments::Subscribe(monday),
+                "English is read everywhere: {code}"
+            );
         }
     }
 
@@ -294,9 +298,9 @@ mod tests {
             ("pol", "od wczoraj", "od poniedziałku"),
         ];
         for (code, yesterday, monday) in said {
-            let read = |args| Request::parse(args, false, texts(code));
-            assert_eq!(read(yesterday), Request::Yesterday, "{code}");
-            assert_eq!(read(monday), Request::SinceWeekday(Weekday::Mon), "{code}");
+            let read = |args| RecapArguments::parse(args, false, texts(code));
+            assert_eq!(read(yesterday), RecapArguments::Yesterday, "{code}");
+            assert_eq!(read(monday), RecapArguments::SinceWeekday(Weekday::Mon), "{code}");
         }
     }
 

@@ -88,7 +88,7 @@ fn in_words(time: RecapTime, texts: &Texts) -> String {
 }
 
 /// Returns the reply to `/recap daily 18:00`. `next` is the time of the first recap.
-pub fn subscribed(time: RecapTime, next: Option<Timestamp>, (zone, now): (Zone, Timestamp), texts: &Texts) -> String {
+pub fn subscribed(time: RecapTime, next: Option<Timestamp>, zone: Zone, now: Timestamp, texts: &Texts) -> String {
     let next = next.map(|at| {
         let time = zone.told_time(at);
         let at = match short_day(at, now, zone, texts) {
@@ -132,7 +132,7 @@ mod tests {
     fn the_first_recap_is_told_with_its_day_where_that_is_another() {
         let told = |at, code| {
             let time = RecapTime { weekday: None, minute: 1080 };
-            subscribed(time, Some(moment(at)), (Zone::UTC, moment("15:00")), texts(code))
+            subscribed(time, Some(moment(at)), Zone::UTC, moment("15:00"), texts(code))
         };
         assert!(told("18:00", "eng").contains("The first one comes at 18:00 UTC."), "{}", told("18:00", "eng"));
         let other_day = told("-3d 18:00", "eng");

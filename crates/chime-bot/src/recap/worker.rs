@@ -41,7 +41,7 @@ pub struct Recaps {
 }
 
 /// Input of a recap.
-struct Material {
+struct RecapInput {
     chat: ChatRow,
     said: Vec<StoredMessage>,
     is_cut: bool,
@@ -55,7 +55,7 @@ struct Showing {
 }
 
 /// Request for a recap.
-struct Order {
+struct RecapRequest {
     conversation: Conversation,
     span: (Timestamp, Timestamp),
     /// Last message to include from the last second of the span.
@@ -121,7 +121,7 @@ impl Recaps {
             Some(private) if self.is_out_of_reach(private).await => None,
             open_or_none => open_or_none,
         };
-        let order = Order {
+        let order = RecapRequest {
             conversation: asking.conversation(),
             span: (since, asking.message.sent_at),
             // Excludes the message that asks for the recap.
@@ -176,7 +176,7 @@ impl Recaps {
             .await?;
         let Some(chat) = chat else { return self.write(job, None, None).await };
         let last = MessageId(i64::MAX);
-        let order = Order { conversation, span, last, on_behalf_of: None, private: None };
+        let order = RecapRequest { conversation, span, last, on_behalf_of: None, private: None };
         // No message if nothing happened.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
@@ -186,10 +186,10 @@ impl Recaps {
     }
 
     /// Returns the recap and its source messages, or `None` if nothing worth a recap was said.
-    async fn recap(&self, order: &Order) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
+    async fn recap(&self, order: &RecapRequest) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
-        let found = self.store.read(move |conn| material(conn, conversation, (span.0, (span.1, last)))).await?;
-        let Some(Material { chat, said, is_cut }) = found else { return Ok(None) };
+        let found = self.store.read(move |conn| material(conn, conversation, span.0, (span.1, last))).await?;
+        let Some(RecapInput { chat, said, is_cut }) = found else { return Ok(None) };
         let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
         else {
             return Ok(None);
@@ -267,8 +267,9 @@ fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMess
 fn material(
     conn: &Reader,
     conversation: Conversation,
-    (from, until): (Timestamp, (Timestamp, MessageId)),
-) -> chime_store::Result<Option<Material>> {
+    from: Timestamp,
+    until: (Timestamp, MessageId),
+) -> chime_store::Result<Option<RecapInput>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
     let said = messages::within(conn, conversation, (from, MessageId(i64::MIN)), until)?;
     let is_talk = |stored: &StoredMessage| {
@@ -280,7 +281,7 @@ fn material(
     let mut said: Vec<StoredMessage> = said.into_iter().filter(is_talk).collect();
     let more = said.len().saturating_sub(MOST_MESSAGES);
     said.drain(..more);
-    Ok(Some(Material { chat, said, is_cut: more > 0 }))
+    Ok(Some(RecapInput { chat, said, is_cut: more > 0 }))
 }
 
 fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::Result<BTreeMap<Seq, Place>> {

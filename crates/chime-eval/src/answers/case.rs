@@ -26,7 +26,7 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Kind of question in a case, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CaseKind {
     Bare,
     Reply,
     Own,
@@ -38,7 +38,7 @@ pub enum Kind {
     Private,
 }
 
-impl Kind {
+impl CaseKind {
     /// Returns the name in case files.
     pub fn name(self) -> &'static str {
         match self {
@@ -59,12 +59,12 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub struct Case {
     pub id: String,
-    pub kind: Kind,
+    pub kind: CaseKind,
     /// ISO 639-1 code of the expected answer's language.
     pub language: String,
     pub title: Option<String>,
     /// The messages before the question, oldest first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<CaseLine>,
     pub asker: String,
     pub ask: String,
     /// Time of the question, in seconds after midnight of its day.
@@ -78,14 +78,14 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn line(&self, number: i64) -> Option<&Line> {
+    pub fn line(&self, number: i64) -> Option<&CaseLine> {
         self.lines.iter().find(|line| line.number == number)
     }
 }
 
 /// A message of a case's chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct CaseLine {
     pub number: i64,
     /// Seconds after midnight of the question's day, negative for earlier days.
     pub at: i64,
@@ -94,7 +94,7 @@ pub struct Line {
     pub text: String,
 }
 
-impl Line {
+impl CaseLine {
     /// Returns `true` if the bot wrote the line.
     pub fn is_of_bot(&self) -> bool {
         self.name == "Bot"
@@ -155,13 +155,13 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CaseError> {
     Ok(files)
 }
 
-fn parse(path: &Path) -> Result<Vec<Written>, CaseError> {
+fn parse(path: &Path) -> Result<Vec<WrittenCase>, CaseError> {
     #[derive(Deserialize)]
-    struct File {
-        case: Vec<Written>,
+    struct CaseFile {
+        case: Vec<WrittenCase>,
     }
     let text = std::fs::read_to_string(path).map_err(|source| CaseError::Read { path: path.to_owned(), source })?;
-    let file: File = toml::from_str(&text).map_err(|source| CaseError::Form { path: path.to_owned(), source })?;
+    let file: CaseFile = toml::from_str(&text).map_err(|source| CaseError::Form { path: path.to_owned(), source })?;
     Ok(file.case)
 }
 
@@ -175,9 +175,9 @@ fn history_file(cases: &Path, name: &str) -> PathBuf {
 /// Case as written in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenCase {
     id: String,
-    kind: Kind,
+    kind: CaseKind,
     language: String,
     title: Option<String>,
     history: Option<String>,
@@ -193,7 +193,7 @@ struct Written {
     sources: Vec<i64>,
 }
 
-impl Written {
+impl WrittenCase {
     fn case(self, history: &[PackMessage]) -> Result<Case, String> {
         let first = history.last().map_or(0, |last| last.message_id) + 1;
         let mut lines = chat(&self.chat, first)?;
@@ -230,8 +230,8 @@ fn patterns(written: &[String]) -> Result<Vec<Regex>, String> {
 }
 
 /// Parses `[-Nd ]HH:MM Name[ > number]: text` lines, numbered from `first`.
-fn chat(written: &str, first: i64) -> Result<Vec<Line>, String> {
-    let mut lines: Vec<Line> = Vec::new();
+fn chat(written: &str, first: i64) -> Result<Vec<CaseLine>, String> {
+    let mut lines: Vec<CaseLine> = Vec::new();
     let said = written.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     for (number, raw) in (first..).zip(said) {
         let found = LINE.captures(raw).ok_or_else(|| format!("`{raw}` is no line of a chat"))?;
@@ -246,18 +246,18 @@ fn chat(written: &str, first: i64) -> Result<Vec<Line>, String> {
         }
         let text = found.get(6).map_or("", |text| text.as_str()).replace("\\n", "\n");
         let name = found.get(4).map_or("", |name| name.as_str()).to_owned();
-        lines.push(Line { number, at, name, reply_to: digits(5), text });
+        lines.push(CaseLine { number, at, name, reply_to: digits(5), text });
     }
     Ok(lines)
 }
 
 /// Moves a history by whole days so that it ends as late as possible before `until`, and not after the question's day.
-fn before(history: &[PackMessage], until: i64) -> Vec<Line> {
+fn before(history: &[PackMessage], until: i64) -> Vec<CaseLine> {
     let Some(last) = history.last() else { return Vec::new() };
     let time = last.date.rem_euclid(DAY);
     let day = (until - 1 - time).div_euclid(DAY).min(0);
     let shift = time + day * DAY - last.date;
-    let line = |message: &PackMessage| Line {
+    let line = |message: &PackMessage| CaseLine {
         number: message.message_id,
         at: message.date + shift,
         name: message.from_name.clone(),

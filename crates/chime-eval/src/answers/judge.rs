@@ -20,7 +20,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9A-Za-z]+").expe
 
 /// Reply to a question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Answer {
+pub struct CaseAnswer {
     pub text: String,
     /// Text below the answer, such as the list of its sources.
     pub below: String,
@@ -36,7 +36,7 @@ pub struct Answer {
 
 /// Judgement of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct AnswerJudgement {
     /// `true` if the answer contains all facts and nothing forbidden, is in the expected language, and is no apology.
     pub is_right: bool,
     /// `Some(true)` if a line with the fact is linked; `None` if no source is expected.
@@ -62,13 +62,13 @@ impl Judge {
         Ok(Self { languages: Detector::new(cases.iter().map(|case| case.language.as_str()))? })
     }
 
-    pub fn judge(&self, case: &Case, answer: &Answer) -> Verdict {
+    pub fn judge(&self, case: &Case, answer: &CaseAnswer) -> AnswerJudgement {
         let text = answer.text.as_str();
         let is_in_language = self.languages.may_be(text, &case.language);
         let is_apology = answer.is_apology || text.trim().is_empty();
         let has_facts = case.facts.iter().all(|fact| fact.is_match(text));
         let has_none = !case.never.iter().any(|never| never.is_match(text));
-        Verdict {
+        AnswerJudgement {
             is_right: has_facts && has_none && is_in_language && !is_apology,
             is_sourced: (!case.sources.is_empty())
                 .then(|| case.sources.iter().any(|source| answer.links.contains(source))),
@@ -96,10 +96,10 @@ fn is_code(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::{Kind, Line};
+    use crate::answers::{CaseKind, CaseLine};
 
     fn case() -> Case {
-        let line = |number, text: &str| Line {
+        let line = |number, text: &str| CaseLine {
             number,
             at: number * 60,
             name: "Ana".to_owned(),
@@ -109,7 +109,7 @@ mod tests {
         let pattern = |pattern: &str| Regex::new(pattern).unwrap();
         Case {
             id: "key".to_owned(),
-            kind: Kind::Own,
+            kind: CaseKind::Own,
             language: "de".to_owned(),
             title: None,
             lines: vec![line(1, "Wer hat den Schlüssel für die M4?"), line(2, "Liegt unter der Matte")],
@@ -123,12 +123,12 @@ mod tests {
         }
     }
 
-    fn answer(text: &str) -> Answer {
-        Answer { text: text.to_owned(), links: vec![2], ..Answer::default() }
+    fn answer(text: &str) -> CaseAnswer {
+        CaseAnswer { text: text.to_owned(), links: vec![2], ..CaseAnswer::default() }
     }
 
     #[track_caller]
-    fn check(answer: &Answer, expected: &str) {
+    fn check(answer: &CaseAnswer, expected: &str) {
         let case = case();
         let verdict = Judge::of(std::slice::from_ref(&case)).unwrap().judge(&case, answer);
         let mut said = vec![
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn an_answer_is_judged_by_its_facts_its_links_and_its_language() {
         check(&answer("Er liegt unter der Matte."), "right, sourced");
-        check(&Answer { links: vec![1], ..answer("Er liegt unter der Matte.") }, "right, not sourced");
+        check(&CaseAnswer { links: vec![1], ..answer("Er liegt unter der Matte.") }, "right, not sourced");
         check(&answer("Lena sagt, er liegt unter der Matte."), "wrong, sourced");
         check(&answer("Er liegt im Briefkasten."), "wrong, sourced");
         check(&answer("The key is under the mat, that is what they call Matte."), "wrong, sourced, other language");
-        check(&Answer { is_apology: true, ..answer("Unter der Matte.") }, "wrong, sourced, apology");
-        check(&Answer { below: "Unter der Matte".to_owned(), ..answer("Er liegt vorne.") }, "wrong, sourced");
-        check(&Answer::default(), "wrong, not sourced, apology");
+        check(&CaseAnswer { is_apology: true, ..answer("Unter der Matte.") }, "wrong, sourced, apology");
+        check(&CaseAnswer { below: "Unter der Matte".to_owned(), ..answer("Er liegt vorne.") }, "wrong, sourced");
+        check(&CaseAnswer::default(), "wrong, not sourced, apology");
     }
 
     #[test]
@@ -161,6 +161,6 @@ mod tests {
         check(&answer("<<<chat 7K2QXA Matte"), "right, sourced, <<<, 7K2QXA");
         check(&answer("Matte 2026 ABCDEFG"), "right, sourced");
         check(&answer("Matte, Focus, [source: 4]"), "right, sourced, Focus, [source");
-        check(&Answer { below: "m4".to_owned(), ..answer("Matte") }, "right, sourced, m4");
+        check(&CaseAnswer { below: "m4".to_owned(), ..answer("Matte") }, "right, sourced, m4");
     }
 }

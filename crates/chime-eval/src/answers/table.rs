@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::answers::{Answer, Case, Kind, Verdict};
+use crate::answers::{AnswerJudgement, Case, CaseAnswer, CaseKind};
 
 /// Source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -29,21 +29,21 @@ impl Answerer {
 #[derive(Debug, Clone, Serialize)]
 pub struct Judged {
     pub case: String,
-    pub kind: Kind,
+    pub kind: CaseKind,
     pub answerer: Answerer,
-    pub answer: Answer,
-    pub verdict: Verdict,
+    pub answer: CaseAnswer,
+    pub verdict: AnswerJudgement,
 }
 
 impl Judged {
-    pub fn new(case: &Case, answerer: Answerer, answer: Answer, verdict: Verdict) -> Self {
+    pub fn new(case: &Case, answerer: Answerer, answer: CaseAnswer, verdict: AnswerJudgement) -> Self {
         Self { case: case.id.clone(), kind: case.kind, answerer, answer, verdict }
     }
 }
 
 /// Counts and medians over answers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Figures {
+pub struct AnswerFigures {
     pub answers: usize,
     pub right: usize,
     /// Right answers to cases with expected sources.
@@ -59,11 +59,11 @@ pub struct Figures {
     pub median_answer_tokens: u64,
 }
 
-impl Figures {
+impl AnswerFigures {
     pub fn of<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
         let judged: Vec<&Judged> = judged.into_iter().collect();
         let count = |is: fn(&Judged) -> bool| judged.iter().filter(|one| is(one)).count();
-        let tokens = |of: fn(&Answer) -> u64| median(judged.iter().map(|one| of(&one.answer)).collect());
+        let tokens = |of: fn(&CaseAnswer) -> u64| median(judged.iter().map(|one| of(&one.answer)).collect());
         let millis = judged.iter().map(|one| (one.answer.seconds * 1_000.0).round() as u64).collect();
         Self {
             answers: judged.len(),
@@ -88,7 +88,7 @@ fn median(mut values: Vec<u64>) -> u64 {
 /// Formats one row for each kind of case and one for all, for each answerer.
 pub fn table(judged: &[Judged]) -> String {
     let mut rows: BTreeMap<(Answerer, bool, &str), Vec<&Judged>> = BTreeMap::new();
-    let mut kinds: Vec<Kind> = judged.iter().map(|one| one.kind).collect();
+    let mut kinds: Vec<CaseKind> = judged.iter().map(|one| one.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     for one in judged {
@@ -103,14 +103,14 @@ pub fn table(judged: &[Judged]) -> String {
         let names = kinds.iter().map(|kind| (false, kind.name())).chain([(true, "all")]);
         for (is_total, name) in names {
             if let Some(of_row) = rows.get(&(answerer, is_total, name)) {
-                text.push_str(&row((answerer, name), &Figures::of(of_row.iter().copied())));
+                text.push_str(&row(answerer, name, &AnswerFigures::of(of_row.iter().copied())));
             }
         }
     }
     text
 }
 
-fn row((answerer, name): (Answerer, &str), figures: &Figures) -> String {
+fn row(answerer: Answerer, name: &str, figures: &AnswerFigures) -> String {
     let of = |count: usize, all: usize| format!("{count}/{all}");
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -134,20 +134,25 @@ fn row((answerer, name): (Answerer, &str), figures: &Figures) -> String {
 mod tests {
     use super::*;
 
-    fn judged(kind: Kind, answerer: Answerer, is_right: bool, is_sourced: Option<bool>, seconds: f64) -> Judged {
-        let verdict =
-            Verdict { is_right, is_sourced, is_in_language: true, internals: Vec::new(), is_apology: !is_right };
-        let answer = Answer { seconds, prompt_tokens: 100, answer_tokens: 9, ..Answer::default() };
+    fn judged(kind: CaseKind, answerer: Answerer, is_right: bool, is_sourced: Option<bool>, seconds: f64) -> Judged {
+        let verdict = AnswerJudgement {
+            is_right,
+            is_sourced,
+            is_in_language: true,
+            internals: Vec::new(),
+            is_apology: !is_right,
+        };
+        let answer = CaseAnswer { seconds, prompt_tokens: 100, answer_tokens: 9, ..CaseAnswer::default() };
         Judged { case: "one".to_owned(), kind, answerer, answer, verdict }
     }
 
     #[test]
     fn a_row_for_each_kind_and_one_for_all() {
         let all = [
-            judged(Kind::Own, Answerer::Chime, true, Some(true), 2.0),
-            judged(Kind::Own, Answerer::Chime, false, Some(false), 4.0),
-            judged(Kind::Bare, Answerer::Chime, true, None, 9.0),
-            judged(Kind::Own, Answerer::Plain, true, Some(false), 1.25),
+            judged(CaseKind::Own, Answerer::Chime, true, Some(true), 2.0),
+            judged(CaseKind::Own, Answerer::Chime, false, Some(false), 4.0),
+            judged(CaseKind::Bare, Answerer::Chime, true, None, 9.0),
+            judged(CaseKind::Own, Answerer::Plain, true, Some(false), 1.25),
         ];
         expect_test::expect![[r#"
                                  right  sources language internals apologies  seconds  prompt  answer

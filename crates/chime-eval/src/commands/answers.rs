@@ -1,18 +1,18 @@
 //! `chime-eval answers`: questions about made-up chats, answered by the daemon and by the same model with a plain
 //! prompt.
 
+mod case_runner;
 mod plain;
-mod stage;
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use crate::answers::{Answerer, Case, Figures, Judge, Judged, read, table};
+use crate::answers::{AnswerFigures, Answerer, Case, Judge, Judged, read, table};
 use crate::arguments::EvalAnswersOptions;
+use crate::commands::answers::case_runner::CaseRunner;
 use crate::commands::answers::plain::Plain;
-use crate::commands::answers::stage::Stage;
-use crate::commands::{Bar, create, try_out};
+use crate::commands::{ProgressBar, create, try_out};
 use chime::telemetry;
 use chime_core::config::LogFormat;
 use chime_runtime::clock::Clock;
@@ -21,8 +21,8 @@ use chime_runtime::clock::Clock;
 #[derive(Serialize)]
 struct Report<'a> {
     answers: &'a [Judged],
-    chime: Figures,
-    plain: Option<Figures>,
+    chime: AnswerFigures,
+    plain: Option<AnswerFigures>,
 }
 
 pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,11 +35,11 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     }
     let judge = Judge::of(&cases)?;
     let plain = (!options.no_plain).then(|| Plain::new(options)).transpose()?;
-    let mut stage = Stage::set(options).await?;
-    let played = play(&cases, &judge, (&mut stage, plain.as_ref()), options.verbose).await;
-    stage.close().await?;
+    let mut runner = CaseRunner::set(options).await?;
+    let played = play(&cases, &judge, &mut runner, plain.as_ref(), options.verbose).await;
+    runner.close().await?;
     let judged = played?;
-    let of = |answerer| Figures::of(judged.iter().filter(|one| one.answerer == answerer));
+    let of = |answerer| AnswerFigures::of(judged.iter().filter(|one| one.answerer == answerer));
     if let Some(path) = &options.json {
         let plain = plain.is_some().then(|| of(Answerer::Plain));
         let report = Report { answers: &judged, chime: of(Answerer::Chime), plain };
@@ -64,18 +64,19 @@ fn is_wanted(case: &Case, only: &[String]) -> bool {
 async fn play(
     cases: &[Case],
     judge: &Judge,
-    (stage, plain): (&mut Stage, Option<&Plain>),
+    runner: &mut CaseRunner,
+    plain: Option<&Plain>,
     verbose: bool,
 ) -> Result<Vec<Judged>, Box<dyn std::error::Error>> {
     let clock = Clock::system();
     let mut judged = Vec::new();
-    let mut bar = Bar::new("answers", cases.len());
+    let mut bar = ProgressBar::new("answers", cases.len());
     for case in cases {
         let mut of_case = Vec::new();
         if let Some(plain) = plain {
             of_case.push((Answerer::Plain, plain.answer(case, &clock).await));
         }
-        of_case.push((Answerer::Chime, stage.answer(case).await?));
+        of_case.push((Answerer::Chime, runner.answer(case).await?));
         let of_case: Vec<Judged> = (of_case.into_iter())
             .map(|(answerer, answer)| {
                 let verdict = judge.judge(case, &answer);

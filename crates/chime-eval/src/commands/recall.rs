@@ -5,9 +5,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::arguments::EvalRecallOptions;
-use crate::commands::{Bar, Figures, create, try_out, write_predictions};
+use crate::commands::{FiguresByPack, ProgressBar, create, try_out, write_predictions};
 use crate::context::Evaluated;
-use crate::pack::Pack;
+use crate::pack_file::read_pack;
 use crate::recall::evaluate;
 use chime_core::embed::Embedder;
 
@@ -16,10 +16,10 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
     let (mut predictions, mut all) = (Vec::new(), BTreeMap::new());
     for folder in &options.packs {
-        let pack = Pack::read(folder)?;
-        let mut bar = Bar::new(&pack.name, pack.questions.len());
+        let pack = read_pack(folder)?;
+        let mut bar = ProgressBar::new(&pack.name, pack.questions.len());
         let Evaluated { figures, predictions: of_pack } =
-            evaluate(&pack, (options.retriever, options.scope), &embedder, options.k, || bar.step()).await?;
+            evaluate(&pack, options.retriever, options.scope, &embedder, options.k, || bar.step()).await?;
         bar.end();
         predictions.extend(of_pack);
         all.insert(pack.name, figures);
@@ -33,7 +33,7 @@ pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
-fn table(all: &Figures) -> String {
+fn table(all: &FiguresByPack) -> String {
     const SHOWN: [&str; 7] = ["turn@5", "turn@10", "turn@20", "all@20", "sess@5", "sess@10", "sess@20"];
     let mut lines = Vec::new();
     for (pack, headings) in all {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::{BotApi, Field, Fields, Shape, Type};
+use super::{ApiFields, BotApi, Field, Shape, Type};
 
 /// Depth from which on only required fields are filled and lists are empty.
 const DEPTH: usize = 5;
@@ -129,7 +129,7 @@ impl Maker<'_> {
     }
 
     /// Fills required fields and about one in eight of the others: about twelve of a message's hundred.
-    fn object(&mut self, fields: &Fields, depth: usize) -> Value {
+    fn object(&mut self, fields: &ApiFields, depth: usize) -> Value {
         let mut object = Map::new();
         for (name, field) in fields {
             if field.required || (depth < DEPTH && self.dice.roll(8) == 0) {

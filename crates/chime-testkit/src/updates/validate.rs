@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{BotApi, Field, Fields, Shape, Type};
+use super::{ApiFields, BotApi, Field, Shape, Type};
 
 /// Checks a request: the method and all fields are known, required ones are present, and all types match, at any depth.
 ///
@@ -14,7 +14,7 @@ pub fn validate_request(api: &BotApi, method: &str, params: &Value) -> Result<()
     object(api, method, fields, params)
 }
 
-fn object(api: &BotApi, path: &str, fields: &Fields, given: &Map<String, Value>) -> Result<(), String> {
+fn object(api: &BotApi, path: &str, fields: &ApiFields, given: &Map<String, Value>) -> Result<(), String> {
     if let Some((missing, _)) = fields.iter().find(|(name, field)| field.required && !given.contains_key(*name)) {
         return Err(format!("{path}.{missing} is missing"));
     }

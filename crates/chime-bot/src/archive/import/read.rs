@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::archive::import::ImportError;
+use crate::archive::import::error::ImportError;
 use crate::archive::import::source::{locate, open};
 use crate::archive::{Conversion, ExportedChat, TopicHints, Unusable};
 use chime_core::{Chat, Message, UserId};
@@ -22,18 +22,18 @@ const BATCH: usize = 500;
 pub struct ExportFile {
     pub(super) path: PathBuf,
     /// Chats in file order.
-    outlines: Vec<Outline>,
+    outlines: Vec<ExportOutline>,
 }
 
 /// Facts about a chat that its messages do not contain. In the file they may come after the messages.
 #[derive(Debug, Default)]
-struct Outline {
+struct ExportOutline {
     chat: ExportedChat,
     hints: TopicHints,
 }
 
 /// Messages of one chat, and the number of bytes read so far.
-pub struct Batch {
+pub struct ImportBatch {
     pub chat: Chat,
     pub messages: Vec<Message>,
     pub unreadable: u64,
@@ -52,7 +52,7 @@ pub struct Ended {
 /// Fails if there is no such file, or if it is not an export.
 pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
     let path = locate(path)?;
-    let mut reading = Reading { pass: Pass::Outline, outlines: Vec::new(), met: 0, left_out: Vec::new() };
+    let mut reading = ExportReader { pass: Pass::Outline, outlines: Vec::new(), met: 0, left_out: Vec::new() };
     match reading.pass_over(&path, Arc::default()) {
         Err(error @ ImportError::File { .. }) => return Err(error),
         Ok(()) if !reading.outlines.iter().any(|outline| outline.chat.is_known()) => {
@@ -65,29 +65,29 @@ pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
 }
 
 /// Reads the file and sends its messages in batches.
-pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<Batch>) -> Ended {
+pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<ImportBatch>) -> Ended {
     let ExportFile { path, outlines } = file;
     let bytes = Arc::new(AtomicU64::new(0));
     let pass = Pass::Messages { bot, batches, bytes: Arc::clone(&bytes) };
-    let mut reading = Reading { pass, outlines, met: 0, left_out: Vec::new() };
+    let mut reading = ExportReader { pass, outlines, met: 0, left_out: Vec::new() };
     let outcome = reading.pass_over(&path, bytes);
     Ended { left_out: reading.left_out, outcome }
 }
 
 enum Pass<'a> {
     Outline,
-    Messages { bot: UserId, batches: &'a mpsc::Sender<Batch>, bytes: Arc<AtomicU64> },
+    Messages { bot: UserId, batches: &'a mpsc::Sender<ImportBatch>, bytes: Arc<AtomicU64> },
 }
 
-struct Reading<'a> {
+struct ExportReader<'a> {
     pass: Pass<'a>,
-    outlines: Vec<Outline>,
+    outlines: Vec<ExportOutline>,
     /// Number of message lists met in this pass.
     met: usize,
     left_out: Vec<(String, Unusable)>,
 }
 
-impl Reading<'_> {
+impl ExportReader<'_> {
     fn pass_over(&mut self, path: &Path, bytes: Arc<AtomicU64>) -> Result<(), ImportError> {
         let mut deserializer = serde_json::Deserializer::from_reader(open(path, bytes)?);
         let outcome = Root(self).deserialize(&mut deserializer).and_then(|()| deserializer.end());
@@ -99,7 +99,7 @@ impl Reading<'_> {
 }
 
 /// Top level of the file: one chat, or lists of chats.
-struct Root<'r, 'a>(&'r mut Reading<'a>);
+struct Root<'r, 'a>(&'r mut ExportReader<'a>);
 
 impl<'de> DeserializeSeed<'de> for Root<'_, '_> {
     type Value = ();
@@ -144,7 +144,7 @@ fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-struct Chats<'r, 'a>(&'r mut Reading<'a>);
+struct Chats<'r, 'a>(&'r mut ExportReader<'a>);
 
 impl<'de> DeserializeSeed<'de> for Chats<'_, '_> {
     type Value = ();
@@ -170,7 +170,7 @@ impl<'de> Visitor<'de> for Chats<'_, '_> {
 struct Messages<'c, 'r, 'a> {
     /// Fields of the chat that come before the messages in the file.
     chat: &'c ExportedChat,
-    reading: &'r mut Reading<'a>,
+    reading: &'r mut ExportReader<'a>,
 }
 
 impl<'de> DeserializeSeed<'de> for Messages<'_, '_, '_> {
@@ -194,7 +194,7 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
         reading.met += 1;
         let (bot, batches, bytes) = match &reading.pass {
             Pass::Outline => {
-                reading.outlines.push(Outline { chat: chat.clone(), hints: TopicHints::default() });
+                reading.outlines.push(ExportOutline { chat: chat.clone(), hints: TopicHints::default() });
                 while let Some(message) = seq.next_element::<Value>()? {
                     reading.outlines[place].hints.count(&message);
                 }
@@ -202,7 +202,8 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
             }
             Pass::Messages { bot, batches, bytes } => (*bot, *batches, bytes),
         };
-        let Outline { chat: exported, hints } = reading.outlines.get_mut(place).map(std::mem::take).unwrap_or_default();
+        let ExportOutline { chat: exported, hints } =
+            reading.outlines.get_mut(place).map(std::mem::take).unwrap_or_default();
         let chat = match exported.known_to_bot_as(bot, None) {
             Ok(chat) => chat,
             Err(why) => {
@@ -226,7 +227,7 @@ struct Filling<'a> {
     chat: Option<Chat>,
     messages: Vec<Message>,
     unreadable: u64,
-    batches: &'a mpsc::Sender<Batch>,
+    batches: &'a mpsc::Sender<ImportBatch>,
     bytes: &'a AtomicU64,
 }
 
@@ -263,7 +264,8 @@ impl Filling<'_> {
         };
         let messages = std::mem::replace(&mut self.messages, Vec::with_capacity(BATCH));
         let bytes = self.bytes.load(Ordering::Relaxed);
-        let batch = Batch { chat: chat.clone(), messages, unreadable: std::mem::take(&mut self.unreadable), bytes };
+        let batch =
+            ImportBatch { chat: chat.clone(), messages, unreadable: std::mem::take(&mut self.unreadable), bytes };
         // The receiver is gone, so writing has failed; the writer reports the reason.
         self.batches.blocking_send(batch).map_err(|_| E::custom("the import ended"))
     }

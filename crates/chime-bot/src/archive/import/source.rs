@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::archive::import::ImportError;
+use crate::archive::import::error::ImportError;
 
 const NAME: &str = "result.json";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -51,15 +51,15 @@ fn listed(files: &[PathBuf]) -> String {
 /// Opens an export for a JSON parser; `bytes` counts the bytes read.
 pub fn open(path: &Path, bytes: Arc<AtomicU64>) -> Result<impl Read, ImportError> {
     let file = File::open(path).map_err(|source| ImportError::File { path: path.to_owned(), source })?;
-    Ok(BufReader::with_capacity(CHUNK, Mended::new(Counting { file, bytes })))
+    Ok(BufReader::with_capacity(CHUNK, Mended::new(CountingReader { file, bytes })))
 }
 
-struct Counting {
+struct CountingReader {
     file: File,
     bytes: Arc<AtomicU64>,
 }
 
-impl Read for Counting {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.bytes.fetch_add(read as u64, Ordering::Relaxed);

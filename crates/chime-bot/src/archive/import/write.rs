@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::archive::Tally;
-use crate::archive::import::former::{former_group, put_back};
-use crate::archive::import::read::Batch;
+use crate::archive::import::former_group::{former_group, put_back};
+use crate::archive::import::read::ImportBatch;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::config::AccessConfig;
@@ -19,10 +19,10 @@ use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
 const KNOWN_WELL: usize = 30;
 
 /// Messages that a dry run has counted and that a real run would have stored by then.
-pub type Seen = HashSet<(ChatId, MessageId)>;
+pub type DryRunMessages = HashSet<(ChatId, MessageId)>;
 
 #[derive(Clone)]
-pub struct Setting {
+pub struct ImportSettings {
     pub access: AccessConfig,
     /// Messages from before this time are past their retention.
     pub cutoff: Option<Timestamp>,
@@ -30,7 +30,7 @@ pub struct Setting {
 }
 
 /// Counts for one batch.
-pub struct Counted {
+pub struct BatchCounts {
     chat: ChatId,
     title: Option<String>,
     is_served: bool,
@@ -41,15 +41,15 @@ pub struct Counted {
     unreadable: u64,
 }
 
-impl Counted {
-    fn of(batch: &Batch, row: Option<&ChatRow>, is_served: bool) -> Self {
+impl BatchCounts {
+    fn of(batch: &ImportBatch, row: Option<&ChatRow>, is_served: bool) -> Self {
         let title = row.and_then(|row| row.chat.title.clone()).or_else(|| batch.chat.title.clone());
         let unreadable = batch.unreadable;
         Self { chat: batch.chat.id, title, is_served, added: 0, known: 0, stubs: 0, expired: 0, unreadable }
     }
 }
 
-pub fn add(tally: &mut Tally, counted: Counted) {
+pub fn add(tally: &mut Tally, counted: BatchCounts) {
     if !counted.is_served {
         let name = counted.title.unwrap_or_else(|| counted.chat.to_string());
         let why = format!("it is not allowed: set ALLOWED_CHATS={}", counted.chat);
@@ -95,9 +95,14 @@ impl Objections {
 }
 
 /// Counts the results of a batch without writing it.
-pub fn count(conn: &Reader, batch: &Batch, setting: &Setting, seen: &mut Seen) -> chime_store::Result<Counted> {
+pub fn count(
+    conn: &Reader,
+    batch: &ImportBatch,
+    setting: &ImportSettings,
+    seen: &mut DryRunMessages,
+) -> chime_store::Result<BatchCounts> {
     let row = chats::find(conn, batch.chat.id)?;
-    let mut counted = Counted::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
+    let mut counted = BatchCounts::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
     if !counted.is_served {
         return Ok(counted);
     }
@@ -123,9 +128,9 @@ pub fn count(conn: &Reader, batch: &Batch, setting: &Setting, seen: &mut Seen) -
     Ok(counted)
 }
 
-pub fn take_in(tx: &Writer<'_>, batch: &Batch, setting: &Setting) -> chime_store::Result<Counted> {
+pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -> chime_store::Result<BatchCounts> {
     let found = chats::find(tx, batch.chat.id)?;
-    let mut counted = Counted::of(batch, found.as_ref(), is_served(tx, &batch.chat, found.as_ref(), setting)?);
+    let mut counted = BatchCounts::of(batch, found.as_ref(), is_served(tx, &batch.chat, found.as_ref(), setting)?);
     if !counted.is_served {
         return Ok(counted);
     }
@@ -182,14 +187,14 @@ pub fn announce(tx: &Writer<'_>, news: &[(ChatId, u64)], now: Timestamp) -> chim
     Ok(())
 }
 
-fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &Setting) -> chime_store::Result<bool> {
+fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &ImportSettings) -> chime_store::Result<bool> {
     let known = row.map_or(chat, |row| &row.chat);
     // In a private chat the person and the chat have one id.
     Ok(served(conn, known, UserId(chat.id.0), &setting.access)? == Access::Allowed)
 }
 
 /// Returns the time before which messages are expired. The chat's own retention has precedence.
-fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &Setting) -> chime_store::Result<Option<Timestamp>> {
+fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &ImportSettings) -> chime_store::Result<Option<Timestamp>> {
     let own = row.map_or(Ok(None), |row| chats::own_retention(conn, row.key))?;
     Ok(match own {
         Some(span) => span.map(|span| setting.now.minus(span)),

@@ -1,6 +1,6 @@
 //! Commands about privacy and ownership, and the dispatch of commands to their handlers.
 
-use crate::commands::handlers::{Commands, Order};
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
@@ -12,7 +12,7 @@ use chime_store::family::OptOutScope;
 use chime_store::{chats, messages};
 
 impl Commands {
-    pub(super) async fn obey(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn handle(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         match order.command {
             CommandName::Claim => self.welcome_owner(job, order).await?,
             CommandName::Privacy => self.explain_privacy(job, order).await?,
@@ -37,7 +37,7 @@ impl Commands {
 
     /// Replies to a `/claim`. The code was compared when the message arrived, so its sender is an owner now or the code
     /// was wrong.
-    async fn welcome_owner(&self, job: &Job, order: Order) -> chime_store::Result<()> {
+    async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         let is_owner = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
         let texts = &order.texts().access;
@@ -49,7 +49,7 @@ impl Commands {
         self.answer(job, &order.message, &Notice::Own(markdown.clone()), |_| Ok(())).await
     }
 
-    async fn explain_privacy(&self, job: &Job, order: Order) -> chime_store::Result<()> {
+    async fn explain_privacy(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         let (chat, sender) = (order.chat.key, order.message.message.sender.id);
         let (out, own_retention) = self
             .store
@@ -61,7 +61,7 @@ impl Commands {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
-    async fn opt_out(&self, job: &Job, order: Order) -> chime_store::Result<()> {
+    async fn opt_out(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
@@ -70,7 +70,7 @@ impl Commands {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
-    async fn opt_in(&self, job: &Job, order: Order) -> chime_store::Result<()> {
+    async fn opt_in(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
@@ -88,12 +88,12 @@ impl Commands {
         self.answer(job, &order.message, &told, |_| Ok(())).await
     }
 
-    pub(super) async fn say_anonymous(&self, job: &Job, order: &Order) -> chime_store::Result<()> {
+    pub(super) async fn say_anonymous(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<()> {
         self.answer(job, &order.message, &Notice::Own(order.texts().anonymous.clone()), |_| Ok(())).await
     }
 }
 
-impl Order {
+impl CommandRequest {
     /// Returns the bot's texts in the chat's language.
     pub(super) fn texts(&self) -> &'static Texts {
         texts(self.chat.speaks().code())

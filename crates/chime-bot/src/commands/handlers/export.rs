@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::archive::import::{ExportError, export};
-use crate::commands::handlers::forget::Asked;
-use crate::commands::handlers::{Commands, Order, format, of_telegram};
+use crate::commands::handlers::forget::MembershipLookup;
+use crate::commands::handlers::{CommandRequest, Commands, format, of_telegram};
 use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
@@ -43,7 +43,7 @@ impl Exported {
 }
 
 impl Commands {
-    pub(super) async fn export(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn export(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         if order.is_in_the_name_of_the_chat() {
             let told = Notice::Own(order.texts().export_anonymous.clone());
             return self.answer(job, &order.message, &told, |_| Ok(())).await.map(|()| JobOutcome::Finished);
@@ -52,8 +52,8 @@ impl Commands {
         let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
         let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
         let standing = match self.standing(chat, sender).await {
-            Asked::Standing(standing) => standing,
-            Asked::NotNow(outcome) => return Ok(outcome),
+            MembershipLookup::Role(standing) => standing,
+            MembershipLookup::NotNow(outcome) => return Ok(outcome),
         };
         let request = ExportRequest::parse(&order.args);
         match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
@@ -64,7 +64,7 @@ impl Commands {
         }
     }
 
-    async fn export_now(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
+    async fn export_now(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
         match exported.told(order.texts()) {
@@ -79,7 +79,12 @@ impl Commands {
     }
 
     /// Announces in the chat that an admin gets the file in a day. Asking again does not change the time.
-    async fn announce_export(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<JobOutcome> {
+    async fn announce_export(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        wait: Duration,
+    ) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
         let later = JobPayload::Export { at, thread: message.thread, asked_by: message.sender.id };
@@ -91,7 +96,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    async fn call_off_exports(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
+    async fn call_off_exports(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
         let chat = order.message.message.chat;
         let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
         let texts = order.texts();
@@ -108,10 +113,11 @@ impl Commands {
     pub async fn export_announced(
         &self,
         job: &Job,
-        (at, thread): (MessageAt, Option<ThreadId>),
+        at: MessageAt,
+        thread: Option<ThreadId>,
         asked_by: UserId,
     ) -> JobOutcome {
-        match self.export_late(job, (at, thread), asked_by).await {
+        match self.export_late(job, at, thread, asked_by).await {
             Ok(outcome) => outcome,
             Err(error) => JobOutcome::of_store(&error, job),
         }
@@ -120,21 +126,22 @@ impl Commands {
     async fn export_late(
         &self,
         job: &Job,
-        (at, thread): (MessageAt, Option<ThreadId>),
+        at: MessageAt,
+        thread: Option<ThreadId>,
         asked_by: UserId,
     ) -> chime_store::Result<JobOutcome> {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
         let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
         let told = match self.standing(at.chat, asked_by).await {
-            Asked::Standing(ChatRole::Creator | ChatRole::Admin) => {
+            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => {
                 let exported = self.send_export(at.chat, asked_by, job.attempts).await?;
                 match exported.told(texts) {
                     Some(told) => told,
                     None => return self.nothing_sent(job, exported).await,
                 }
             }
-            Asked::Standing(ChatRole::Member | ChatRole::Outside) => texts.export_no_longer_admin.clone(),
-            Asked::NotNow(outcome) => return Ok(outcome),
+            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => texts.export_no_longer_admin.clone(),
+            MembershipLookup::NotNow(outcome) => return Ok(outcome),
         };
         let key = format!("{}:{}", job.payload.reply_key(), at.message);
         let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::commands::handlers::{Commands, Order, format, of_telegram};
+use crate::commands::handlers::{CommandRequest, Commands, format, of_telegram};
 use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
 use chime_core::texts::{Texts, texts};
@@ -26,13 +26,13 @@ use chime_telegram::{MemberStatus, TelegramError};
 const AT_ONCE: u32 = 16;
 
 /// Membership of a user in a chat, or the outcome for a job that cannot ask Telegram now.
-pub(super) enum Asked {
-    Standing(ChatRole),
+pub(super) enum MembershipLookup {
+    Role(ChatRole),
     NotNow(JobOutcome),
 }
 
 impl Commands {
-    pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn forget_on_request(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let Some(request) = ForgetRequest::parse(&order.args, message.reply_to.is_some()) else {
             return self.reply(job, &order, order.texts().forget_what.clone()).await;
@@ -50,8 +50,8 @@ impl Commands {
         let standing = match (&request, is_author) {
             (ForgetRequest::Me { .. }, _) | (_, true) => ChatRole::Member,
             _ => match self.standing(place, message.sender.id).await {
-                Asked::Standing(standing) => standing,
-                Asked::NotNow(outcome) => return Ok(outcome),
+                MembershipLookup::Role(standing) => standing,
+                MembershipLookup::NotNow(outcome) => return Ok(outcome),
             },
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
@@ -75,7 +75,7 @@ impl Commands {
     /// message.
     async fn target(
         &self,
-        order: &Order,
+        order: &CommandRequest,
         request: &ForgetRequest,
     ) -> chime_store::Result<Option<(ChatId, Option<StoredMessage>)>> {
         let here = order.message.message.chat;
@@ -89,15 +89,15 @@ impl Commands {
         Ok(found.map(|stored| (stored.message.chat, Some(stored))))
     }
 
-    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
+    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> MembershipLookup {
         match self.telegram.standing(chat, user).await {
-            Ok(MemberStatus::Owner) => Asked::Standing(ChatRole::Creator),
-            Ok(MemberStatus::Admin) => Asked::Standing(ChatRole::Admin),
-            Ok(MemberStatus::Member) => Asked::Standing(ChatRole::Member),
+            Ok(MemberStatus::Owner) => MembershipLookup::Role(ChatRole::Creator),
+            Ok(MemberStatus::Admin) => MembershipLookup::Role(ChatRole::Admin),
+            Ok(MemberStatus::Member) => MembershipLookup::Role(ChatRole::Member),
             Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
-                Asked::Standing(ChatRole::Outside)
+                MembershipLookup::Role(ChatRole::Outside)
             }
-            Err(error) => Asked::NotNow(of_telegram(&error, "asking for a standing", self.now())),
+            Err(error) => MembershipLookup::NotNow(of_telegram(&error, "asking for a standing", self.now())),
         }
     }
 
@@ -105,7 +105,7 @@ impl Commands {
     async fn start_forgetting(
         &self,
         job: &Job,
-        order: &Order,
+        order: &CommandRequest,
         what: DeletionTarget,
     ) -> chime_store::Result<JobOutcome> {
         let (request, now) = (self.request(order, what, false), self.now());
@@ -127,7 +127,12 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> chime_store::Result<JobOutcome> {
+    async fn announce_deletion(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        wait: Duration,
+    ) -> chime_store::Result<JobOutcome> {
         let (chat, here) = (order.chat.key, order.message.message.chat);
         let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
@@ -145,7 +150,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    async fn call_off(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
+    async fn call_off(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
         let notice = Notice::Own(wording::called_off(was_pending, order.texts()));
@@ -169,11 +174,11 @@ impl Commands {
         if deletion.request.was_announced {
             let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
             match self.standing(place, deletion.request.asked_by).await {
-                Asked::Standing(ChatRole::Creator | ChatRole::Admin) => {}
-                Asked::Standing(ChatRole::Member | ChatRole::Outside) => {
+                MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => {}
+                MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => {
                     return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
                 }
-                Asked::NotNow(outcome) => return Ok(outcome),
+                MembershipLookup::NotNow(outcome) => return Ok(outcome),
             }
         }
         // Must come first: afterwards the age of the messages is unknown.
@@ -233,12 +238,17 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn reply(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn reply(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        markdown: String,
+    ) -> chime_store::Result<JobOutcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(JobOutcome::Finished)
     }
 
-    fn request(&self, order: &Order, what: DeletionTarget, was_announced: bool) -> deletions::DeletionRequest {
+    fn request(&self, order: &CommandRequest, what: DeletionTarget, was_announced: bool) -> deletions::DeletionRequest {
         let message = &order.message.message;
         deletions::DeletionRequest {
             what,
@@ -256,7 +266,7 @@ impl Commands {
 }
 
 /// Returns the data to delete, or `None` if the request names none.
-fn what(order: &Order, request: &ForgetRequest, target: Option<&StoredMessage>) -> Option<DeletionTarget> {
+fn what(order: &CommandRequest, request: &ForgetRequest, target: Option<&StoredMessage>) -> Option<DeletionTarget> {
     match (request, target) {
         (ForgetRequest::Message(_), Some(target)) => {
             Some(DeletionTarget::Message { chat: target.chat, seq: target.seq })
@@ -276,7 +286,7 @@ fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }
 
-fn command_row(order: &Order) -> (ChatKey, Seq) {
+fn command_row(order: &CommandRequest) -> (ChatKey, Seq) {
     (order.message.chat, order.message.seq)
 }
 

@@ -20,7 +20,7 @@ use chime_telegram::TelegramError;
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// State of the chat when the job starts.
-enum Place {
+enum LeaveState {
     /// Unknown or authorised by now.
     Welcome,
     NotTold {
@@ -35,16 +35,16 @@ enum Place {
 impl Commands {
     /// Handles a `leave` job for a chat.
     pub async fn leave(&self, job: &Job, chat: ChatId) -> JobOutcome {
-        match self.turn_away(job, chat).await {
+        match self.reject(job, chat).await {
             Ok(outcome) => outcome,
             Err(error) => JobOutcome::of_store(&error, job),
         }
     }
 
-    async fn turn_away(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
+    async fn reject(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
-            Place::NotTold { row, is_any_kept, can_be_claimed } => {
+            LeaveState::NotTold { row, is_any_kept, can_be_claimed } => {
                 let texts = texts(row.speaks().code());
                 let markdown = match (row.chat.kind, is_any_kept) {
                     (ChatKind::Private, _) => {
@@ -60,30 +60,30 @@ impl Commands {
                 self.write(NewReply::own(Purpose::Notice, key, to, parts)).await?;
                 Ok(self.later())
             }
-            Place::BeingTold => Ok(self.later()),
-            Place::Welcome | Place::Told(ChatKind::Private) => self.done(job).await,
-            Place::Told(ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => self.go(job, chat).await,
+            LeaveState::BeingTold => Ok(self.later()),
+            LeaveState::Welcome | LeaveState::Told(ChatKind::Private) => self.done(job).await,
+            LeaveState::Told(ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => self.go(job, chat).await,
         }
     }
 
-    async fn place(&self, chat: ChatId, key: String) -> chime_store::Result<Place> {
+    async fn place(&self, chat: ChatId, key: String) -> chime_store::Result<LeaveState> {
         let access = self.access.clone();
         let has_code = self.has_claim_code;
         self.store
             .read(move |conn: &Reader| {
-                let Some(row) = chats::find(conn, chat)? else { return Ok(Place::Welcome) };
+                let Some(row) = chats::find(conn, chat)? else { return Ok(LeaveState::Welcome) };
                 // In a private chat the user and the chat have the same id; in a group the sender does not matter.
                 if served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed {
-                    return Ok(Place::Welcome);
+                    return Ok(LeaveState::Welcome);
                 }
                 Ok(match outbox::standing(conn, &key)? {
                     None => {
                         let can_be_claimed = has_code && is_unclaimed(&access, admission::has_owner(conn)?);
                         let is_any_kept = messages::is_any_kept(conn, row.key)?;
-                        Place::NotTold { row, is_any_kept, can_be_claimed }
+                        LeaveState::NotTold { row, is_any_kept, can_be_claimed }
                     }
-                    Some(0) => Place::Told(row.chat.kind),
-                    Some(_) => Place::BeingTold,
+                    Some(0) => LeaveState::Told(row.chat.kind),
+                    Some(_) => LeaveState::BeingTold,
                 })
             })
             .await

@@ -1,7 +1,7 @@
 //! `/memory` and `/new`.
 
-use crate::commands::handlers::forget::Asked;
-use crate::commands::handlers::{Commands, Order};
+use crate::commands::handlers::forget::MembershipLookup;
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
 use crate::commands::panel::memory_question;
 use chime_access::admission::is_owner;
@@ -15,7 +15,7 @@ use chime_store::chats::ChatRow;
 use chime_store::{chats, memory, sessions};
 
 /// Parsed arguments of `/memory`.
-enum Request {
+enum MemoryArguments {
     Show,
     /// Shows the memory of the chat that a message link points to.
     ShowOf(MessagePlace),
@@ -23,29 +23,31 @@ enum Request {
     Unclear,
 }
 
-fn request(args: &str) -> Request {
+fn request(args: &str) -> MemoryArguments {
     match args.trim().to_lowercase().as_str() {
-        "" => Request::Show,
-        "on" => Request::Set(true),
-        "off" => Request::Set(false),
-        link => parse_message_link(link).map_or(Request::Unclear, Request::ShowOf),
+        "" => MemoryArguments::Show,
+        "on" => MemoryArguments::Set(true),
+        "off" => MemoryArguments::Set(false),
+        link => parse_message_link(link).map_or(MemoryArguments::Unclear, MemoryArguments::ShowOf),
     }
 }
 
 impl Commands {
-    pub(super) async fn remember(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn remember(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         match request(&order.args) {
-            Request::Show => self.show_memory(job, &order, order.chat.clone()).await,
-            Request::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
+            MemoryArguments::Show => self.show_memory(job, &order, order.chat.clone()).await,
+            MemoryArguments::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
                 self.show_memory_of(job, &order, place).await
             }
-            Request::Set(is_on) => self.set_memory(job, &order, is_on).await,
-            Request::ShowOf(_) | Request::Unclear => self.say(job, &order, order.texts().memory.how.clone()).await,
+            MemoryArguments::Set(is_on) => self.set_memory(job, &order, is_on).await,
+            MemoryArguments::ShowOf(_) | MemoryArguments::Unclear => {
+                self.say(job, &order, order.texts().memory.how.clone()).await
+            }
         }
     }
 
     /// Handles `/new`: the current session ends at this command.
-    pub(super) async fn start_session(&self, job: &Job, order: Order) -> chime_store::Result<()> {
+    pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         let message = &order.message.message;
         let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
         let conversation = order.message.conversation();
@@ -54,7 +56,7 @@ impl Commands {
     }
 
     /// Shows the memory of `chat`. The caller has checked that the sender belongs to it.
-    async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> chime_store::Result<JobOutcome> {
+    async fn show_memory(&self, job: &Job, order: &CommandRequest, chat: ChatRow) -> chime_store::Result<JobOutcome> {
         let (key, zone) = (chat.key, self.zone);
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
         let (own, found, topics) = self
@@ -76,7 +78,12 @@ impl Commands {
     }
 
     /// Shows the memory of another chat in private, to members of that chat only.
-    async fn show_memory_of(&self, job: &Job, order: &Order, place: MessagePlace) -> chime_store::Result<JobOutcome> {
+    async fn show_memory_of(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        place: MessagePlace,
+    ) -> chime_store::Result<JobOutcome> {
         let found = self
             .store
             .read(move |conn| match place {
@@ -86,22 +93,24 @@ impl Commands {
             .await?;
         let Some(chat) = found else { return self.say(job, order, order.texts().memory.only_members.clone()).await };
         match self.standing(chat.chat.id, order.message.message.sender.id).await {
-            Asked::Standing(ChatRole::Outside) => self.say(job, order, order.texts().memory.only_members.clone()).await,
-            Asked::Standing(ChatRole::Creator | ChatRole::Admin | ChatRole::Member) => {
+            MembershipLookup::Role(ChatRole::Outside) => {
+                self.say(job, order, order.texts().memory.only_members.clone()).await
+            }
+            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin | ChatRole::Member) => {
                 self.show_memory(job, order, chat).await
             }
-            Asked::NotNow(outcome) => Ok(outcome),
+            MembershipLookup::NotNow(outcome) => Ok(outcome),
         }
     }
 
-    async fn set_memory(&self, job: &Job, order: &Order, is_on: bool) -> chime_store::Result<JobOutcome> {
+    async fn set_memory(&self, job: &Job, order: &CommandRequest, is_on: bool) -> chime_store::Result<JobOutcome> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
         let chat: ChatId = order.message.message.chat;
         let may = owns_the_bot
             || match self.standing(chat, sender).await {
-                Asked::Standing(standing) => matches!(standing, ChatRole::Creator | ChatRole::Admin),
-                Asked::NotNow(outcome) => return Ok(outcome),
+                MembershipLookup::Role(standing) => matches!(standing, ChatRole::Creator | ChatRole::Admin),
+                MembershipLookup::NotNow(outcome) => return Ok(outcome),
             };
         if !may {
             return self.say(job, order, order.texts().memory.only_admins.clone()).await;
@@ -118,7 +127,12 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn say(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn say(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        markdown: String,
+    ) -> chime_store::Result<JobOutcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(JobOutcome::Finished)
     }

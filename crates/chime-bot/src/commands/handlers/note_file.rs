@@ -1,6 +1,6 @@
 //! Reads the text of a file to save as a note.
 
-use crate::commands::handlers::{Commands, Order, of_telegram};
+use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_core::texts::NoteTexts;
 use chime_jobs::JobOutcome;
 use chime_store::inbox;
@@ -40,7 +40,7 @@ impl FileFault {
 
 impl Commands {
     /// Reads the file attached to the command or to the message it replies to, found in the stored update.
-    pub(super) async fn text_of_file(&self, order: &Order) -> chime_store::Result<FileText> {
+    pub(super) async fn text_of_file(&self, order: &CommandRequest) -> chime_store::Result<FileText> {
         let (chat, id) = (order.message.message.chat, order.message.message.id);
         let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
         let Some(file) = kept.and_then(|raw| attached_file(&raw)) else { return Ok(FileText::NoFile) };

@@ -2,7 +2,7 @@
 
 use crate::commands::handlers::note_file::FileText;
 use crate::commands::handlers::settings::Right;
-use crate::commands::handlers::{Commands, Order};
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
 use chime_answer::notes::{pieces, title};
 use chime_answer::plain::escape_markdown;
@@ -19,7 +19,7 @@ const MOST_PIECES: usize = 4_000;
 
 /// Parsed arguments of `/note`.
 #[derive(Debug, PartialEq, Eq)]
-enum Request {
+enum NoteArguments {
     /// Saves the message that the command replies to.
     SaveParent,
     Save(String),
@@ -27,17 +27,17 @@ enum Request {
     Unclear,
 }
 
-fn request(args: &str, is_reply: bool) -> Request {
+fn request(args: &str, is_reply: bool) -> NoteArguments {
     match args.trim() {
-        "" if is_reply => Request::SaveParent,
-        "" | "delete" => Request::Unclear,
-        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| Request::Save(text.to_owned())),
+        "" if is_reply => NoteArguments::SaveParent,
+        "" | "delete" => NoteArguments::Unclear,
+        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| NoteArguments::Save(text.to_owned())),
     }
 }
 
 /// Parses the text after `delete`. Anything but exactly one number is unclear. Returns `None` for a text that only
 /// begins with "delete", which is saved.
-fn deletion(named: &str) -> Option<Request> {
+fn deletion(named: &str) -> Option<NoteArguments> {
     let words = named.split(|c: char| c.is_whitespace() || c == ',').map(|word| word.trim_matches(['#', '.', '!']));
     let mut numbers = Vec::new();
     for word in words.filter(|word| !word.is_empty()) {
@@ -48,13 +48,13 @@ fn deletion(named: &str) -> Option<Request> {
         }
     }
     match numbers.as_slice() {
-        [number] => Some(Request::Delete(*number)),
-        _ => Some(Request::Unclear),
+        [number] => Some(NoteArguments::Delete(*number)),
+        _ => Some(NoteArguments::Unclear),
     }
 }
 
 impl Commands {
-    pub(super) async fn note(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn note(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
@@ -62,7 +62,7 @@ impl Commands {
             Right::NotNow(outcome) => return Ok(outcome),
         }
         let request = request(&order.args, message.reply_to.is_some());
-        if matches!(request, Request::Unclear | Request::SaveParent) && order.args.trim().is_empty() {
+        if matches!(request, NoteArguments::Unclear | NoteArguments::SaveParent) && order.args.trim().is_empty() {
             match self.text_of_file(&order).await? {
                 FileText::NoFile => {}
                 FileText::Text(text) => {
@@ -77,10 +77,10 @@ impl Commands {
             }
         }
         match request {
-            Request::Unclear => self.say(job, &order, order.texts().notes.how.clone()).await,
-            Request::Delete(number) => self.delete_note(job, &order, number).await,
-            Request::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
-            Request::SaveParent => {
+            NoteArguments::Unclear => self.say(job, &order, order.texts().notes.how.clone()).await,
+            NoteArguments::Delete(number) => self.delete_note(job, &order, number).await,
+            NoteArguments::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
+            NoteArguments::SaveParent => {
                 let (chat, parent) = (message.chat, message.reply_to);
                 let found = self.store.read(move |conn| match parent {
                     Some(parent) => messages::find(conn, chat, parent),
@@ -102,7 +102,7 @@ impl Commands {
     }
 
     /// Returns the command and, if it is stored, the message that it replies to.
-    async fn with_parent(&self, order: &Order) -> chime_store::Result<Vec<Seq>> {
+    async fn with_parent(&self, order: &CommandRequest) -> chime_store::Result<Vec<Seq>> {
         let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
         let found = self.store.read(move |conn| match parent {
             Some(parent) => messages::find(conn, chat, parent),
@@ -114,7 +114,7 @@ impl Commands {
     async fn save_note(
         &self,
         job: &Job,
-        order: &Order,
+        order: &CommandRequest,
         text: String,
         sources: Vec<Seq>,
     ) -> chime_store::Result<JobOutcome> {
@@ -141,7 +141,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    async fn delete_note(&self, job: &Job, order: &Order, number: u32) -> chime_store::Result<JobOutcome> {
+    async fn delete_note(&self, job: &Job, order: &CommandRequest, number: u32) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let is_there =
             self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
@@ -155,7 +155,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn list_notes(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn list_notes(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
@@ -185,19 +185,19 @@ mod tests {
 
     #[test]
     fn a_note_is_a_text_a_reply_or_a_number_to_delete() {
-        assert_eq!(request("the code is 4711", false), Request::Save("the code is 4711".to_owned()));
-        assert_eq!(request("", true), Request::SaveParent);
-        assert_eq!(request("", false), Request::Unclear);
-        assert_eq!(request("delete n3", false), Request::Delete(3));
-        assert_eq!(request("delete 12", true), Request::Delete(12));
-        assert_eq!(request("delete", true), Request::Unclear);
-        assert_eq!(request("delete note n3.", false), Request::Delete(3));
-        assert_eq!(request("delete #3", false), Request::Delete(3));
+        assert_eq!(request("the code is 4711", false), NoteArguments::Save("the code is 4711".to_owned()));
+        assert_eq!(request("", true), NoteArguments::SaveParent);
+        assert_eq!(request("", false), NoteArguments::Unclear);
+        assert_eq!(request("delete n3", false), NoteArguments::Delete(3));
+        assert_eq!(request("delete 12", true), NoteArguments::Delete(12));
+        assert_eq!(request("delete", true), NoteArguments::Unclear);
+        assert_eq!(request("delete note n3.", false), NoteArguments::Delete(3));
+        assert_eq!(request("delete #3", false), NoteArguments::Delete(3));
         for unclear in ["delete all", "delete n1 n2", "delete n1, n2 and n3", "delete all notes!", "delete it"] {
-            assert_eq!(request(unclear, false), Request::Unclear, "{unclear}");
+            assert_eq!(request(unclear, false), NoteArguments::Unclear, "{unclear}");
         }
         let text = "delete the 3 old mails";
-        assert_eq!(request(text, false), Request::Save(text.to_owned()));
-        assert_eq!(request("delete the old shed", false), Request::Save("delete the old shed".to_owned()));
+        assert_eq!(request(text, false), NoteArguments::Save(text.to_owned()));
+        assert_eq!(request("delete the old shed", false), NoteArguments::Save("delete the old shed".to_owned()));
     }
 }

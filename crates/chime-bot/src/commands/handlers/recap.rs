@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use chrono::{Datelike, Days, NaiveTime, Weekday};
 
-use crate::commands::handlers::forget::Asked;
-use crate::commands::handlers::{Commands, Order};
+use crate::commands::handlers::forget::MembershipLookup;
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
 use crate::recap::worker::time_of;
-use crate::recap::{RecapTime, Request, last_seen, wording};
+use crate::recap::{RecapArguments, RecapTime, last_seen, wording};
 use chime_access::admission::is_owner;
 use chime_core::trigger::{Languages, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
@@ -23,26 +23,26 @@ const MOMENTS: usize = 200;
 const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
-    pub(super) async fn recap(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn recap(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let zone = order.chat.zone(self.zone);
         let asked_at = order.message.message.sent_at;
         let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
-            true => Request::SinceSeen,
-            false => Request::parse(&order.args, order.message.message.reply_to.is_some(), order.texts()),
+            true => RecapArguments::SinceSeen,
+            false => RecapArguments::parse(&order.args, order.message.message.reply_to.is_some(), order.texts()),
         };
         match request {
-            Request::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
-            Request::Today => self.start_recap(job, &order, midnight(asked_at, zone, 0), false).await,
-            Request::Yesterday => self.start_recap(job, &order, midnight(asked_at, zone, 1), false).await,
-            Request::SinceWeekday(day) => {
+            RecapArguments::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
+            RecapArguments::Today => self.start_recap(job, &order, midnight(asked_at, zone, 0), false).await,
+            RecapArguments::Yesterday => self.start_recap(job, &order, midnight(asked_at, zone, 1), false).await,
+            RecapArguments::SinceWeekday(day) => {
                 let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
                 self.start_recap(job, &order, since, false).await
             }
-            Request::SinceReply => match self.parent_sent_at(&order).await? {
+            RecapArguments::SinceReply => match self.parent_sent_at(&order).await? {
                 Some(at) => self.start_recap(job, &order, at, false).await,
                 None => self.say_of_recaps(job, &order, order.texts().recap.reply_not_kept.clone()).await,
             },
-            Request::SinceSeen => {
+            RecapArguments::SinceSeen => {
                 let (chat, user) = (order.chat.key, order.message.message.sender.id);
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
@@ -53,9 +53,9 @@ impl Commands {
                     None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
                 }
             }
-            Request::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
-            Request::Unsubscribe => self.unsubscribe(job, &order).await,
-            Request::Unclear => {
+            RecapArguments::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
+            RecapArguments::Unsubscribe => self.unsubscribe(job, &order).await,
+            RecapArguments::Unclear => {
                 let chat = order.chat.key;
                 let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
                 let own = own.as_ref().and_then(time_of);
@@ -68,7 +68,7 @@ impl Commands {
     async fn start_recap(
         &self,
         job: &Job,
-        order: &Order,
+        order: &CommandRequest,
         since: Timestamp,
         personal: bool,
     ) -> chime_store::Result<JobOutcome> {
@@ -84,7 +84,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    async fn parent_sent_at(&self, order: &Order) -> chime_store::Result<Option<Timestamp>> {
+    async fn parent_sent_at(&self, order: &CommandRequest) -> chime_store::Result<Option<Timestamp>> {
         let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
         let Some(parent) = parent else { return Ok(None) };
         let found = self.store.read(move |conn| messages::find(conn, chat, parent)).await?;
@@ -94,7 +94,7 @@ impl Commands {
     async fn subscribe(
         &self,
         job: &Job,
-        order: &Order,
+        order: &CommandRequest,
         time: RecapTime,
         zone: Zone,
     ) -> chime_store::Result<JobOutcome> {
@@ -109,12 +109,12 @@ impl Commands {
             minute: time.minute,
             since: now,
         };
-        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), (zone, now), order.texts()));
+        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), zone, now, order.texts()));
         self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
         Ok(JobOutcome::Finished)
     }
 
-    async fn unsubscribe(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
+    async fn unsubscribe(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
         if let Some(refused) = self.unless_admin(job, order).await? {
             return Ok(refused);
         }
@@ -126,21 +126,26 @@ impl Commands {
     }
 
     /// Replies and returns the outcome if the sender may not decide for the chat; returns `None` if they may.
-    async fn unless_admin(&self, job: &Job, order: &Order) -> chime_store::Result<Option<JobOutcome>> {
+    async fn unless_admin(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<Option<JobOutcome>> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         if self.store.read(move |conn| is_owner(conn, sender, &access)).await? {
             return Ok(None);
         }
         match self.standing(order.message.message.chat, sender).await {
-            Asked::Standing(ChatRole::Creator | ChatRole::Admin) => Ok(None),
-            Asked::Standing(ChatRole::Member | ChatRole::Outside) => {
+            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => Ok(None),
+            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => {
                 self.say_of_recaps(job, order, order.texts().recap.only_admins.clone()).await.map(Some)
             }
-            Asked::NotNow(outcome) => Ok(Some(outcome)),
+            MembershipLookup::NotNow(outcome) => Ok(Some(outcome)),
         }
     }
 
-    async fn say_of_recaps(&self, job: &Job, order: &Order, markdown: String) -> chime_store::Result<JobOutcome> {
+    async fn say_of_recaps(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        markdown: String,
+    ) -> chime_store::Result<JobOutcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(JobOutcome::Finished)
     }
@@ -153,7 +158,7 @@ fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
     zone.moment(day.and_time(NaiveTime::MIN))
 }
 
-/// Returns how many days ago it last was `day`, from 1 to 7; for today there is `Request::Today`.
+/// Returns how many days ago it last was `day`, from 1 to 7; for today there is `RecapArguments::Today`.
 fn days_since(day: Weekday, at: Timestamp, zone: Zone) -> u64 {
     match zone.local(at).weekday().days_since(day) {
         0 => 7,

@@ -35,7 +35,7 @@ impl Commands {
                 let words = notices.refused_until(refusal.because, refusal.until.since(now), REFUSED_REACTION);
                 self.write_refusal(job, refusal, words).await
             }
-            Tell::Reaction => self.react_to(job, refusal, (notices, zone)).await,
+            Tell::Reaction => self.react_to(job, refusal, notices, zone).await,
         }
     }
 
@@ -43,7 +43,8 @@ impl Commands {
         &self,
         job: &Job,
         refusal: Refusal,
-        (notices, zone): (&Notices, Zone),
+        notices: &Notices,
+        zone: Zone,
     ) -> chime_store::Result<JobOutcome> {
         match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
             Ok(()) => {
@@ -77,7 +78,7 @@ impl Commands {
         let parts = format_own(&words);
         let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
         let (job_key, kind, now) = (job.key(), job.kind(), self.clock.now());
-        self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, (kind, &job_key), now)).await?;
+        self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, kind, &job_key, now)).await?;
         self.wake.wake();
         Ok(JobOutcome::Finished)
     }
@@ -92,7 +93,8 @@ fn write(
     tx: &Writer<'_>,
     refusal: &Refusal,
     reply: &NewReply,
-    (kind, key): (JobKind, &str),
+    kind: JobKind,
+    key: &str,
     now: Timestamp,
 ) -> chime_store::Result<()> {
     if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {

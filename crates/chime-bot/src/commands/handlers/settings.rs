@@ -1,9 +1,9 @@
 //! `/settings`: shows the panel and handles its buttons.
 
-use crate::commands::handlers::forget::Asked;
-use crate::commands::handlers::{Commands, Order};
+use crate::commands::handlers::forget::MembershipLookup;
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
-use crate::commands::panel::{Change, Panel, memory_question};
+use crate::commands::panel::{Panel, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
@@ -25,7 +25,7 @@ pub(super) enum Right {
 }
 
 impl Commands {
-    pub(super) async fn show_settings(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         if let Some(zone) = time_zone_asked(&order.args) {
             return self.set_time_zone(job, &order, zone).await;
         }
@@ -49,7 +49,7 @@ impl Commands {
     pub(super) async fn offer(
         &self,
         job: &Job,
-        order: &Order,
+        order: &CommandRequest,
         markdown: &str,
         buttons: Vec<Vec<Button>>,
     ) -> chime_store::Result<()> {
@@ -60,7 +60,7 @@ impl Commands {
     }
 
     /// Sets the time zone of the chat by its IANA name, or back to the operator's.
-    async fn set_time_zone(&self, job: &Job, order: &Order, name: &str) -> chime_store::Result<JobOutcome> {
+    async fn set_time_zone(&self, job: &Job, order: &CommandRequest, name: &str) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::NotNow(outcome) => return Ok(outcome),
@@ -100,7 +100,7 @@ impl Commands {
             self.finish(job).await?;
             return Ok(JobOutcome::Finished);
         };
-        match Change::parse(&press.data) {
+        match SettingChange::parse(&press.data) {
             Some(change) => self.change(job, &press, &chat, change).await,
             None => {
                 self.finish(job).await?;
@@ -115,7 +115,7 @@ impl Commands {
         job: &Job,
         press: &Press,
         chat: &ChatRow,
-        change: Change,
+        change: SettingChange,
     ) -> chime_store::Result<JobOutcome> {
         let told = match self.may_change(press.chat, press.by).await? {
             Right::NotNow(outcome) => return Ok(outcome),
@@ -123,7 +123,7 @@ impl Commands {
                 self.finish(job).await?;
                 Some(notices(chat.speaks().code()).admins_only.as_str())
             }
-            Right::Yes if change == Change::Memory(false) && self.has_memory(chat.key).await? => {
+            Right::Yes if change == SettingChange::Memory(false) && self.has_memory(chat.key).await? => {
                 let (question, buttons) = memory_question(texts(chat.speaks().code()));
                 let again = self.edit(press, question, &buttons).await;
                 return self.confirm_shown(job, press, again).await;
@@ -133,17 +133,17 @@ impl Commands {
                 // One transaction, so that handling a press twice cannot undo a later press.
                 let written = move |tx: &Writer<'_>| {
                     match change {
-                        Change::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
-                        Change::Memory(is_on) => memory::set(tx, key, is_on)?,
-                        Change::DeleteMemory => memory::set(tx, key, false)?,
-                        Change::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
-                        Change::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
-                        Change::Language(language) => chat_settings::set_language(tx, key, language)?,
-                        Change::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
-                        Change::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
-                        Change::Nothing => {}
+                        SettingChange::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
+                        SettingChange::Memory(is_on) => memory::set(tx, key, is_on)?,
+                        SettingChange::DeleteMemory => memory::set(tx, key, false)?,
+                        SettingChange::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
+                        SettingChange::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
+                        SettingChange::Language(language) => chat_settings::set_language(tx, key, language)?,
+                        SettingChange::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
+                        SettingChange::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
+                        SettingChange::Nothing => {}
                     }
-                    button_presses::ask_for(tx, &query, &Change::Nothing.data())
+                    button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
                 // Reloaded, since the language may have changed.
@@ -224,9 +224,9 @@ impl Commands {
             return Ok(Right::Yes);
         }
         Ok(match self.standing(chat, user).await {
-            Asked::Standing(ChatRole::Creator | ChatRole::Admin) => Right::Yes,
-            Asked::Standing(ChatRole::Member | ChatRole::Outside) => Right::No,
-            Asked::NotNow(outcome) => Right::NotNow(outcome),
+            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => Right::Yes,
+            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => Right::No,
+            MembershipLookup::NotNow(outcome) => Right::NotNow(outcome),
         })
     }
 }

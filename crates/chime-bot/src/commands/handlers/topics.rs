@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::commands::handlers::settings::Right;
-use crate::commands::handlers::{Commands, Order};
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
-use crate::commands::topics::{self, Listed, Request};
+use crate::commands::topics::{self, ListedTopic, TopicsRequest};
 use chime_answer::notices::notices;
 use chime_core::{ChatKey, Job, JobPayload, Seq};
 use chime_jobs::JobOutcome;
@@ -25,16 +25,16 @@ const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
 impl Commands {
-    pub(super) async fn topics(&self, job: &Job, order: Order) -> chime_store::Result<JobOutcome> {
-        match Request::parse(&order.args) {
-            Request::List => self.list_topics(job, &order).await,
-            Request::Use(slug) => self.use_topic(job, &order, &slug).await,
-            Request::Merge(from, into) => self.merge_topics(job, &order, &from, &into).await,
-            Request::Unclear => self.say(job, &order, order.texts().topics_how.clone()).await,
+    pub(super) async fn topics(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+        match TopicsRequest::parse(&order.args) {
+            TopicsRequest::List => self.list_topics(job, &order).await,
+            TopicsRequest::Use(slug) => self.use_topic(job, &order, &slug).await,
+            TopicsRequest::Merge(from, into) => self.merge_topics(job, &order, &from, &into).await,
+            TopicsRequest::Unclear => self.say(job, &order, order.texts().topics_how.clone()).await,
         }
     }
 
-    async fn list_topics(&self, job: &Job, order: &Order) -> chime_store::Result<JobOutcome> {
+    async fn list_topics(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
         let (all, active, rests_on) = self
             .store
@@ -45,17 +45,21 @@ impl Commands {
                 Ok((all, active, rests_on))
             })
             .await?;
-        let listed: Vec<Listed> = all
+        let listed: Vec<ListedTopic> = all
             .iter()
             .take(LISTED as usize)
-            .map(|tag| Listed { slug: tag.name.clone(), sessions: tag.sessions, is_active: active.contains(&tag.id) })
+            .map(|tag| ListedTopic {
+                slug: tag.name.clone(),
+                sessions: tag.sessions,
+                is_active: active.contains(&tag.id),
+            })
             .collect();
         let slugs: Vec<&str> = all.iter().map(|tag| tag.name.as_str()).collect();
         let markdown = topics::listing(&listed, &near_pairs(&slugs, PAIRS), order.texts());
         self.say_of_tags(job, order, markdown, rests_on, |_| Ok(())).await
     }
 
-    async fn use_topic(&self, job: &Job, order: &Order, slug: &str) -> chime_store::Result<JobOutcome> {
+    async fn use_topic(&self, job: &Job, order: &CommandRequest, slug: &str) -> chime_store::Result<JobOutcome> {
         let Some(tag) = self.tag(order.chat.key, slug).await? else {
             return self.say(job, order, order.texts().topics_unknown.clone()).await;
         };
@@ -70,7 +74,13 @@ impl Commands {
         .await
     }
 
-    async fn merge_topics(&self, job: &Job, order: &Order, from: &str, into: &str) -> chime_store::Result<JobOutcome> {
+    async fn merge_topics(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        from: &str,
+        into: &str,
+    ) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
@@ -102,7 +112,7 @@ impl Commands {
     async fn say_of_tags<F>(
         &self,
         job: &Job,
-        order: &Order,
+        order: &CommandRequest,
         markdown: String,
         rests_on: BTreeSet<Seq>,
         also: F,

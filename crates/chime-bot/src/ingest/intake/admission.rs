@@ -19,14 +19,14 @@ pub enum Start {
 
 /// Trigger and the job that it requests.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct JobRequest<'a> {
     pub job: JobPayload,
     pub chat: ChatKey,
     /// The complete message, even if its author opted out and its words are not stored.
     pub message: &'a Message,
 }
 
-impl Request<'_> {
+impl JobRequest<'_> {
     fn conversation(&self) -> Conversation {
         Conversation { chat: self.chat, thread: self.message.thread }
     }
@@ -35,11 +35,11 @@ impl Request<'_> {
 /// Adds the requested job. A trigger is judged once: when a refused trigger arrives again, it stays refused.
 pub fn start(
     tx: &Writer<'_>,
-    request: Request<'_>,
+    request: JobRequest<'_>,
     limit: Option<RateLimit>,
     now: Timestamp,
 ) -> chime_store::Result<Start> {
-    let (conversation, Request { job, message, .. }) = (request.conversation(), request);
+    let (conversation, JobRequest { job, message, .. }) = (request.conversation(), request);
     let add = |job: &JobPayload| match jobs::add(tx, job, now)? {
         true => jobs::find(tx, job),
         false => Ok(None),

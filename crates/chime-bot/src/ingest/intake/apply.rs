@@ -1,21 +1,17 @@
 //! Writes a batch: raw updates, rows, jobs and the offset in one transaction.
 
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
-
 use crate::ingest::Came;
-use crate::ingest::intake::begin::{News, Words, start_work, was_trigger};
-use crate::ingest::intake::door::Asks;
+use crate::ingest::intake::authorize::Asks;
+use crate::ingest::intake::batch::{Applied, Moment};
+use crate::ingest::intake::enqueue::{StoredArrival, WordStorage, start_work, was_trigger};
 use crate::ingest::intake::read::ReadUpdate;
-use crate::ingest::intake::remember::{self, Touched, Turns};
-use crate::ingest::intake::{door, keep, language};
+use crate::ingest::intake::settings::IntakeSettings;
+use crate::ingest::intake::{authorize, consent_filter, language, memory_jobs};
+use chime_access::Access;
 use chime_access::admission::served;
-use chime_access::{Access, ClaimCode};
-use chime_core::config::{AccessConfig, RateLimit};
-use chime_core::trigger::Languages;
 use chime_core::{
-    Arrival, Because, BotIdentity, ChatId, ChatKind, Conversation, Event, Job, JobPayload, Membership, Migration,
-    Press, Reaction, Timestamp,
+    Arrival, BotIdentity, ChatId, ChatKind, Conversation, Event, JobPayload, Membership, Migration, Press, Reaction,
+    Timestamp,
 };
 use chime_privacy::{Keep, strip};
 use chime_store::inbox::Received;
@@ -25,61 +21,12 @@ use chime_store::{
     outbox, quotes_and_forwards, sessions, topic_names,
 };
 
-/// Configuration that taking in an update needs.
-#[derive(Debug)]
-pub struct Setting {
-    pub bot: BotIdentity,
-    pub access: AccessConfig,
-    /// Code for claiming the bot, if it has no owner yet.
-    pub claim: Option<ClaimCode>,
-    /// `true` if chats get a notice about the data that is kept.
-    pub announces: bool,
-    pub languages: &'static Languages,
-    pub backlog_max_age: Duration,
-    /// `None` for no rate limit.
-    pub rate: Option<RateLimit>,
-    /// `true` if voice messages are transcribed.
-    pub transcribes: bool,
-}
-
-/// Time at which a batch is taken in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    pub now: Timestamp,
-    /// Current time by Telegram's clock, which also dates the messages; use it to compute their age.
-    pub there: Timestamp,
-}
-
-/// Result of storing a batch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Applied {
-    pub stored: usize,
-    /// Jobs that are due now.
-    pub started: Vec<Job>,
-    /// `true` if jobs were added that are not in `started`.
-    pub postponed: bool,
-    /// Kind and reason of each update that was parked.
-    pub parked: Vec<(String, String)>,
-    /// Triggers refused by the rate limit.
-    pub refused: Vec<(ChatId, Because)>,
-    /// New votes on answers: `true` for 👍, `false` for 👎.
-    pub feedback: Vec<bool>,
-    /// Chats that wrote without being allowed.
-    pub refused_chats: HashSet<i64>,
-    /// Hours of conversations with new or changed messages. Sessions are computed again for these.
-    pub touched: Touched,
-    /// New messages by members.
-    pub turns: Turns,
-    /// Conversations with new messages; `true` if one of them is being answered.
-    pub heard: HashMap<Conversation, bool>,
-}
-
 /// Stores `batch` and moves the offset. Must run inside the one transaction that makes both durable.
 pub fn apply(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
     offset: Option<i64>,
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
 ) -> chime_store::Result<Applied> {
     // A savepoint for each update would write the full-text index for each, so only a batch that failed as a whole uses
@@ -101,12 +48,13 @@ fn blames_the_file(error: &StoreError) -> bool {
 }
 
 /// Stores the events of one update.
-type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Moment, &mut Applied) -> chime_store::Result<Content>;
+type TakeIn =
+    fn(&Writer<'_>, &[Event], &IntakeSettings, Moment, &mut Applied) -> chime_store::Result<RawJsonPermission>;
 
 fn apply_each(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     take_in: TakeIn,
 ) -> chime_store::Result<Applied> {
@@ -117,14 +65,14 @@ fn apply_each(
         }
         let content = match &update.events {
             Ok(events) => take_in(tx, events, setting, at, &mut applied)?,
-            Err(why) => Content::Unread(why.clone()),
+            Err(why) => RawJsonPermission::Unread(why.clone()),
         };
         let (may_keep, error) = match content {
-            Content::Keep if update.leftover.is_some() => {
-                (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None)
+            RawJsonPermission::Keep if update.leftover.is_some() => {
+                (update.traces.as_ref().map_or(Ok(false), |it| consent_filter::may_keep_raw(tx, it))?, None)
             }
-            Content::Keep | Content::Drop => (false, None),
-            Content::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
+            RawJsonPermission::Keep | RawJsonPermission::Drop => (false, None),
+            RawJsonPermission::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
         // Content that became rows is not stored twice; an update that could not be read is stored in full.
         let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
@@ -149,22 +97,22 @@ fn apply_each(
 fn take_in_apart(
     tx: &Writer<'_>,
     events: &[Event],
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     match chime_store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, at, applied)) {
-        Err(error) if !blames_the_file(&error) => Ok(Content::Unread(error.to_string())),
+        Err(error) if !blames_the_file(&error) => Ok(RawJsonPermission::Unread(error.to_string())),
         taken => taken,
     }
 }
 
-fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &Setting) -> chime_store::Result<bool> {
-    update.traces.as_ref().map_or(Ok(false), |traces| keep::may_keep_unread(tx, traces, setting))
+fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &IntakeSettings) -> chime_store::Result<bool> {
+    update.traces.as_ref().map_or(Ok(false), |traces| consent_filter::may_keep_unread(tx, traces, setting))
 }
 
 /// Permission to keep the raw JSON of an update.
-enum Content {
+enum RawJsonPermission {
     Keep,
     Drop,
     Unread(String),
@@ -173,23 +121,23 @@ enum Content {
 fn take_in_all(
     tx: &Writer<'_>,
     events: &[Event],
-    setting: &Setting,
+    setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     // The raw JSON of an update without events is not kept either.
-    let mut content = Content::Drop;
+    let mut content = RawJsonPermission::Drop;
     for event in events {
         let kept = match event {
-            Event::Message(arrival) => take_in_message(tx, arrival, None, (setting, at), applied)?,
-            Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, (setting, at), applied)?,
+            Event::Message(arrival) => take_in_message(tx, arrival, None, setting, at, applied)?,
+            Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, setting, at, applied)?,
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
             Event::Reaction(reaction) => take_in_feedback(tx, reaction, at.now, applied)?,
         };
-        if matches!(kept, Content::Keep) {
-            content = Content::Keep;
+        if matches!(kept, RawJsonPermission::Keep) {
+            content = RawJsonPermission::Keep;
         }
     }
     Ok(content)
@@ -200,18 +148,18 @@ fn take_in_all(
 fn take_in_press(
     tx: &Writer<'_>,
     press: &Press,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
-    let Some(row) = chats::find(tx, press.chat)? else { return Ok(Content::Drop) };
+) -> chime_store::Result<RawJsonPermission> {
+    let Some(row) = chats::find(tx, press.chat)? else { return Ok(RawJsonPermission::Drop) };
     if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
         button_presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         jobs::add(tx, &job, now)?;
         applied.started.extend(jobs::find(tx, &job)?);
     }
-    Ok(Content::Drop)
+    Ok(RawJsonPermission::Drop)
 }
 
 /// Stores a 👍 or 👎 on an answer as feedback. Other reactions are ignored.
@@ -220,7 +168,7 @@ fn take_in_feedback(
     reaction: &Reaction,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     let answer = outbox::by_message(tx, reaction.chat, reaction.message)?.and_then(|part| part.answer);
     if let (Some(answer), Some(by)) = (answer, reaction.by) {
         let chat = chats::find(tx, reaction.chat)?.map(|row| row.key);
@@ -230,7 +178,7 @@ fn take_in_feedback(
             applied.feedback.extend(is_good);
         }
     }
-    Ok(Content::Drop)
+    Ok(RawJsonPermission::Drop)
 }
 
 fn opinion(emoji: &str) -> Option<bool> {
@@ -246,24 +194,17 @@ fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
     edited_at: Option<Timestamp>,
-    (setting, at): (&Setting, Moment),
+    setting: &IntakeSettings,
+    at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     let Arrival { chat, message, .. } = arrival;
-    if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
-        applied.refused_chats.insert(chat.id.0);
-        let (key, asks) = door::keep_out(tx, arrival, setting)?;
-        if asks == Asks::AboutPrivacy {
-            // The words are held for this job only, as for a member who opted out.
-            start_work(tx, arrival, News { chat: key, came: Came::New, words: Words::Held }, setting, at, applied)?;
-        }
-        door::turn_away(tx, chat.id, at.now)?;
-        applied.postponed = true;
-        return Ok(Content::Drop);
+    if authorize::admit(tx, arrival, setting, at.now)? == Access::Refused {
+        return reject_message(tx, arrival, setting, at, applied);
     }
-    let row = door::keep_chat(tx, chat)?;
+    let row = authorize::keep_chat(tx, chat)?;
     if chat.kind == ChatKind::Private {
-        door::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
+        authorize::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     }
     // A message proves that the bot is in the chat, except one that names the bot itself: it may report the bot's
     // removal.
@@ -274,7 +215,7 @@ fn take_in_message(
         chats::set_other_bots(tx, row.key)?;
     }
     let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
-    let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
+    let kept = strip(arrival, consent_filter::withheld(tx, &row, arrival)?);
     let is_parent_news = match &kept.parent {
         Some(Keep::Whole(parent)) => !matches!(messages::take_in(tx, &row, parent)?, TakenIn::Known(_)),
         Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent)?,
@@ -297,16 +238,16 @@ fn take_in_message(
             quotes_and_forwards::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             language::judge_as_it_grows(tx, &row, &taken)?;
-            if setting.transcribes && remember::start_transcript(tx, &taken, at.now)? {
+            if setting.transcribes && memory_jobs::start_transcript(tx, &taken, at.now)? {
                 applied.postponed = true;
             }
             if matches!(taken, TakenIn::New(_)) {
                 applied.turns.add(row.key, message);
             }
-            remember::cut_closed_topic(tx, row.key, message)?;
-            (matches!(taken, TakenIn::New(_)), Words::Stored)
+            memory_jobs::cut_closed_topic(tx, row.key, message)?;
+            (matches!(taken, TakenIn::New(_)), WordStorage::Stored)
         }
-        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, Words::Held),
+        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, WordStorage::Held),
     };
     if is_news || edited_at.is_some() {
         applied.touched.add(row.key, message);
@@ -316,12 +257,33 @@ fn take_in_message(
         (None, true) => Came::New,
         (None, false) => Came::Again,
     };
-    let news = News { chat: row.key, came, words };
+    let news = StoredArrival { chat: row.key, came, words };
     start_work(tx, arrival, news, setting, at, applied)?;
     if applied.heard.get(&conversation) == Some(&true) {
         language::judge_before_answering(tx, &row)?;
     }
-    Ok(Content::Keep)
+    Ok(RawJsonPermission::Keep)
+}
+
+/// Stores a stub of a message from an unauthorised chat, and schedules the notice to the chat.
+fn reject_message(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    setting: &IntakeSettings,
+    at: Moment,
+    applied: &mut Applied,
+) -> chime_store::Result<RawJsonPermission> {
+    let chat = arrival.chat.id;
+    applied.refused_chats.insert(chat.0);
+    let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
+    if asks == Asks::AboutPrivacy {
+        // The words are held for this job only, as for a member who opted out.
+        let news = StoredArrival { chat: key, came: Came::New, words: WordStorage::Held };
+        start_work(tx, arrival, news, setting, at, applied)?;
+    }
+    authorize::reject(tx, chat, at.now)?;
+    applied.postponed = true;
+    Ok(RawJsonPermission::Drop)
 }
 
 /// Returns whether a message shows that another bot is in the chat: it was added, wrote, or is given a command by name.
@@ -340,7 +302,7 @@ fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
 fn announce(
     tx: &Writer<'_>,
     chat: ChatId,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
@@ -355,10 +317,10 @@ fn announce(
 fn note_membership(
     tx: &Writer<'_>,
     membership: &Membership,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<Content> {
+) -> chime_store::Result<RawJsonPermission> {
     if !membership.is_member {
         // After a migration the bot leaves the group's old id, but the chat continues under the new one.
         if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
@@ -367,14 +329,14 @@ fn note_membership(
             // Nothing can be sent there any more.
             jobs::end_all_of(tx, membership.chat.id)?;
         }
-        return Ok(Content::Drop);
+        return Ok(RawJsonPermission::Drop);
     }
     applied.postponed = true;
-    match door::enter(tx, membership, setting, now)? {
+    match authorize::enter(tx, membership, setting, now)? {
         Access::Allowed => {
             if let Some(row) = chats::find(tx, membership.chat.id)? {
                 chats::set_present(tx, row.key)?;
-                door::set_language_of_app(tx, row.key, membership.language.as_deref())?;
+                authorize::set_language_of_app(tx, row.key, membership.language.as_deref())?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }
         }
@@ -382,17 +344,21 @@ fn note_membership(
             applied.refused_chats.insert(membership.chat.id.0);
         }
     }
-    Ok(Content::Drop)
+    Ok(RawJsonPermission::Drop)
 }
 
-fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> chime_store::Result<Content> {
+fn follow_migration(
+    tx: &Writer<'_>,
+    migration: Migration,
+    applied: &mut Applied,
+) -> chime_store::Result<RawJsonPermission> {
     let before = chats::find(tx, migration.to)?;
     chat_migration::migrate(tx, migration)?;
     if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
         applied.touched.move_to(ended.key, into.key);
     }
     outbox::redirect(tx, migration.from, migration.to)?;
-    Ok(Content::Keep)
+    Ok(RawJsonPermission::Keep)
 }
 
 #[cfg(test)]
@@ -400,6 +366,7 @@ mod tests {
     use super::*;
     use crate::ingest::intake::read::read_batch;
     use chime_core::config::{Config, Settings};
+    use chime_core::trigger::Languages;
     use chime_core::{ChatId, MessageId, UserId};
     use chime_store::Priority;
     use chime_store::testkit::new_store;
@@ -407,14 +374,14 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1_750_000_000);
 
-    fn setting() -> Setting {
+    fn setting() -> IntakeSettings {
         let read = |name: &str| match name {
             "TELEGRAM_BOT_TOKEN" => Some("7:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
             "ALLOWED_CHATS" => Some("*".to_owned()),
             _ => None,
         };
         let config = Config::load(&Settings::new(read)).unwrap();
-        Setting {
+        IntakeSettings {
             bot: BotIdentity {
                 id: UserId(7),
                 usernames: vec!["bot".to_owned()],

@@ -6,8 +6,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::ingest::intake::apply::{Applied, Moment, Setting, apply};
+use crate::ingest::intake::apply::apply;
+use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::read::{offset_after, read_batch};
+use crate::ingest::intake::settings::IntakeSettings;
 use chime_core::{Conversation, Timestamp};
 use chime_jobs::worker::Wake;
 use chime_runtime::clock::{Clock, Stopwatch};
@@ -28,7 +30,7 @@ pub struct Ingest {
     pub health: PollHealth,
     /// Conversations with new messages, for a receiver that prepares answers there. The receiver is optional.
     pub vectors: Option<mpsc::Sender<Conversation>>,
-    pub setting: Arc<Setting>,
+    pub setting: Arc<IntakeSettings>,
 }
 
 /// Time of the last poll result, and the current problem if polling does not work.
@@ -46,7 +48,7 @@ struct PollState {
 
 /// Problem that keeps updates from coming in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct PollTrouble {
     pub kind: TroubleKind,
     pub what: String,
     /// Duration of the problem so far.
@@ -74,9 +76,9 @@ impl PollHealth {
     }
 
     /// Returns the current problem, if there is one.
-    pub fn trouble(&self) -> Option<Trouble> {
+    pub fn trouble(&self) -> Option<PollTrouble> {
         let (kind, what, since) = self.state().trouble.clone()?;
-        Some(Trouble { kind, what, lasting: since.elapsed() })
+        Some(PollTrouble { kind, what, lasting: since.elapsed() })
     }
 
     /// Returns the seconds by which this machine's clock is ahead of Telegram's; negative if it is behind.
@@ -171,7 +173,7 @@ impl Ingest {
         &self,
         batch: Vec<RawUpdate>,
         offset: Option<i64>,
-        setting: &Arc<Setting>,
+        setting: &Arc<IntakeSettings>,
         stop: &CancellationToken,
     ) -> Result<bool, StoreError> {
         let batch = Arc::new(read_batch(batch, setting.bot.id));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::answers::{Answer, Case};
+use crate::answers::{Case, CaseAnswer};
 use crate::arguments::EvalAnswersOptions;
 use chime_runtime::clock::Clock;
 
@@ -35,17 +35,17 @@ impl Plain {
 
     /// Asks the model the question of a case, after the last messages of its chat. An error of the server counts as no
     /// answer.
-    pub async fn answer(&self, case: &Case, clock: &Clock) -> Answer {
+    pub async fn answer(&self, case: &Case, clock: &Clock) -> CaseAnswer {
         let watch = clock.stopwatch();
-        self.asked(case, clock).await.unwrap_or_else(|error| Answer {
+        self.asked(case, clock).await.unwrap_or_else(|error| CaseAnswer {
             below: error.to_string(),
             is_apology: true,
             seconds: watch.elapsed().as_secs_f64(),
-            ..Answer::default()
+            ..CaseAnswer::default()
         })
     }
 
-    async fn asked(&self, case: &Case, clock: &Clock) -> Result<Answer, reqwest::Error> {
+    async fn asked(&self, case: &Case, clock: &Clock) -> Result<CaseAnswer, reqwest::Error> {
         let messages = json!([
             { "role": "system", "content": SYSTEM },
             { "role": "user", "content": user_message(case) },
@@ -59,12 +59,12 @@ impl Plain {
         let reply: Value = request.send().await?.error_for_status()?.json().await?;
         let text = reply["choices"][0]["message"]["content"].as_str().unwrap_or_default().to_owned();
         let tokens = |name: &str| reply["usage"][name].as_u64().unwrap_or(0);
-        Ok(Answer {
+        Ok(CaseAnswer {
             text,
             seconds: watch.elapsed().as_secs_f64(),
             prompt_tokens: tokens("prompt_tokens"),
             answer_tokens: tokens("completion_tokens"),
-            ..Answer::default()
+            ..CaseAnswer::default()
         })
     }
 }

@@ -8,7 +8,7 @@ use chime_store::StoreError;
 use chime_store::numbering::{self, Numbering};
 
 #[derive(Debug, thiserror::Error)]
-pub enum KeptError {
+pub enum SavedChatError {
     #[error("{} is the database of a bot; the demo writes only to one of its own: choose another file", path.display())]
     OfBot { path: PathBuf },
     #[error(transparent)]
@@ -19,13 +19,13 @@ pub enum KeptError {
 ///
 /// # Errors
 /// Fails if the database belongs to a real bot or cannot be read.
-pub fn chat(sandbox: &Sandbox, path: &Path, title: &str) -> Result<ChatId, KeptError> {
+pub fn chat(sandbox: &Sandbox, path: &Path, title: &str) -> Result<ChatId, SavedChatError> {
     let chat = sandbox.add_chat(NewChat::supergroup(title));
     let Some(Numbering { chats, last_message, last_update }) = numbering::of_file(path)? else { return Ok(chat) };
     // The sandbox gives its first group an id that no real group has, and a demo has no other chat.
     let is_of_bot = if chats.is_empty() { last_update.is_some() } else { chats != [chat] };
     if is_of_bot {
-        return Err(KeptError::OfBot { path: path.to_owned() });
+        return Err(SavedChatError::OfBot { path: path.to_owned() });
     }
     if let Some(last) = last_message {
         sandbox.number_messages_from(chat, MessageId(last.0 + 1));

@@ -1,4 +1,4 @@
-//! Short made-up talks in words that the embedding model knows, each with a question about it.
+//! Short made-up sessions in words that the embedding model knows, each with a question about it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use chime_core::{Chat, ChatId, ChatKind, Message, Timestamp, UserId};
 
 /// Time between two talks.
 const SILENCE: Duration = Duration::from_secs(7_200);
-/// A member of every talk, who asks the questions.
+/// A member of every session, who asks the questions.
 pub const AUTHOR: UserId = UserId(5_001);
 
 /// Things to talk about, in words that the embedding model knows.
@@ -163,9 +163,9 @@ const DEEDS: &[&str] = &[
     "choose", "promise", "forget", "collect", "deliver", "replace", "remember", "discuss", "organize", "prepare",
 ];
 
-/// Short talk about a few things.
+/// Made-up session about a few things.
 #[derive(Debug, Clone)]
-pub struct Talk {
+pub struct SyntheticSession {
     first_chat: ChatId,
     chat: u32,
     session: u32,
@@ -173,8 +173,8 @@ pub struct Talk {
     start: Timestamp,
 }
 
-impl Talk {
-    pub fn new(first_chat: ChatId, (chat, session): (u32, u32), length: u32, start: Timestamp) -> Self {
+impl SyntheticSession {
+    pub fn new(first_chat: ChatId, chat: u32, session: u32, length: u32, start: Timestamp) -> Self {
         Self { first_chat, chat, session, length, start }
     }
 
@@ -191,7 +191,7 @@ impl Talk {
         Random(u64::from(self.chat) << 40 ^ u64::from(self.session) << 8)
     }
 
-    /// Returns the things that the talk is about.
+    /// Returns the things that the session is about.
     pub fn tags(&self) -> Vec<String> {
         let mut random = self.random();
         (0..3).map(|_| THINGS[random.below(THINGS.len() as u64) as usize].to_owned()).collect()
@@ -222,7 +222,7 @@ impl Talk {
             .collect()
     }
 
-    /// Returns a question about the talk, with two of its things, a verb, and a word that was used.
+    /// Returns a question about the session, with two of its things, a verb, and a word that was used.
     pub fn question(&self) -> String {
         let (things, said) = (self.tags(), self.messages());
         let rare = said.get(3).and_then(|message| message.text.split(' ').next_back()).unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::ingest::intake::apply::Setting;
+use crate::ingest::intake::settings::IntakeSettings;
 use chime_access::admission::{is_owner, served};
 use chime_access::{Access, is_unclaimed};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
@@ -32,7 +32,11 @@ fn nameless(chat: &Chat) -> Chat {
 
 /// Stores a stub for a message in an unauthorised chat, and the language of the author's app. Also returns whether the
 /// message is a privacy command: these are still handled in a chat that was authorised before.
-pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<(ChatKey, Asks)> {
+pub fn store_stub(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    setting: &IntakeSettings,
+) -> chime_store::Result<(ChatKey, Asks)> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
     set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
@@ -58,7 +62,12 @@ pub enum Asks {
 }
 
 /// Decides whether a message is from an authorised chat or user.
-pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timestamp) -> chime_store::Result<Access> {
+pub fn admit(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    setting: &IntakeSettings,
+    now: Timestamp,
+) -> chime_store::Result<Access> {
     let sender = arrival.message.sender.id;
     if arrival.chat.kind == ChatKind::Private
         && let Some((command, args)) = command_in(arrival, setting)
@@ -80,7 +89,7 @@ pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timesta
 }
 
 /// Schedules the notice to an unauthorised chat, after which the bot leaves it.
-pub fn turn_away(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Result<()> {
+pub fn reject(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Result<()> {
     jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 
@@ -88,7 +97,7 @@ pub fn turn_away(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::
 pub fn enter(
     tx: &Writer<'_>,
     membership: &Membership,
-    setting: &Setting,
+    setting: &IntakeSettings,
     now: Timestamp,
 ) -> chime_store::Result<Access> {
     let Membership { chat, by, .. } = membership;
@@ -111,7 +120,7 @@ pub fn enter(
     Ok(access)
 }
 
-fn command_in(arrival: &Arrival, setting: &Setting) -> Option<(CommandName, String)> {
+fn command_in(arrival: &Arrival, setting: &IntakeSettings) -> Option<(CommandName, String)> {
     let languages = setting.languages;
     let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None };
     let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;

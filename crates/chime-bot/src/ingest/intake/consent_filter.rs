@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use crate::ingest::intake::apply::Setting;
+use crate::ingest::intake::settings::IntakeSettings;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
@@ -41,7 +41,7 @@ fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store
 }
 
 /// Applies `/optin` and `/optout` from this message on. Returns `true` if a job was scheduled.
-pub fn obey(
+pub fn apply_command(
     tx: &Writer<'_>,
     command: CommandName,
     arrival: &Arrival,
@@ -98,7 +98,7 @@ pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool>
 }
 
 /// Returns `true` if a raw update that could not be read comes only from known and authorised groups.
-pub fn may_keep_unread(conn: &Reader, traces: &Traces, setting: &Setting) -> chime_store::Result<bool> {
+pub fn may_keep_unread(conn: &Reader, traces: &Traces, setting: &IntakeSettings) -> chime_store::Result<bool> {
     for (chat, _) in &traces.messages {
         let is_served = match chats::find(conn, *chat)? {
             Some(row) if row.chat.kind != ChatKind::Private => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::speed::{Sorted, SpeedError, milliseconds, resident_mb};
-use crate::talk::{AUTHOR, Talk};
+use crate::synthetic_session::{AUTHOR, SyntheticSession};
 use chime_core::embed::Embedder;
 use chime_core::{
     Bullet, ChatId, ChatKey, Closed, Conversation, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, pack,
@@ -57,7 +57,7 @@ pub async fn measure(sessions: u32, chats: u32, clock: &Clock) -> Result<RecallF
     let embedder = Arc::new(Embedder::shipped()?);
     let chats = chats.clamp(1, sessions.max(1));
     let bench =
-        Bench { store, clock: clock.clone(), embedder: Arc::clone(&embedder), chats, of_each: sessions / chats };
+        RecallBench { store, clock: clock.clone(), embedder: Arc::clone(&embedder), chats, of_each: sessions / chats };
     bench.fill().await?;
     bench.keep_vectors().await?;
     bench.store.merge_index(Merging::All).await?;
@@ -112,7 +112,7 @@ pub fn table(all: &[RecallFigures]) -> String {
     lines.join("\n") + "\n"
 }
 
-struct Bench {
+struct RecallBench {
     store: Store,
     clock: Clock,
     embedder: Arc<Embedder>,
@@ -122,7 +122,7 @@ struct Bench {
 
 /// Question about one of a chat's sessions.
 #[derive(Debug, Clone)]
-struct Asked {
+struct SessionQuestion {
     chat: ChatKey,
     text: String,
     /// After the last message.
@@ -130,15 +130,15 @@ struct Asked {
     now: Timestamp,
 }
 
-impl Bench {
-    fn talk(&self, chat: u32, session: u32) -> Talk {
-        Talk::new(FIRST_CHAT, (chat, session), OF_A_SESSION, self.clock.now().minus(APART * self.of_each))
+impl RecallBench {
+    fn talk(&self, chat: u32, session: u32) -> SyntheticSession {
+        SyntheticSession::new(FIRST_CHAT, chat, session, OF_A_SESSION, self.clock.now().minus(APART * self.of_each))
     }
 
     async fn fill(&self) -> Result<(), SpeedError> {
         for chat in 0..self.chats {
             for begin in (0..self.of_each).step_by(AT_ONCE as usize) {
-                let talks: Vec<Talk> =
+                let talks: Vec<SyntheticSession> =
                     (begin..self.of_each.min(begin + AT_ONCE)).map(|session| self.talk(chat, session)).collect();
                 let embedder = Arc::clone(&self.embedder);
                 let write = move |tx: &Writer<'_>| talks.iter().try_for_each(|talk| remember(tx, talk, &embedder));
@@ -155,10 +155,10 @@ impl Bench {
         Ok(())
     }
 
-    fn question(&self, number: u32) -> Asked {
+    fn question(&self, number: u32) -> SessionQuestion {
         let chat = number % self.chats;
         let talk = self.talk(chat, (number * 7919) % self.of_each);
-        Asked {
+        SessionQuestion {
             chat: ChatKey(chat + 1),
             text: talk.question(),
             before: Seq(self.of_each * OF_A_SESSION + 1),
@@ -166,7 +166,7 @@ impl Bench {
         }
     }
 
-    async fn recall(&self, recaller: &Arc<Recaller>, asked: Asked) -> Result<f64, SpeedError> {
+    async fn recall(&self, recaller: &Arc<Recaller>, asked: SessionQuestion) -> Result<f64, SpeedError> {
         let (recaller, watch) = (Arc::clone(recaller), self.clock.stopwatch());
         let find = move |conn: &chime_store::Reader| {
             let request = RecallRequest {
@@ -183,7 +183,7 @@ impl Bench {
         Ok(milliseconds(watch))
     }
 
-    async fn search(&self, asked: Asked) -> Result<f64, SpeedError> {
+    async fn search(&self, asked: SessionQuestion) -> Result<f64, SpeedError> {
         let watch = self.clock.stopwatch();
         let find = move |conn: &chime_store::Reader| {
             chime_store::search::any_word(conn, asked.chat, chime_store::Language::DEFAULT, &asked.text, 100)
@@ -193,7 +193,7 @@ impl Bench {
     }
 
     /// Returns milliseconds by the index and by a scan, and the share of the ten nearest that the index finds.
-    async fn nearest(&self, asked: Asked) -> Result<(f64, f64, f64), SpeedError> {
+    async fn nearest(&self, asked: SessionQuestion) -> Result<(f64, f64, f64), SpeedError> {
         const TOLD: usize = 10;
         let vector = pack(&self.embedder.embed(&asked.text)).unwrap_or_default();
         let clock = self.clock.clone();
@@ -219,8 +219,8 @@ impl Bench {
     }
 }
 
-/// Stores the messages of a talk with its session, summary and tags.
-fn remember(tx: &Writer<'_>, talk: &Talk, embedder: &Embedder) -> chime_store::Result<()> {
+/// Stores the messages of a session, with its summary and tags.
+fn remember(tx: &Writer<'_>, talk: &SyntheticSession, embedder: &Embedder) -> chime_store::Result<()> {
     let row = chats::upsert(tx, &talk.chat())?;
     let mut seqs = Vec::new();
     for message in talk.messages() {

@@ -7,12 +7,12 @@ use chime_core::Zone;
 use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
 
 /// Returns `DATABASE_PATH`. An error is already reported and comes as the exit code.
-pub fn database() -> Result<PathBuf, Exit> {
+pub fn path() -> Result<PathBuf, Exit> {
     read(|settings| Ok(StoreConfig::load(settings)?.path))
 }
 
 /// Returns `DATABASE_PATH` and `TIME_ZONE`.
-pub fn database_and_zone() -> Result<(PathBuf, Zone), Exit> {
+pub fn path_and_zone() -> Result<(PathBuf, Zone), Exit> {
     read(|settings| {
         let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));
         Ok((store?.path, time?.zone))

@@ -10,11 +10,11 @@ use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{Answer, Case, Kind, Line};
+use crate::answers::{Case, CaseAnswer, CaseKind, CaseLine};
 use crate::arguments::EvalAnswersOptions;
 use chime::app::{App, AppError};
 use chime::cli::demo::chat;
-use chime::cli::demo::recorded::{BOT, Said, record_in};
+use chime::cli::demo::recorded::{BOT, RecordedMessage, record_in};
 use chime_core::config::{Config, ConfigError, Environment, KEYS, PrivacyConfig};
 use chime_core::{
     AnswerStatus, Chat, ChatId, ChatKind, EntityKind, JobKind, MessageId, MessagePlace, Seq, Timestamp, UserId, Zone,
@@ -43,7 +43,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 const WORK: [JobKind; 5] = [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Refusal, JobKind::Thank];
 
 #[derive(Debug, thiserror::Error)]
-pub enum StageError {
+pub enum CaseRunError {
     #[error(transparent)]
     App(#[from] AppError),
     #[error(transparent)]
@@ -58,7 +58,8 @@ pub enum StageError {
     NotStored(String),
 }
 
-pub struct Stage {
+/// Running daemon that answers cases, one after the other.
+pub struct CaseRunner {
     sandbox: Sandbox,
     clock: Clock,
     zone: Zone,
@@ -72,15 +73,15 @@ pub struct Stage {
 }
 
 /// Chat of a case, with message ids by line number.
-struct Room {
+struct CaseChat {
     chat: ChatId,
     people: HashMap<String, UserId>,
     ids: BTreeMap<i64, MessageId>,
 }
 
-impl Stage {
+impl CaseRunner {
     /// Starts the daemon with a new database.
-    pub async fn set(options: &EvalAnswersOptions) -> Result<Self, StageError> {
+    pub async fn set(options: &EvalAnswersOptions) -> Result<Self, CaseRunError> {
         let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
         // A day earlier, so that the first case is in the future in every time zone.
         let start = FIRST_DAY.and_time(NaiveTime::MIN) - TimeDelta::days(1);
@@ -95,32 +96,33 @@ impl Stage {
         Ok(Self { sandbox, clock, zone, store, stop, finished, played: 0, _folder: folder })
     }
 
-    pub async fn close(self) -> Result<(), StageError> {
+    pub async fn close(self) -> Result<(), CaseRunError> {
         self.stop.cancel();
         Ok(self.finished.await?)
     }
 
     /// Plays a case in a new chat and returns the bot's answer.
-    pub async fn answer(&mut self, case: &Case) -> Result<Answer, StageError> {
+    pub async fn answer(&mut self, case: &Case) -> Result<CaseAnswer, CaseRunError> {
         let moments = self.moments();
         self.clock.advance(moments(case.asked_at).since(self.clock.now()));
         let mut room = self.open(case);
         let (recorded, delivered) = case.lines.split_at(recorded(case));
-        let said: Vec<Said> = recorded.iter().map(|line| self.record(&mut room, line, moments(line.at))).collect();
+        let said: Vec<RecordedMessage> =
+            recorded.iter().map(|line| self.record(&mut room, line, moments(line.at))).collect();
         let chat = Chat { id: room.chat, kind: kind(case), title: Some(title(case)), username: None };
         record_in(&self.store, chat, said).await?;
         for line in delivered {
             self.say(&mut room, line, moments(line.at));
         }
         if let Some(last) = delivered.last().and_then(|line| room.ids.get(&line.number).copied()) {
-            self.until_stored(case, (room.chat, last)).await?;
+            self.until_stored(case, room.chat, last).await?;
         }
         let from = self.person(&mut room, &case.asker);
         let reply_to = case.reply_to.and_then(|number| room.ids.get(&number).copied());
         let watch = self.clock.stopwatch();
         let post = Post::new(from, case.ask.as_str(), self.clock.now());
         let asked = self.sandbox.say(room.chat, reply_to.into_iter().fold(post, Post::reply_to));
-        let (sent, seconds) = self.until_answered((room.chat, asked), watch).await?;
+        let (sent, seconds) = self.until_answered(room.chat, asked, watch).await?;
         self.told(&room, asked, &sent, seconds).await
     }
 
@@ -132,61 +134,61 @@ impl Stage {
         move |seconds| zone.moment(midnight + TimeDelta::seconds(seconds))
     }
 
-    fn open(&self, case: &Case) -> Room {
+    fn open(&self, case: &Case) -> CaseChat {
         let new = match case.kind {
-            Kind::Private => NewChat::private(case.asker.as_str()),
+            CaseKind::Private => NewChat::private(case.asker.as_str()),
             _ => NewChat::supergroup(title(case)),
         };
         let chat = self.sandbox.add_chat(new);
         let mut people = HashMap::from([(BOT.to_owned(), self.sandbox.bot_id())]);
-        if case.kind == Kind::Private {
+        if case.kind == CaseKind::Private {
             people.insert(case.asker.clone(), UserId(chat.0));
         }
-        Room { chat, people, ids: BTreeMap::new() }
+        CaseChat { chat, people, ids: BTreeMap::new() }
     }
 
-    fn person(&self, room: &mut Room, name: &str) -> UserId {
+    fn person(&self, room: &mut CaseChat, name: &str) -> UserId {
         let (sandbox, chat) = (&self.sandbox, room.chat);
         *room.people.entry(name.to_owned()).or_insert_with(|| sandbox.add_member(chat, name))
     }
 
-    fn say(&self, room: &mut Room, line: &Line, at: Timestamp) {
+    fn say(&self, room: &mut CaseChat, line: &CaseLine, at: Timestamp) {
         let post = self.post(room, line, at);
         let id = self.sandbox.say(room.chat, post);
         room.ids.insert(line.number, id);
     }
 
     /// Posts a line without an update; the daemon gets it as part of the recorded history.
-    fn record(&self, room: &mut Room, line: &Line, at: Timestamp) -> Said {
+    fn record(&self, room: &mut CaseChat, line: &CaseLine, at: Timestamp) -> RecordedMessage {
         let post = self.post(room, line, at).silently();
         let (from, reply_to) = (post.from, post.reply_to);
         let id = self.sandbox.say(room.chat, post);
         room.ids.insert(line.number, id);
-        let line = chat::Line {
+        let line = chat::ChatFileMessage {
             id: line.number,
             sent_at: at,
             name: name(line).to_owned(),
             reply_to: line.reply_to,
             text: line.text.clone(),
         };
-        Said { line, id, from, reply_to }
+        RecordedMessage { line, id, from, reply_to }
     }
 
-    fn post(&self, room: &mut Room, line: &Line, at: Timestamp) -> Post {
+    fn post(&self, room: &mut CaseChat, line: &CaseLine, at: Timestamp) -> Post {
         let from = self.person(room, name(line));
         let reply_to = line.reply_to.and_then(|number| room.ids.get(&number).copied());
         reply_to.into_iter().fold(Post::new(from, line.text.as_str(), at), Post::reply_to)
     }
 
     /// Waits a moment. Fails if the daemon ended.
-    async fn wait(&mut self) -> Result<(), StageError> {
+    async fn wait(&mut self) -> Result<(), CaseRunError> {
         tokio::select! {
-            ended = &mut self.finished => Err(ended.map_or_else(StageError::from, |()| StageError::Ended)),
+            ended = &mut self.finished => Err(ended.map_or_else(CaseRunError::from, |()| CaseRunError::Ended)),
             () = self.clock.sleep(LOOK_EVERY) => Ok(()),
         }
     }
 
-    async fn until_stored(&mut self, case: &Case, (chat, id): (ChatId, MessageId)) -> Result<(), StageError> {
+    async fn until_stored(&mut self, case: &Case, chat: ChatId, id: MessageId) -> Result<(), CaseRunError> {
         let watch = self.clock.stopwatch();
         while watch.elapsed() < STORED_WITHIN {
             if self.store.read(move |conn| messages::find(conn, chat, id)).await?.is_some() {
@@ -194,15 +196,16 @@ impl Stage {
             }
             self.wait().await?;
         }
-        Err(StageError::NotStored(case.id.clone()))
+        Err(CaseRunError::NotStored(case.id.clone()))
     }
 
     /// Returns the bot's final messages in reply to a question, and the seconds until the last change.
     async fn until_answered(
         &mut self,
-        (chat, asked): (ChatId, MessageId),
+        chat: ChatId,
+        asked: MessageId,
         watch: Stopwatch,
-    ) -> Result<(Vec<SandboxMessage>, f64), StageError> {
+    ) -> Result<(Vec<SandboxMessage>, f64), CaseRunError> {
         let (mut sent, mut changed) = (Vec::new(), Duration::ZERO);
         let mut busy = Duration::ZERO;
         while watch.elapsed() < ANSWERED_WITHIN && watch.elapsed().saturating_sub(changed.max(busy)) < SETTLED {
@@ -225,11 +228,11 @@ impl Stage {
 
     async fn told(
         &self,
-        room: &Room,
+        room: &CaseChat,
         asked: MessageId,
         sent: &[SandboxMessage],
         seconds: f64,
-    ) -> Result<Answer, StageError> {
+    ) -> Result<CaseAnswer, CaseRunError> {
         let chat = room.chat;
         let record = self.store.read(move |conn| record_of(conn, chat, asked)).await?;
         let ids: Vec<MessageId> = sent.iter().map(|message| message.id).collect();
@@ -237,10 +240,11 @@ impl Stage {
             self.store.read(move |conn| ids.iter().map(|id| talk_end(conn, chat, *id)).collect()).await?;
         let (text, below) = divided(sent, &ends);
         let mut linked: Vec<MessageId> = sent.iter().flat_map(|message| links(message, chat)).collect();
-        let mut answer = Answer { text, below, is_apology: true, seconds, ..Answer::default() };
+        let mut answer = CaseAnswer { text, below, is_apology: true, seconds, ..CaseAnswer::default() };
         if let Some(Record { status, sources, prompt_tokens, answer_tokens }) = record {
             linked.extend(sources);
-            answer = Answer { is_apology: status != AnswerStatus::Answered, prompt_tokens, answer_tokens, ..answer };
+            answer =
+                CaseAnswer { is_apology: status != AnswerStatus::Answered, prompt_tokens, answer_tokens, ..answer };
         }
         answer.links = room.ids.iter().filter(|(_, id)| linked.contains(id)).map(|(number, _)| *number).collect();
         Ok(answer)
@@ -311,7 +315,7 @@ fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
 
 /// Builds the configuration from the environment, with the addresses of this run. Memory and rate limits are off unless
 /// set.
-fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, StageError> {
+fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, CaseRunError> {
     let environment = Environment::read(&std::env::current_dir()?);
     let is_unset = |name: &str| {
         let settings = environment.settings();
@@ -340,19 +344,19 @@ fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path)
 /// Returns the number of lines that are recorded before the start: all lines of a private chat, and in a group those up
 /// to the last line that the bot wrote or would answer.
 fn recorded(case: &Case) -> usize {
-    if case.kind == Kind::Private {
+    if case.kind == CaseKind::Private {
         return case.lines.len();
     }
-    let is_for_bot = |line: &Line| {
+    let is_for_bot = |line: &CaseLine| {
         let parent = line.reply_to.and_then(|number| case.line(number));
         let is_named = line.text.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(BOT));
-        line.is_of_bot() || is_named || parent.is_some_and(Line::is_of_bot)
+        line.is_of_bot() || is_named || parent.is_some_and(CaseLine::is_of_bot)
     };
     case.lines.iter().rposition(is_for_bot).map_or(0, |last| last + 1)
 }
 
 /// Returns the sender's name; for the bot, its name in the demo.
-fn name(line: &Line) -> &str {
+fn name(line: &CaseLine) -> &str {
     if line.is_of_bot() { BOT } else { &line.name }
 }
 
@@ -361,5 +365,5 @@ fn title(case: &Case) -> String {
 }
 
 fn kind(case: &Case) -> ChatKind {
-    if case.kind == Kind::Private { ChatKind::Private } else { ChatKind::Supergroup }
+    if case.kind == CaseKind::Private { ChatKind::Private } else { ChatKind::Supergroup }
 }

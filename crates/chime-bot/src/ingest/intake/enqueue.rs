@@ -1,11 +1,12 @@
 //! Starts the jobs of a stored message.
 
-use crate::ingest::intake::admission::{self, Request, Start};
+use crate::ingest::intake::admission::{self, JobRequest, Start};
 use crate::ingest::intake::album::{self, Begun};
-use crate::ingest::intake::apply::{Applied, Moment, Setting};
-use crate::ingest::intake::keep;
-use crate::ingest::intake::split_ask;
-use crate::ingest::{Came, Said, Task, task_for};
+use crate::ingest::intake::batch::{Applied, Moment};
+use crate::ingest::intake::consent_filter;
+use crate::ingest::intake::settings::IntakeSettings;
+use crate::ingest::intake::split_question;
+use crate::ingest::{ArrivedMessage, Came, TriggerAction, task_for};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
     Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,
@@ -15,7 +16,7 @@ use chime_store::{Writer, backlog, chats, consent, jobs, messages, outbox, scrub
 
 /// Storage of the words that a job is to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
+pub enum WordStorage {
     Stored,
     /// Not stored, since the author opted out; held for one job.
     Held,
@@ -23,50 +24,51 @@ pub enum Words {
 
 /// Facts about a message that was just stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct News {
+pub struct StoredArrival {
     pub chat: ChatKey,
     pub came: Came,
-    pub words: Words,
+    pub words: WordStorage,
 }
 
 pub fn start_work(
     tx: &Writer<'_>,
     arrival: &Arrival,
-    News { chat: chat_key, came, words }: News,
-    setting: &Setting,
+    news: StoredArrival,
+    setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
+    let StoredArrival { chat: chat_key, came, words } = news;
     let message = &arrival.message;
     let mut found = find_trigger(tx, message, arrival, setting)?;
     let tag = match found {
-        None if came == Came::New && words == Words::Stored => bare_tag_before(tx, chat_key, arrival, setting)?,
+        None if came == Came::New && words == WordStorage::Stored => bare_tag_before(tx, chat_key, arrival, setting)?,
         _ => None,
     };
     if tag.is_some() {
-        found = Some(split_ask::trigger(message));
+        found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
     if found.is_none() && message.edited_at.is_some() {
         // The edit removed the mention; a job that still answers takes the whole text as the question.
         jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
     }
-    let said = Said { at: at_message, sent_at: message.sent_at, came };
+    let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
     match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
-        Task::Nothing => {}
-        Task::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
-            start_album(tx, arrival, (chat_key, words), job, (setting, at), applied)?;
+        TriggerAction::Nothing => {}
+        TriggerAction::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
+            start_album(tx, arrival, news, job, setting, at, applied)?;
         }
-        Task::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
-        Task::Start(job) => {
+        TriggerAction::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
+        TriggerAction::Start(job) => {
             let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
-            let is_counted = tag.map_or(Ok(false), |tag| split_ask::supersede(tx, tag))?;
+            let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
             let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
-            match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
+            match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
                     if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
-                        applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
+                        applied.postponed |= consent_filter::apply_command(tx, *command, arrival, chat_key, at.now)?;
                     }
                     hold(tx, message, words, at)?;
                     applied.started.push(job);
@@ -78,7 +80,7 @@ pub fn start_work(
                 }
             }
         }
-        Task::CountAsOld => {
+        TriggerAction::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread, at.now.plus(BACKLOG_SETTLES))?;
             applied.postponed = true;
         }
@@ -90,9 +92,10 @@ pub fn start_work(
 fn start_album(
     tx: &Writer<'_>,
     arrival: &Arrival,
-    (chat, words): (ChatKey, Words),
+    StoredArrival { chat, words, .. }: StoredArrival,
     job: JobPayload,
-    (setting, at): (&Setting, Moment),
+    setting: &IntakeSettings,
+    at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let message = &arrival.message;
@@ -104,7 +107,7 @@ fn start_album(
             true
         }
         Begun::Nothing => {
-            let request = Request { job, chat, message };
+            let request = JobRequest { job, chat, message };
             match admission::start(tx, request, setting.rate, at.now.plus(album::SETTLES))? {
                 Start::Known => false,
                 Start::Started(_) => true,
@@ -126,8 +129,8 @@ fn start_album(
 
 /// Holds words that are not stored until the job about them is done. The scrub then removes them from the write-ahead
 /// log and from unused pages of the database file.
-fn hold(tx: &Writer<'_>, message: &Message, words: Words, at: Moment) -> chime_store::Result<()> {
-    if words == Words::Stored {
+fn hold(tx: &Writer<'_>, message: &Message, words: WordStorage, at: Moment) -> chime_store::Result<()> {
+    if words == WordStorage::Stored {
         return Ok(());
     }
     consent::hold(tx, message)?;
@@ -136,7 +139,7 @@ fn hold(tx: &Writer<'_>, message: &Message, words: Words, at: Moment) -> chime_s
 }
 
 /// Returns `true` if another message of the same album was a trigger too; an album is counted once.
-fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<bool> {
+fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings) -> chime_store::Result<bool> {
     let Some(album) = &arrival.message.album else { return Ok(false) };
     for mate in messages::album(tx, arrival.message.chat, album)? {
         let is_other = mate.message.id != arrival.message.id;
@@ -152,14 +155,16 @@ fn bare_tag_before(
     tx: &Writer<'_>,
     chat: ChatKey,
     arrival: &Arrival,
-    setting: &Setting,
+    setting: &IntakeSettings,
 ) -> chime_store::Result<Option<MessageAt>> {
     let conversation = Conversation { chat, thread: arrival.message.thread };
-    split_ask::tag_before(tx, &arrival.message, conversation, |earlier| find_trigger(tx, earlier, arrival, setting))
+    split_question::tag_before(tx, &arrival.message, conversation, |earlier| {
+        find_trigger(tx, earlier, arrival, setting)
+    })
 }
 
 /// Returns `true` if the stored version of the message, before an edit, was a trigger.
-pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> chime_store::Result<bool> {
+pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings) -> chime_store::Result<bool> {
     match messages::find_any(tx, arrival.message.chat, arrival.message.id)? {
         Some(known) => Ok(find_trigger(tx, &known.message, arrival, setting)?.is_some()),
         None => Ok(false),
@@ -171,7 +176,7 @@ fn find_trigger(
     tx: &Writer<'_>,
     message: &Message,
     arrival: &Arrival,
-    setting: &Setting,
+    setting: &IntakeSettings,
 ) -> chime_store::Result<Option<Trigger>> {
     let parent = arrival.parent.as_ref();
     let is_only_bot = !chats::has_other_bots(tx, arrival.chat.id)?;

@@ -19,7 +19,7 @@ const JUDGED: usize = 200;
 const FIRST_CHAT: i64 = -1_007_000_000_000;
 
 /// Store with a pack's messages and their vectors.
-pub struct Remembered {
+pub struct RememberedPack {
     store: Store,
     recaller: Arc<Recaller>,
     chats: BTreeMap<String, RememberedChat>,
@@ -40,7 +40,7 @@ pub enum RememberError {
     Io(#[from] std::io::Error),
 }
 
-impl Remembered {
+impl RememberedPack {
     pub async fn new(pack: &Pack, embedder: &Arc<Embedder>, clock: &Clock) -> Result<Self, RememberError> {
         let folder = tempfile::tempdir()?;
         let (store, _) = Store::open(&folder.path().join("chime.db"), clock.now())?;

@@ -1,0 +1,40 @@
+//! Reasons for a failed start or run.
+
+use std::net::SocketAddr;
+
+use chime_bot::ingest::intake::PollEnd;
+use chime_core::embed::EmbedError;
+use chime_core::prompts::PromptError;
+use chime_store::StoreError;
+
+/// Reason for a failed start or run. Each has an exit code in `cli`.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Prompts(#[from] PromptError),
+    #[error(
+        "Telegram refuses the bot token: it is wrong or was revoked; copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"
+    )]
+    TokenRefused,
+    #[error("the HTTP client cannot be set up: {0}")]
+    Http(String),
+    #[error("stopped before Telegram could be reached")]
+    StoppedEarly,
+    #[error("HTTP_ADDR {address} cannot be served: {source}")]
+    Address { address: SocketAddr, source: std::io::Error },
+    #[error("EMBEDDING: {0}")]
+    Embedding(EmbedError),
+    #[error("{0}")]
+    Task(String),
+}
+
+impl From<PollEnd> for AppError {
+    fn from(end: PollEnd) -> Self {
+        match end {
+            PollEnd::TokenRefused => Self::TokenRefused,
+            PollEnd::Store(error) => Self::Store(error),
+        }
+    }
+}
