@@ -277,7 +277,7 @@ impl DateReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::lexicon::words;
+    use crate::retrieval::words::words;
     use chime_core::Language;
 
     /// As of Wednesday, 15 May 2024, 12:00 UTC.

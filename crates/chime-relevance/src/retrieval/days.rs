@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::retrieval::languages::{Table, all};
-use crate::retrieval::lexicon::words;
+use crate::retrieval::words::words;
 use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::retrieval::lexicon::words;
+use crate::retrieval::words::words;
 use chime_core::Language;
 use chime_core::rows::{read, rows};
 use chime_core::trigger::Languages;

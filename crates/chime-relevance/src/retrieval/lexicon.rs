@@ -6,31 +6,10 @@ use std::collections::HashMap;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::retrieval::languages::short_code;
+use crate::retrieval::words::lower_into;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer};
-
-/// Returns the words of a text in order, in lower case.
-pub fn words(text: &str) -> Vec<String> {
-    text.unicode_words().map(lower).collect()
-}
-
-fn lower(word: &str) -> String {
-    let mut lower = String::new();
-    lower_into(word, &mut lower);
-    lower
-}
-
-fn lower_into(word: &str, lower: &mut String) {
-    lower.clear();
-    if word.is_ascii() {
-        lower.push_str(word);
-        lower.make_ascii_lowercase();
-    } else {
-        // The lower case of a final sigma depends on its position, so the whole word is converted at once.
-        lower.push_str(&word.to_lowercase().replace('’', "'"));
-    }
-}
 
 /// Number of a word in a [`Lexicon`].
 pub type WordId = u32;
@@ -261,6 +240,7 @@ fn trigrams(word: &str) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retrieval::words::words;
 
     #[test]
     fn a_word_is_kept_once_with_its_stem_and_trigrams() {
@@ -306,10 +286,5 @@ mod tests {
         assert_eq!(with_vectors(&later), [1, 1, 0, 0]);
         assert!(ids.iter().zip(&made).all(|(id, vector)| later.vector(*id) == vector.as_slice()));
         assert_eq!(later.into_read(10, 4).embedded.get(), 4);
-    }
-
-    #[test]
-    fn words_are_lower_case_with_one_kind_of_apostrophe() {
-        assert_eq!(words("Don’t go, at 7.30!"), ["don't", "go", "at", "7.30"]);
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::retrieval::languages::Tables;
-use crate::retrieval::lexicon::{Lexicon, WordId, words};
+use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::proposals::AROUND;
 use crate::retrieval::question::Question;
+use crate::retrieval::words::words;
 use chime_core::trigger::calls_bot;
 use chime_core::{Seq, ThreadId, Timestamp, UserId};
 

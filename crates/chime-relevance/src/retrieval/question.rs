@@ -2,7 +2,7 @@
 
 use crate::retrieval::dates::{Span, spans_named};
 use crate::retrieval::languages::Tables;
-use crate::retrieval::lexicon::words;
+use crate::retrieval::words::words;
 use chime_core::{Language, Timestamp, UserId};
 
 /// A member that a question may name.

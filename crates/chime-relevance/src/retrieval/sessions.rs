@@ -1,10 +1,11 @@
 //! Ranks sessions by their best messages and by their summaries.
 
 use crate::retrieval::features::sentences;
+use crate::retrieval::frequencies::Frequencies;
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::profile::Weights;
 use crate::retrieval::question::Question;
-use crate::retrieval::rank::{Frequencies, Ranked};
+use crate::retrieval::rank::Ranked;
 use crate::retrieval::similarity::Similarities;
 use chime_core::dot;
 
