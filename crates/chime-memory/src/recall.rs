@@ -10,6 +10,7 @@ mod keeper;
 mod legs;
 mod listed;
 mod looked;
+mod request;
 mod summaries;
 
 use std::collections::HashSet;
@@ -17,11 +18,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use keeper::{VectorKeeper, VectorSource};
 pub use looked::Looked;
+pub use request::RecallRequest;
 
 use crate::recall::found::Found;
+use crate::recall::request::{MIN_COVERAGE, Reading};
 use crate::recall::summaries::Summaries;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
-use chime_core::{Conversation, Language, Seq, StoredMessage, Timestamp, UserId};
+use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
     Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
@@ -32,38 +35,12 @@ use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_index::{self, MESSAGES, Nearest};
 use chime_store::{Reader, StoreError, chats, messages, postings, spaces, vectors};
 
-/// Minimum share of the question that a message and its context must cover. Of the values compared by
-/// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
-/// an answer.
-const MIN_COVERAGE: f64 = 0.35;
 /// Capacity of the word cache per language, about 200 bytes each, and of words with their vectors, which take three
 /// times as much: about 5 MB in all.
 const WORDS_KEPT: usize = 10_000;
 const VECTORS_KEPT: usize = 4_000;
 /// Languages in the word cache.
 const LANGUAGES_KEPT: usize = 2;
-
-/// Query of a chat's past.
-#[derive(Debug, Clone, Copy)]
-pub struct RecallRequest<'a> {
-    pub conversation: Conversation,
-    pub text: &'a str,
-    pub now: Timestamp,
-    /// Offset of the chat's time zone from UTC, in seconds.
-    pub utc_offset: i32,
-    pub by: UserId,
-    /// The trigger: only earlier messages are recalled.
-    pub before: Seq,
-    /// Known embeddings of some of the newest messages by the local model, ascending.
-    pub vectors: &'a [(Seq, &'a [f32])],
-}
-
-impl RecallRequest<'_> {
-    fn vector(&self, seq: Seq) -> Option<&[f32]> {
-        let place = self.vectors.binary_search_by_key(&seq, |(of, _)| *of).ok()?;
-        Some(self.vectors[place].1)
-    }
-}
 
 /// Searches the past of chats.
 pub struct Recaller {
@@ -72,21 +49,6 @@ pub struct Recaller {
     former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
     codes: Mutex<VectorCodes>,
-}
-
-/// Parsed question with everything needed for ranking.
-struct Reading<'a> {
-    conn: &'a Reader,
-    request: &'a RecallRequest<'a>,
-    question: Question,
-    language: Language,
-    people: Vec<(UserId, String)>,
-    space: Option<Space>,
-    /// Packed embedding of the question in `space`; empty if there is none.
-    vector: Vec<u8>,
-    /// Local model, if it belongs to `space` or there is no space.
-    embedder: Option<&'a Embedder>,
-    codes: &'a Mutex<VectorCodes>,
 }
 
 impl Recaller {
@@ -125,7 +87,7 @@ impl Recaller {
             let passages = found.passages();
             let frequencies = Some(&candidates.frequencies);
             let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
-            let summaries = summaries::found(&reading, (&found, &ranked), &candidates, lexicon)?;
+            let summaries = summaries::found(&reading, &found, &ranked, &candidates, lexicon)?;
             let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
             let messages = says_enough.map(|one| looked::Message::of(one, &found, &candidates));
             let looked = Looked::of(request, messages.collect(), summaries);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::division::{Division, Part, divide, session_of, unsettled};
-use crate::jobs::Memory;
+use crate::jobs::memory::Memory;
 use crate::policy::{Means, RECENT};
 use crate::{OpenSession, SessionRules, fingerprint};
 use chime_core::config::MemoryConfig;

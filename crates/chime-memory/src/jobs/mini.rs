@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use crate::bullets::{self, Grounds};
 use crate::extract;
+use crate::jobs::error::StepError;
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::model::Written;
+use crate::jobs::new_summary::{Made, chars, summary_of};
 use crate::jobs::reading::SessionRead;
-use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence, tagging};
+use crate::jobs::tagging::rows;
+use crate::jobs::{divide, tagging};
 use crate::lines::{self, Told};
 use crate::policy::{Caps, MINI, Means, RECENT};
-use crate::tags::Tag;
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
@@ -20,23 +24,6 @@ use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_v
 const PART_TOKENS: usize = 6000;
 /// Delay before rolling up, because sessions of a chat often close together.
 const SETTLES: Duration = Duration::from_secs(5);
-
-/// New summary, not stored yet.
-pub(super) struct Made {
-    pub bullets: Vec<Bullet>,
-    pub method: SummaryMethod,
-    /// Output of the last model call; `None` for an extract.
-    pub written: Option<Written>,
-    /// Model whose unusable output the extract replaces.
-    pub given_up_by: Option<String>,
-}
-
-impl Made {
-    /// Returns the model that wrote it or that the extract replaces; empty if none was called.
-    pub fn model(&self) -> String {
-        self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
-    }
-}
 
 impl Memory {
     pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
@@ -152,12 +139,6 @@ impl Memory {
         }
         Ok(Outcome::Finished)
     }
-
-    pub(super) async fn finish(&self, job: &Job) -> Result<Outcome, StepError> {
-        let payload = job.payload.clone();
-        self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
-        Ok(Outcome::Finished)
-    }
 }
 
 fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: Timestamp) {
@@ -214,10 +195,6 @@ fn follow(
     Ok(())
 }
 
-pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
-    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
-}
-
 fn extracted(read: &SessionRead) -> Made {
     let said: Vec<extract::Line> = read.spoken.iter().map(|it| it.line.clone()).collect();
     let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
@@ -226,23 +203,4 @@ fn extracted(read: &SessionRead) -> Made {
 
 fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
     bullets::parse(answer, grounds)
-}
-
-/// Wraps untrusted text in fences, so that no line of it looks like ours.
-pub(super) fn fenced(text: &str, fence: &str) -> String {
-    format!("<<<chat {fence}\n{}\n{fence} chat>>>", text.replace(fence, ""))
-}
-
-pub(super) fn summary_of(made: &Made, now: Timestamp) -> Summary {
-    Summary {
-        tokens: bullets::cost(&made.bullets, estimate_tokens),
-        bullets: made.bullets.clone(),
-        method: made.method,
-        model: made.model(),
-        built_at: now,
-    }
-}
-
-pub(super) fn chars(summary: &Summary) -> usize {
-    summary.bullets.iter().map(|bullet| bullet.text.chars().count()).sum()
 }

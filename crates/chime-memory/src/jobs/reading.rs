@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bullets::cost;
-use crate::jobs::{Memory, SummaryVectors};
+use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::lines::{Spoken, spoken};
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, Standing};

@@ -2,8 +2,9 @@
 
 use crate::bullets::{self, Ground};
 use crate::extract::{self, Ranking};
-use crate::jobs::mini::fenced;
-use crate::jobs::{Memory, StepError, fence};
+use crate::jobs::error::StepError;
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::Memory;
 use crate::lines::{self, Spoken, Told};
 use crate::policy::{Caps, RECAP};
 use crate::words;

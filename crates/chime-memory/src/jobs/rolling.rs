@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::bullets::cost;
 use crate::extract::{self, Ranking};
-use crate::jobs::mini::{Made, summary_of};
-use crate::jobs::{Memory, StepError};
+use crate::jobs::error::StepError;
+use crate::jobs::memory::Memory;
+use crate::jobs::new_summary::{Made, summary_of};
 use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use chime_core::prompts::SummaryPrompt;

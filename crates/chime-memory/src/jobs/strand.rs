@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::bullets::cost;
-use crate::jobs::mini::Made;
-use crate::jobs::{Memory, StepError};
+use crate::jobs::error::StepError;
+use crate::jobs::memory::Memory;
+use crate::jobs::new_summary::Made;
 use crate::lines::{self, Spoken};
 use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};

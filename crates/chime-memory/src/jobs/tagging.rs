@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::jobs::mini::{fenced, rows};
-use crate::jobs::{Memory, StepError, SummaryVectors, fence, is_given_up};
+use crate::jobs::error::{StepError, is_given_up};
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::policy::Means;
 use crate::tags::{self, MemberNames, Tag};
 use crate::{members, words};
@@ -133,6 +134,11 @@ impl Memory {
         }
         Ok(())
     }
+}
+
+/// Converts tags to rows of the store.
+pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
+    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
 }
 
 /// Returns the text of a summary without members, as input of the embedding.

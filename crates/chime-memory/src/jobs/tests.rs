@@ -8,16 +8,20 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::extract::Ranking;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models};
 use chime_access::gateway::{Budget, ModelGuard};
 use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
+use chime_core::prompts::Prompts;
 use chime_core::testkit::{CHAT, CHAT_KEY, transcript};
 use chime_core::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
+use chime_jobs::worker::Wake;
 use chime_llm::Llm;
+use chime_runtime::clock::Clock;
 use chime_store::derived::Cause;
 use chime_store::forget::{Leave, Manner};
 use chime_store::testkit::write_new_database;
-use chime_store::{Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
+use chime_store::{Priority, Store, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::jobs::mini::{Made, summary_of};
+use crate::jobs::error::StepError;
+use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::new_summary::{Made, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
 use crate::jobs::slots::line;
-use crate::jobs::{Memory, StepError, SummaryVectors, divide, reading};
+use crate::jobs::{divide, reading};
 use crate::lines;
 use crate::policy::{Means, TOPIC_CAPS};
 use crate::topics::{self, KEPT};

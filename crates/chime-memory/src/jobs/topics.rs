@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::jobs::mini::fenced;
+use crate::jobs::divide;
+use crate::jobs::error::StepError;
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::model::Written;
-use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence};
 use crate::policy::Means;
 use crate::topics::{self, Candidate, Choice, Inferred, Signals};
 use crate::words;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::recall::Reading;
 use crate::recall::legs::Candidates;
+use crate::recall::request::Reading;
 use chime_core::MessageId;
 use chime_core::embed::Embedder;
 use chime_relevance::retrieval::Passage;

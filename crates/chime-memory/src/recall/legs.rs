@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::recall::Reading;
+use crate::recall::request::Reading;
 use chime_core::dot;
 use chime_core::{LegScores, Seq, SessionId, UserId, WordStemmer};
 use chime_relevance::retrieval::Frequencies;
@@ -85,8 +85,8 @@ impl Candidates {
     }
 }
 
-/// Returns the first and last number in the range (end excluded) that are missing in the ascending `seqs`.
-fn span_of_missing((from, end): (u32, u32), seqs: impl DoubleEndedIterator<Item = u32> + Clone) -> Option<(Seq, Seq)> {
+/// Returns the first and last number in `from..end` that are missing in the ascending `seqs`.
+fn span_of_missing(from: u32, end: u32, seqs: impl DoubleEndedIterator<Item = u32> + Clone) -> Option<(Seq, Seq)> {
     let first = from + (from..end).zip(seqs.clone()).take_while(|(number, seq)| number == seq).count() as u32;
     let behind = (first..end).rev().zip(seqs.rev()).take_while(|(number, seq)| number == seq).count() as u32;
     (first < end).then(|| (Seq(first), Seq(end - 1 - behind)))
@@ -223,7 +223,7 @@ impl Reading<'_> {
         }
         let made = self.request.vectors.iter().filter(|(seq, _)| (from..before.0).contains(&seq.0));
         let mut near: Vec<(f64, Seq)> = made.map(|(seq, vector)| (f64::from(dot(vector, &asked)), *seq)).collect();
-        if let Some(unread) = span_of_missing((from, before.0), near.iter().map(|(_, seq)| seq.0)) {
+        if let Some(unread) = span_of_missing(from, before.0, near.iter().map(|(_, seq)| seq.0)) {
             for one in passages::in_range(self.conn, None, chat, unread)? {
                 if self.request.vector(one.seq).is_none() {
                     let vector = candidates.vectors.entry(one.seq).or_insert_with(|| embedder.embed(&one.text));
@@ -264,13 +264,13 @@ mod tests {
 
     #[test]
     fn only_what_nothing_is_known_of_is_read() {
-        let missing = |range, seqs: &[u32]| {
-            span_of_missing(range, seqs.iter().copied()).map(|(Seq(first), Seq(last))| (first, last))
+        let missing = |from, end, seqs: &[u32]| {
+            span_of_missing(from, end, seqs.iter().copied()).map(|(Seq(first), Seq(last))| (first, last))
         };
-        assert_eq!(missing((3, 7), &[3, 4, 5, 6]), None);
-        assert_eq!(missing((3, 7), &[]), Some((3, 6)));
-        assert_eq!(missing((3, 9), &[3, 5, 7, 8]), Some((4, 6)), "what is known between is read along");
-        assert_eq!(missing((3, 5), &[4]), Some((3, 3)));
-        assert_eq!(missing((3, 3), &[]), None);
+        assert_eq!(missing(3, 7, &[3, 4, 5, 6]), None);
+        assert_eq!(missing(3, 7, &[]), Some((3, 6)));
+        assert_eq!(missing(3, 9, &[3, 5, 7, 8]), Some((4, 6)), "what is known between is read along");
+        assert_eq!(missing(3, 5, &[4]), Some((3, 3)));
+        assert_eq!(missing(3, 3, &[]), None);
     }
 }

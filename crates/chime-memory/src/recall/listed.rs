@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use crate::recall::looked::Message;
+use crate::recall::request::{Reading, RecallRequest};
 use crate::recall::summaries::FoundSummary;
-use crate::recall::{Reading, RecallRequest};
 use chime_core::{LegScores, Timestamp, UserId};
 use chime_relevance::retrieval::{Features, Lexicon};
 use chime_store::passages::{self, StoredPassage, Wanted};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::recall::RecallRequest;
 use crate::recall::found::Found;
 use crate::recall::legs::Candidates;
+use crate::recall::request::RecallRequest;
 use crate::recall::summaries::{self, FoundSummary, Summaries};
 use chime_core::{Bullet, Conversation, LegScores, Seq, SessionId};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::recall::found::Found;
 use crate::recall::legs::Candidates;
-use crate::recall::{MIN_COVERAGE, Reading};
+use crate::recall::request::{MIN_COVERAGE, Reading};
 use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
@@ -53,7 +53,8 @@ struct Looked {
 /// Returns the summaries of the best sessions that cover enough of the question.
 pub fn found(
     reading: &Reading<'_>,
-    (found, ranked): (&Found, &[Ranked]),
+    found: &Found,
+    ranked: &[Ranked],
     candidates: &Candidates,
     lexicon: &mut Lexicon<'_>,
 ) -> chime_store::Result<Summaries> {
@@ -78,7 +79,7 @@ pub fn found(
     let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
     let best_first = says_enough.map(|one| {
         let Looked { id, summary, legs } = &looked[one.index];
-        let bullets = scored_bullets(reading, (summary, &told[one.index]), frequencies, lexicon);
+        let bullets = scored_bullets(reading, summary, &told[one.index], frequencies, lexicon);
         FoundSummary { id: *id, score: one.score, legs: *legs, bullets }
     });
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
@@ -125,7 +126,8 @@ fn look_at(
 
 fn scored_bullets(
     reading: &Reading<'_>,
-    (summary, told): (&Summary, &[String]),
+    summary: &Summary,
+    told: &[String],
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<(Bullet, f64)> {
