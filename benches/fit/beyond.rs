@@ -204,11 +204,11 @@ impl Archive {
             (stored, history.evidence.reading(stored), picked.get(&message.id.0).copied().unwrap_or(0.0))
         };
         let talk: Vec<Candidate<'_>> = history.recent.iter().map(candidate).collect();
-        let Some(query) = OlderQuery::of((&history.trigger, &history.ask), &talk, talk[0].0.seq) else {
+        let Some(query) = OlderQuery::of(&history.trigger, &history.ask, &talk, talk[0].0.seq) else {
             return Vec::new();
         };
         let mut lexicon = Lexicon::new(self.language, None);
-        let found = match by_words(self, (self.language, &query.words), query.before, &mut lexicon) {
+        let found = match by_words(self, self.language, &query.words, query.before, &mut lexicon) {
             Ok(found) => found,
             Err(never) => match never {},
         };

@@ -143,7 +143,7 @@ impl Prepared {
             .filter(|sender| seen.insert(sender.id))
             .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
             .collect();
-        let asked = read_question((&trigger, &ask), (self.language, 0), &people);
+        let asked = read_question(&trigger, &ask, self.language, 0, &people);
         let reaches = if self.reaches_back { earlier } else { recent.as_slice() };
         let is_meant = |stored: &&StoredMessage, wanted: &AskedSpan| match wanted {
             AskedSpan::Newest => true,
@@ -197,7 +197,7 @@ impl Past for PackPast<'_> {
             evidence: &self.chat.evidence,
         };
         let mut lexicon = Lexicon::new(self.chat.language, None);
-        match by_words(&older, (self.chat.language, &query.words), query.before, &mut lexicon) {
+        match by_words(&older, self.chat.language, &query.words, query.before, &mut lexicon) {
             Ok(found) => rerank(query, found, FurtherBackWeights::shipped()),
             Err(never) => match never {},
         }

@@ -240,7 +240,7 @@ fn best_of_sessions(
         .collect();
     let texts = vec![SessionText { summary: "" }; count];
     let session_of = |index: usize| sessions.get(index).copied();
-    rank_sessions(question, (&ranked, session_of), &texts, &Frequencies::default(), lexicon)
+    rank_sessions(question, &ranked, session_of, &texts, &Frequencies::default(), lexicon)
         .into_iter()
         .filter_map(|session| best[session.index])
         .collect()

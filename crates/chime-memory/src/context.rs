@@ -95,7 +95,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     let people: Vec<Person<'_>> = (members.iter())
         .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
         .collect();
-    let asked = open_question::read((&trigger, &ask), (language, utc_offset), &people);
+    let asked = open_question::read(&trigger, &ask, language, utc_offset, &people);
     let mut meant = Vec::new();
     for wanted in told(&asked, &trigger) {
         meant.extend(told_in(conn, &trigger, wanted)?);

@@ -108,7 +108,7 @@ impl Recaller {
     ) -> chime_store::Result<Vec<Met>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let kept = Kept { conn, conversation, space: None, codes: None };
-        self.with_words(row.language, |lexicon| by_words(&kept, (row.language, words), before, lexicon))
+        self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
     /// Returns the stretches of a conversation that match `sought`.

@@ -51,7 +51,9 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
     ];
     let told: Vec<String> = sections
         .into_iter()
-        .filter_map(|(name, when, kept)| kept.as_ref().map(|kept| section(remembered, (name, when), kept, texts)))
+        .filter_map(|(name, when, kept)| {
+            kept.as_ref().map(|(summary, sessions)| section(remembered, name, when, summary, *sessions, texts))
+        })
         .collect();
     if told.is_empty() {
         return if remembered.is_being_made { &own.being_made } else { &own.none_yet }.clone();
@@ -62,16 +64,12 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
 /// Renders the topic of a conversation.
 pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
     let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
-    let of_topic = |kept| section(remembered, (&name, &texts.memory.topic_when), kept, texts);
+    let when = &texts.memory.topic_when;
+    let of_topic = |(summary, sessions): &(Summary, u32)| section(remembered, &name, when, summary, *sessions, texts);
     remembered.recent.as_ref().map(of_topic).unwrap_or_default()
 }
 
-fn section(
-    remembered: &Remembered,
-    (name, when): (&str, &str),
-    (summary, sessions): &(Summary, u32),
-    texts: &Texts,
-) -> String {
+fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, sessions: u32, texts: &Texts) -> String {
     let (zone, all) = (remembered.zone, texts);
     let texts = &texts.memory;
     let sessions = match sessions {

@@ -26,6 +26,18 @@ pub(super) struct Written {
     pub latency: Duration,
 }
 
+/// Request for a model call about `material`, which members wrote.
+#[derive(Debug, Clone)]
+pub(super) struct ModelRequest<'a> {
+    pub conversation: Conversation,
+    /// Member who waits for the result, if any.
+    pub on_behalf_of: Option<UserId>,
+    pub purpose: Purpose,
+    pub format: AnswerFormat,
+    pub task: String,
+    pub material: &'a str,
+}
+
 impl SummaryModel {
     pub fn is_there(&self) -> bool {
         !self.gateway.is_offline()
@@ -54,19 +66,15 @@ impl SummaryModel {
         material: &str,
         clock: &Clock,
     ) -> Result<Written, AskError> {
-        self.ask_for((Conversation { chat, thread: None }, None), (purpose, format(purpose)), task, material, clock)
-            .await
+        let conversation = Conversation { chat, thread: None };
+        let request =
+            ModelRequest { conversation, on_behalf_of: None, purpose, format: format(purpose), task, material };
+        self.ask_for(request, clock).await
     }
 
     /// Like `ask`, with a format of its own and on behalf of a member, if one waits.
-    pub(super) async fn ask_for(
-        &self,
-        (conversation, on_behalf_of): (Conversation, Option<UserId>),
-        (purpose, format): (Purpose, AnswerFormat),
-        task: String,
-        material: &str,
-        clock: &Clock,
-    ) -> Result<Written, AskError> {
+    pub(super) async fn ask_for(&self, request: ModelRequest<'_>, clock: &Clock) -> Result<Written, AskError> {
+        let ModelRequest { conversation, on_behalf_of, purpose, format, task, material } = request;
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
         let message = |role, content| PromptMessage { role, content };
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];

@@ -117,7 +117,7 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
     let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
     // While many sessions are summarized at once, what is done so far.
     let recent = if recent.is_none() && history.is_none() { newest_talks(conn, chat.key)? } else { recent };
-    let found = with_places(conn, chat, zone, (recent, history))?;
+    let found = with_places(conn, chat, zone, recent, history)?;
     let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
     Ok(Remembered { is_being_made, ..found })
 }
@@ -151,7 +151,8 @@ pub(super) fn with_places(
     conn: &Reader,
     chat: &ChatRow,
     zone: Zone,
-    (recent, history): (OfSessions, OfSessions),
+    recent: OfSessions,
+    history: OfSessions,
 ) -> chime_store::Result<Remembered> {
     let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
     let mut places = BTreeMap::new();

@@ -41,7 +41,7 @@ impl Memory {
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
         let zone = self.zone_of(chat).await?;
         let room = self.model.material_tokens(CHOSEN_TOKENS);
-        let chosen = chosen(&minis, room, (now, zone), &mut self.ranking());
+        let chosen = chosen(&minis, room, now, zone, &mut self.ranking());
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
             extract_of(&all, RECENT_CAPS, &mut self.ranking())
@@ -106,7 +106,7 @@ impl Memory {
             return Ok(Outcome::WaitUntil(now));
         }
         let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
-        let made = self.folded((job, chat), means, before.as_ref(), &minis, now).await?;
+        let made = self.folded(job, chat, means, before.as_ref(), &minis, now).await?;
         let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
         let after = RollingSummary { summary: summary_of(&made, now), sessions };
         let (kept, count) = (after.clone(), minis.len());
@@ -131,7 +131,8 @@ impl Memory {
 
     async fn folded(
         &self,
-        (job, chat): (&Job, ChatKey),
+        job: &Job,
+        chat: ChatKey,
         means: Means,
         before: Option<&RollingSummary>,
         minis: &Minis,
@@ -184,7 +185,8 @@ fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
 pub(super) fn chosen(
     minis: &Minis,
     room: usize,
-    (now, zone): (Timestamp, Zone),
+    now: Timestamp,
+    zone: Zone,
     ranking: &mut Ranking,
 ) -> Vec<(String, Bullet)> {
     let mut spent = 0;

@@ -43,7 +43,7 @@ impl Memory {
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
             let by = (means == Means::Model).then_some(model);
             let room = self.model.material_tokens(PART_TOKENS);
-            let part = self.store.read(move |conn| next_part(conn, chat, (&wanted, room), by.as_deref())).await?;
+            let part = self.store.read(move |conn| next_part(conn, chat, &wanted, room, by.as_deref())).await?;
             let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
             if !self.extend_by(job, conversation, part, means).await? {
                 // The messages changed meanwhile: the next answer about the thread enqueues the job again.
@@ -124,7 +124,8 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_sto
 fn next_part(
     conn: &Reader,
     chat: ChatKey,
-    (oldest, room): (&[Seq], usize),
+    oldest: &[Seq],
+    room: usize,
     by: Option<&str>,
 ) -> chime_store::Result<Option<Part>> {
     let stands_for = |below| strand_summaries::of_messages(conn, chat, oldest.iter().copied(), below);

@@ -74,7 +74,7 @@ impl Memory {
             if kept.as_ref().is_some_and(is_good) || material.minis.is_empty() {
                 return Ok(());
             }
-            let made = self.topic_made((job, chat), &material.minis, means, now).await?;
+            let made = self.topic_made(job, chat, &material.minis, means, now).await?;
             if self.keep_topic(chat, tag, material, made, now).await? {
                 return Ok(());
             }
@@ -84,7 +84,8 @@ impl Memory {
 
     async fn topic_made(
         &self,
-        (job, chat): (Option<&Job>, ChatKey),
+        job: Option<&Job>,
+        chat: ChatKey,
         minis: &Minis,
         means: Means,
         now: Timestamp,
@@ -97,7 +98,7 @@ impl Memory {
         match means {
             Means::Model => {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
-                let chosen = chosen(minis, room, (now, zone), &mut self.ranking());
+                let chosen = chosen(minis, room, now, zone, &mut self.ranking());
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
                 let written = self.bullets_of(chat, SummaryPrompt::Topic, &told, TOPIC_CAPS, false).await;
                 match job {
@@ -192,10 +193,11 @@ fn is_as_read(tx: &Writer<'_>, tag: i64, read: &Material) -> chime_store::Result
 pub fn topic_pieces(
     conn: &Reader,
     conversation: Conversation,
-    rules: (&MemoryConfig, Zone),
+    config: &MemoryConfig,
+    zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<Piece>> {
-    let shown = remembered_topics(conn, conversation, rules, now)?;
+    let shown = remembered_topics(conn, conversation, config, zone, now)?;
     let piece = |(slug, remembered): (String, Remembered)| {
         let (summary, _) = remembered.recent.as_ref()?;
         let lines = summary.bullets.iter().filter_map(|bullet| line(bullet, &remembered)).collect();
@@ -208,7 +210,8 @@ pub fn topic_pieces(
 pub fn remembered_topics(
     conn: &Reader,
     conversation: Conversation,
-    (config, zone): (&MemoryConfig, Zone),
+    config: &MemoryConfig,
+    zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<(String, Remembered)>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
@@ -216,7 +219,7 @@ pub fn remembered_topics(
     for tag in active_topics(conn, conversation, config, now)? {
         if let (Some(slug), Some(kept)) = (rows::name(conn, tag)?, rows::summary(conn, tag)?) {
             let TopicSummary { summary, sessions, .. } = kept;
-            shown.push((slug, reading::with_places(conn, &chat, zone, (Some((summary, sessions)), None))?));
+            shown.push((slug, reading::with_places(conn, &chat, zone, Some((summary, sessions)), None)?));
         }
     }
     Ok(shown)

@@ -10,7 +10,7 @@ use crate::jobs::divide;
 use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
-use crate::jobs::model::Written;
+use crate::jobs::model::{ModelRequest, Written};
 use crate::policy::Means;
 use crate::topics::{self, Candidate, Choice, Inferred, Signals};
 use crate::words;
@@ -247,10 +247,17 @@ impl Memory {
         let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
         let task = self.prompts.summary(SummaryPrompt::InferTopic, &values)?;
         let said: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
-        let asking = (Conversation { chat, thread: None }, None);
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
-        let written = self.model.ask_for(asking, (Purpose::Extract, format), task, &material, &self.clock).await;
+        let request = ModelRequest {
+            conversation: Conversation { chat, thread: None },
+            on_behalf_of: None,
+            purpose: Purpose::Extract,
+            format,
+            task,
+            material: &material,
+        };
+        let written = self.model.ask_for(request, &self.clock).await;
         let written = written.map_err(|error| StepError::of_ask(&error))?;
         match topics::parse_inferred(&written.text) {
             Some(found) => Ok((found, written)),

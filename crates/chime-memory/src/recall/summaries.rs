@@ -75,7 +75,7 @@ pub fn found(
         let id = of_message.get(&found.messages.get(place)?.seq)?;
         looked.iter().position(|one| one.id == *id)
     };
-    let scored = rank_sessions(&reading.question, (ranked, session_of), &texts, frequencies, lexicon);
+    let scored = rank_sessions(&reading.question, ranked, session_of, &texts, frequencies, lexicon);
     let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
     let best_first = says_enough.map(|one| {
         let Looked { id, summary, legs } = &looked[one.index];

@@ -36,8 +36,10 @@ impl OpenQuestion {
 /// Parses the question of `trigger`, which may name any of `people`. `utc_offset` is the chat's offset from UTC in
 /// seconds.
 pub fn read(
-    (trigger, ask): (&StoredMessage, &str),
-    (language, utc_offset): (Language, i32),
+    trigger: &StoredMessage,
+    ask: &str,
+    language: Language,
+    utc_offset: i32,
     people: &[Person<'_>],
 ) -> Question {
     let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));

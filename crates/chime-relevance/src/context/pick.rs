@@ -78,13 +78,13 @@ struct Candidates<'a> {
 /// Picks the candidates that the trigger of `history` is about. `seen` collects the contributions of each feature.
 pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
     let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
-    let candidates = Candidates::of((&talk, pool.older), &history.evidence, &params.scorers.links);
+    let candidates = Candidates::of(&talk, pool.older, &history.evidence, &params.scorers.links);
     let trigger = candidates.read(asking);
     candidates.pick(&candidates.tag(asking, &trigger), &params.scorers.matters, params.focus_limit, seen)
 }
 
 impl<'a> Candidates<'a> {
-    fn of((messages, older): (&'a [&'a StoredMessage], usize), evidence: &'a Evidence, links: &'a ReplyModel) -> Self {
+    fn of(messages: &'a [&'a StoredMessage], older: usize, evidence: &'a Evidence, links: &'a ReplyModel) -> Self {
         let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
         let ids: Vec<MessageId> = earlier.chain(messages.iter().map(|stored| stored.message.id)).collect();
         let distance = |(place, stored): (usize, &&StoredMessage)| distance_of(stored.message.reply_to, &ids[..place]);
@@ -100,6 +100,7 @@ impl<'a> Candidates<'a> {
             sampled: evidence.sampled.clone().filter(|sampled| sampled.is_of(messages)),
         }
     }
+
     /// Computes the features of a trigger. Its common words do not count if it has a rarer one.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));

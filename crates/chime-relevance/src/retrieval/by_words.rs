@@ -34,7 +34,8 @@ pub struct Met {
 /// Returns messages before `before`, oldest first, that hold some of `words`, and their neighbours.
 pub fn by_words<A: Archive>(
     archive: &A,
-    (language, words): (Language, &[Word]),
+    language: Language,
+    words: &[Word],
     before: Seq,
     lexicon: &mut Lexicon<'_>,
 ) -> Result<Vec<Met>, A::Error> {
@@ -60,7 +61,7 @@ pub fn by_words<A: Archive>(
     let passages = passages(&messages);
     let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, &question, lexicon)).collect();
     let worth_of = |stem: &str| worths.get(stem).copied().unwrap_or_default();
-    let prepared = Prepared::new(&question, (&passages, &readings), worth_of, lexicon);
+    let prepared = Prepared::new(&question, &passages, &readings, worth_of, lexicon);
     let read = |place| (prepared.features(&passages, &readings, place), prepared.words_said(place));
     let read: Vec<(Features, usize)> = (0..passages.len()).map(read).collect();
     let met = |(message, (features, words))| Met { message, features, words };
@@ -107,7 +108,7 @@ mod tests {
             TranscriptArchive(transcript("10:00 ann#1 the boats on the lake\n10:01 ben#2 a lake boat\n10:02 ann#3 ok"));
         let words = ["boat", "lake"].map(|text| Word { text: text.to_owned(), weight: 1.0 });
         let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
-        let met = by_words(&said, (Language::DEFAULT, &words), Seq(100), &mut lexicon).unwrap();
+        let met = by_words(&said, Language::DEFAULT, &words, Seq(100), &mut lexicon).unwrap();
         assert_eq!(met.iter().map(|one| one.words).collect::<Vec<_>>(), [2, 2, 0]);
         assert_eq!(lexicon.into_read(100, 100).embedded.get(), 0);
     }

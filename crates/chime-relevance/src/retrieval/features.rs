@@ -110,7 +110,8 @@ pub(super) struct Prepared<'q> {
 impl<'q> Prepared<'q> {
     pub fn new(
         question: &'q Question,
-        (passages, readings): (&[Passage<'_>], &[Reading]),
+        passages: &[Passage<'_>],
+        readings: &[Reading],
         idf: impl Fn(&str) -> f64,
         lexicon: &mut Lexicon<'_>,
     ) -> Self {
@@ -156,8 +157,8 @@ impl<'q> Prepared<'q> {
             own_coverage: self.coverage_of([place].into_iter()),
             question_before: (passage.before.filter(|before| readings[*before].is_question))
                 .map_or(0.0, |before| self.coverage_of([before].into_iter())),
-            window_cosine: self.mean_cosine(passages, place, (1, NEIGHBOR_VECTOR)),
-            wide_cosine: self.mean_cosine(passages, place, (WIDE_COSINE, 1.0)),
+            window_cosine: self.mean_cosine(passages, place, 1, NEIGHBOR_VECTOR),
+            wide_cosine: self.mean_cosine(passages, place, WIDE_COSINE, 1.0),
             sentence_cosine: 0.0,
             named_author: flag(question.named.contains(&passage.author)),
             is_question: flag(reading.is_question),
@@ -194,7 +195,7 @@ impl<'q> Prepared<'q> {
     }
 
     /// Returns the cosine of the question with a passage and its neighbours, each neighbour weighted by `share`.
-    fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, (reach, share): (usize, f32)) -> f64 {
+    fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, reach: usize, share: f32) -> f64 {
         if self.vector.is_empty() {
             return 0.0;
         }

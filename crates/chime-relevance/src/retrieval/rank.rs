@@ -27,9 +27,9 @@ pub fn rank(
     let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, question, lexicon)).collect();
     let counted = frequencies.is_none().then(|| Frequencies::count(&readings, lexicon));
     let Some(frequencies) = frequencies.or(counted.as_ref()) else { return Vec::new() };
-    let prepared = Prepared::new(question, (passages, &readings), |stem| frequencies.idf(stem), lexicon);
+    let prepared = Prepared::new(question, passages, &readings, |stem| frequencies.idf(stem), lexicon);
     let mut ranked = match Weights::shipped().of_message(profile) {
-        Some(weights) => by_features(&prepared, (passages, &readings), lexicon, &weights),
+        Some(weights) => by_features(&prepared, passages, &readings, lexicon, &weights),
         None => baselines::scores(profile, question, passages, &readings, frequencies, &prepared.vector, lexicon)
             .into_iter()
             .enumerate()
@@ -49,7 +49,8 @@ const SENTENCES_READ: usize = 48;
 
 fn by_features(
     prepared: &Prepared<'_>,
-    (passages, readings): (&[Passage<'_>], &[Reading]),
+    passages: &[Passage<'_>],
+    readings: &[Reading],
     lexicon: &Lexicon<'_>,
     weights: &Features,
 ) -> Vec<Ranked> {

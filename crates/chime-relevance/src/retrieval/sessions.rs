@@ -32,7 +32,8 @@ const BEST: usize = 3;
 /// Ranks sessions, best first. `ranked` are messages, best first, and `session_of` returns the session of each.
 pub fn rank_sessions(
     question: &Question,
-    (ranked, session_of): (&[Ranked], impl Fn(usize) -> Option<usize>),
+    ranked: &[Ranked],
+    session_of: impl Fn(usize) -> Option<usize>,
     sessions: &[SessionText<'_>],
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,

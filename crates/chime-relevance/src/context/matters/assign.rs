@@ -41,7 +41,7 @@ impl<'a> Assignment<'a> {
             let (number, segment) = &*known.entry(*members).or_insert_with(new);
             let bond = |(of, matter): &(usize, Matter)| {
                 let known = bonds.entry((*of, *number));
-                (*known.or_insert_with(|| segment_link.scored(&bond(corpus, (segment, matter)))), matter.count)
+                (*known.or_insert_with(|| segment_link.scored(&bond(corpus, segment, matter))), matter.count)
             };
             let at_hand: Vec<(Scored, usize)> = matters.iter().map(bond).collect();
             let probabilities = likelihoods(segment_link.scores(&at_hand, corpus.slowness));

@@ -25,7 +25,7 @@ pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize
         let segment = Segment::new(members.places().collect(), corpus);
         let about = about(members, truth);
         if !matters.is_empty() {
-            lessons.push(lesson(corpus, (&segment, about), &matters, truth));
+            lessons.push(lesson(corpus, &segment, about, &matters, truth));
         }
         let own = matters.iter_mut().rfind(|(known, _)| about.is_some() && *known == about);
         match own {
@@ -38,12 +38,13 @@ pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize
 
 fn lesson(
     corpus: &Corpus<'_>,
-    (segment, about): (&Segment, Option<usize>),
+    segment: &Segment,
+    about: Option<usize>,
     matters: &[(Option<usize>, Matter)],
     truth: &[Option<usize>],
 ) -> Lesson {
     let bonds: Vec<(Bond, usize)> =
-        matters.iter().map(|(_, matter)| (bond(corpus, (segment, matter)), matter.count)).collect();
+        matters.iter().map(|(_, matter)| (bond(corpus, segment, matter), matter.count)).collect();
     let share = |matter: &Matter| match about {
         None => 0.0,
         about => matter.members.places().filter(|place| truth[*place] == about).count() as f64 / matter.count as f64,

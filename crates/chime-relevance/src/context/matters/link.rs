@@ -88,7 +88,7 @@ impl SegmentLink {
     }
 }
 
-pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
+pub fn bond(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> Bond {
     let start = segment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
     let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();

@@ -64,14 +64,15 @@ impl Candidates<'_> {
             Some(sampled) => Arc::clone(sampled),
             None => Arc::new(self.strands_in(&self.forests(), weights)),
         };
-        guesses(&corpus, &sampled.partitioned, (tag, weights), seen)
+        guesses(&corpus, &sampled.partitioned, tag, weights, seen)
     }
 }
 
 fn guesses(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
-    (tag, weights): (&Tag<'_>, &Weights),
+    tag: &Tag<'_>,
+    weights: &Weights,
     seen: Option<&mut ByCandidate>,
 ) -> (Vec<Guess>, Vec<f32>) {
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
@@ -81,7 +82,7 @@ fn guesses(
     let (mut guesses, mut left) = (Vec::new(), Vec::new());
     // Targets without weight are computed only to be explained.
     if by_relatedness > 0.0 || seen.is_some() {
-        let found = by_target(corpus, partitioned, (tag, weights), (before, last), seen);
+        let found = by_target(corpus, partitioned, tag, weights, before, last, seen);
         for Target { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
             guesses.push(Guess { weight: (by_relatedness * weight) as f32, members });
             left.push(share as f32);
@@ -109,8 +110,10 @@ struct Target {
 fn by_target(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
-    (tag, weights): (&Tag<'_>, &Weights),
-    (before, last): (&[Look], &Look),
+    tag: &Tag<'_>,
+    weights: &Weights,
+    before: &[Look],
+    last: &Look,
     seen: Option<&mut ByCandidate>,
 ) -> Vec<Target> {
     let scene = Scene::of(corpus, &partitioned.segments);
@@ -265,7 +268,7 @@ mod tests {
         };
         let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");
         let partitioned = Partitioned::of(&corpus, &forests, weights);
-        guesses(&corpus, &partitioned, (&tag, weights), seen).0
+        guesses(&corpus, &partitioned, &tag, weights, seen).0
     }
 
     #[track_caller]

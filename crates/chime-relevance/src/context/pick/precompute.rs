@@ -18,7 +18,7 @@ use chime_core::StoredMessage;
 
 /// Samples the threads of a `conversation`, oldest first, which are the candidates of its next trigger.
 pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> SampledStrands {
-    let candidates = Candidates::of((conversation, 0), evidence, &scorers.links);
+    let candidates = Candidates::of(conversation, 0, evidence, &scorers.links);
     candidates.strands_in(&candidates.forests(), &scorers.matters)
 }
 

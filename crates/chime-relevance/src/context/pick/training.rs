@@ -60,7 +60,7 @@ impl<'a> Example<'a> {
         evidence: &'a Evidence,
         scorers: &'a Scorers,
     ) -> Option<Self> {
-        let candidates = Candidates::of((messages, 0), evidence, &scorers.links);
+        let candidates = Candidates::of(messages, 0, evidence, &scorers.links);
         (!messages.is_empty()).then(|| Self { asking, forests: candidates.forests(), candidates, scorers })
     }
 

@@ -106,6 +106,6 @@ impl<'a> Past<'a> {
     }
 
     fn pairs(&self, bare: bool, each: impl FnMut(usize, &[f32; RAW])) {
-        pairs((self.message, self.past), &self.hearing, bare, each);
+        pairs(self.message, self.past, &self.hearing, bare, each);
     }
 }

@@ -99,8 +99,8 @@ impl TryFrom<Table> for ReplyModel {
             if row.factors.len() > FACTORS {
                 return Err(format!("more than {FACTORS} factors"));
             }
-            for (place, written) in factors.iter_mut().zip(row.factors) {
-                *place = model.factor(written)?;
+            for (place, (operation, name, bound)) in factors.iter_mut().zip(row.factors) {
+                *place = model.factor(&operation, &name, bound)?;
             }
             model.terms.push(Term { factors, weight: row.w, low: row.lo, high: row.hi });
         }
@@ -110,9 +110,9 @@ impl TryFrom<Table> for ReplyModel {
 
 impl ReplyModel {
     /// Returns the index of a factor among the values; adds a hinge if it is one.
-    fn factor(&mut self, (operation, name, bound): (String, String, f32)) -> Result<u8, String> {
+    fn factor(&mut self, operation: &str, name: &str, bound: f32) -> Result<u8, String> {
         let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
-        let place = match operation.as_str() {
+        let place = match operation {
             "id" => IS + index,
             "not" => NOT + index,
             "hinge" => {

@@ -74,12 +74,13 @@ const NEVER_MQ: f32 = 4.0;
 /// the index in `past` and the features, newest first. `hearing` covers all of them. With `bare`, the message counts as
 /// one without words.
 pub fn pairs(
-    (message, past): (&MessageFeatures, &[Arc<MessageFeatures>]),
+    message: &MessageFeatures,
+    past: &[Arc<MessageFeatures>],
     hearing: &Hearing,
     bare: bool,
     mut each: impl FnMut(usize, &[f32; RAW]),
 ) {
-    let scene = Scene::new((message, past), hearing, bare);
+    let scene = Scene::new(message, past, hearing, bare);
     let mut walk = Walk { longest: 0.0, longest_gap: 0.0, by: vec![0.0; scene.spoken.len()], distinct: 0.0 };
     for place in (0..past.len()).rev() {
         walk.meet(place, &scene);
@@ -156,11 +157,7 @@ impl Walk {
 }
 
 impl<'a> Scene<'a> {
-    fn new(
-        (message, past): (&'a MessageFeatures, &'a [Arc<MessageFeatures>]),
-        hearing: &'a Hearing,
-        bare: bool,
-    ) -> Self {
+    fn new(message: &'a MessageFeatures, past: &'a [Arc<MessageFeatures>], hearing: &'a Hearing, bare: bool) -> Self {
         let gaps = gaps(message, past);
         let rhythm = ranks(&gaps);
         let author = message.author;
@@ -170,7 +167,7 @@ impl<'a> Scene<'a> {
             message,
             past,
             bare,
-            own: Own::of((message, past), &rhythm),
+            own: Own::of(message, past, &rhythm),
             rhythm,
             scale: scale(&gaps),
             gaps,
@@ -281,7 +278,7 @@ impl<'a> Scene<'a> {
 }
 
 impl Own {
-    fn of((message, past): (&MessageFeatures, &[Arc<MessageFeatures>]), rhythm: &[f32]) -> Self {
+    fn of(message: &MessageFeatures, past: &[Arc<MessageFeatures>], rhythm: &[f32]) -> Self {
         match past.iter().rposition(|turn| turn.author == message.author) {
             Some(own) => Self {
                 is_known: true,

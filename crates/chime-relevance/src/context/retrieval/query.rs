@@ -30,7 +30,7 @@ pub struct OlderQuery {
 impl OlderQuery {
     /// Builds the query of `trigger`, whose text without the bot's name is `ask`, and of the picked messages of `talk`.
     /// Returns `None` if no word is worth a search.
-    pub fn of((trigger, ask): (&StoredMessage, &str), talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
+    pub fn of(trigger: &StoredMessage, ask: &str, talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
         let picked = || talk.iter().filter(|(.., share)| *share > 0.0);
         let names = names(talk.iter().map(|(stored, ..)| *stored).chain([trigger]));
         let asked = stems(ask);
