@@ -17,11 +17,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use keeper::{VectorKeeper, VectorSource};
-pub use looked::Looked;
+pub use looked::RankedRecall;
 pub use request::RecallRequest;
 
-use crate::recall::found::Found;
-use crate::recall::request::{MIN_COVERAGE, Reading};
+use crate::recall::found::LoadedCandidates;
+use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::summaries::Summaries;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{Conversation, Language, Seq, StoredMessage};
@@ -61,7 +61,7 @@ impl Recaller {
     pub fn ranked(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Vec<(Seq, f64)>> {
         let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
         let candidates = reading.candidates()?;
-        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
         Ok(self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
             let ranked = rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, Profile::Fitted);
@@ -76,21 +76,21 @@ impl Recaller {
         self.look(conn, request)?.best(conn, &HashSet::new())
     }
 
-    /// Finds and ranks candidates. Messages that the prompt already shows are excluded later, by [`Looked::best`].
-    pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Looked> {
+    /// Finds and ranks candidates. Messages that the prompt already shows are excluded later, by [`RankedRecall::best`].
+    pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<RankedRecall> {
         let Some(reading) = self.read(conn, request)? else {
-            return Ok(Looked::of(request, Vec::new(), Summaries::default()));
+            return Ok(RankedRecall::of(request, Vec::new(), Summaries::default()));
         };
         let candidates = reading.candidates()?;
-        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
         self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
             let frequencies = Some(&candidates.frequencies);
             let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
             let summaries = summaries::found(&reading, &found, &ranked, &candidates, lexicon)?;
             let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
-            let messages = says_enough.map(|one| looked::Message::of(one, &found, &candidates));
-            let looked = Looked::of(request, messages.collect(), summaries);
+            let messages = says_enough.map(|one| looked::RankedMessage::of(one, &found, &candidates));
+            let looked = RankedRecall::of(request, messages.collect(), summaries);
             if !reading.question.asks_talk {
                 return Ok(looked);
             }
@@ -107,7 +107,7 @@ impl Recaller {
         before: Seq,
     ) -> chime_store::Result<Vec<Met>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
-        let kept = Kept { conn, conversation, space: None, codes: None };
+        let kept = StoredArchive { conn, conversation, space: None, codes: None };
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
@@ -121,7 +121,7 @@ impl Recaller {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
         let space = spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
-        let kept = Kept { conn, conversation, space, codes: Some(&self.codes) };
+        let kept = StoredArchive { conn, conversation, space, codes: Some(&self.codes) };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
 
@@ -129,7 +129,7 @@ impl Recaller {
         &'a self,
         conn: &'a Reader,
         request: &'a RecallRequest<'a>,
-    ) -> chime_store::Result<Option<Reading<'a>>> {
+    ) -> chime_store::Result<Option<ParsedRequest<'a>>> {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
         let members = chats::members(conn, chat)?;
@@ -157,7 +157,7 @@ impl Recaller {
             self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
         let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
         let (language, codes) = (row.language, &self.codes);
-        Ok(Some(Reading { conn, request, question, language, people, space, vector, embedder, codes }))
+        Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder, codes }))
     }
 
     /// Embeds a question: with the local model if it belongs to `space`, else takes the trigger's stored vector from
@@ -203,7 +203,7 @@ impl Recaller {
 }
 
 /// Conversation in the store.
-struct Kept<'a> {
+struct StoredArchive<'a> {
     conn: &'a Reader,
     conversation: Conversation,
     /// Space whose vectors may be searched.
@@ -211,7 +211,7 @@ struct Kept<'a> {
     codes: Option<&'a Mutex<VectorCodes>>,
 }
 
-impl Kept<'_> {
+impl StoredArchive<'_> {
     fn range(&self, before: Seq) -> postings::Range {
         /// Maximum number of messages read from a word's posting list.
         const OF_A_WORD: u32 = 300;
@@ -219,7 +219,7 @@ impl Kept<'_> {
     }
 }
 
-impl Archive for Kept<'_> {
+impl Archive for StoredArchive<'_> {
     type Error = StoreError;
 
     fn count(&self) -> chime_store::Result<f64> {

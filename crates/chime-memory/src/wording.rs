@@ -8,7 +8,7 @@ use chime_core::{Seq, Summary, SummaryMethod, Timestamp, Zone};
 
 /// Source message of a bullet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct BulletSource {
     /// Link to the message, if Telegram has one.
     pub link: Option<String>,
     pub at: Timestamp,
@@ -23,7 +23,7 @@ pub struct Remembered {
     pub recent: Option<(Summary, u32)>,
     pub history: Option<(Summary, u32)>,
     pub names: BTreeMap<u32, String>,
-    pub places: BTreeMap<Seq, Place>,
+    pub places: BTreeMap<Seq, BulletSource>,
     pub zone: Zone,
     /// `true` if there are sessions but no summary yet, for example just after a message was forgotten.
     pub is_being_made: bool,
@@ -88,8 +88,8 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
         let text = escaped(&members::named(&bullet.text, &remembered.names));
         let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
         match place {
-            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
-            Some(Place { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
+            Some(BulletSource { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
+            Some(BulletSource { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
             None => format!("- {text}"),
         }
     });
@@ -156,7 +156,7 @@ mod tests {
             names: BTreeMap::from([(1, "Ana".to_owned())]),
             places: BTreeMap::from([(
                 Seq(3),
-                Place { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
+                BulletSource { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
             )]),
             ..Remembered::default()
         };

@@ -22,7 +22,7 @@ use chime_core::{
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use chime_memory::context::{Asked, Readings, gather, window_around};
-use chime_memory::recall::{Looked, RecallRequest, Recaller};
+use chime_memory::recall::{RankedRecall, RecallRequest, Recaller};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::chat_settings::ChatSettings;
@@ -43,7 +43,7 @@ pub struct Gathered {
 /// Data that a trigger needs whatever it is about. It is read while the window is picked.
 pub struct Beside {
     /// `None` if the question only points at the conversation, or nothing could be read.
-    looked: Option<Looked>,
+    looked: Option<RankedRecall>,
     enrichment: Enrichment,
     scope: Scope,
     earliest: Option<Timestamp>,
@@ -220,7 +220,7 @@ impl Reading {
 
 impl Reading {
     /// Searches older messages for the question. Errors are logged and give `None`.
-    fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
+    fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<RankedRecall> {
         let Asked { trigger, ask, .. } = &opened.asked;
         let vectors: Vec<(Seq, &[f32])> =
             opened.known.iter().map(|(seq, features)| (*seq, features.vector.as_slice())).collect();
@@ -237,7 +237,7 @@ impl Reading {
     }
 
     /// Returns the best results that the window does not hold, within the token cap.
-    fn recalled(&self, conn: &Reader, looked: &Looked, window: &ContextWindow) -> Recalled {
+    fn recalled(&self, conn: &Reader, looked: &RankedRecall, window: &ContextWindow) -> Recalled {
         let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
         fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::extract::Ranking;
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::model::SummaryModel;
-use crate::jobs::new_summary::Made;
+use crate::jobs::new_summary::NewSummary;
 use chime_access::gateway::Purpose;
 use chime_core::config::MemoryConfig;
 use chime_core::embed::Embedder;
@@ -51,13 +51,13 @@ impl Memory {
     pub(super) fn or_extract(
         &self,
         job: &Job,
-        made: Result<Made, StepError>,
-        extract: impl FnOnce() -> Made,
-    ) -> Result<Made, StepError> {
+        made: Result<NewSummary, StepError>,
+        extract: impl FnOnce() -> NewSummary,
+    ) -> Result<NewSummary, StepError> {
         match made {
             Err(StepError::Unusable(why)) if is_given_up(job) => {
                 tracing::warn!(job.id = job.id.0, why, "job {}: an extract stands in for the model's summary", job.id);
-                Ok(Made { given_up_by: Some(self.summary_model()), ..extract() })
+                Ok(NewSummary { given_up_by: Some(self.summary_model()), ..extract() })
             }
             made => made,
         }

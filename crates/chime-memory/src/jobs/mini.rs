@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use crate::bullets::{self, Grounds};
+use crate::bullets::{self, NumberedGrounds};
 use crate::extract;
 use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
-use crate::jobs::model::Written;
-use crate::jobs::new_summary::{Made, chars, summary_of};
+use crate::jobs::model::ModelOutput;
+use crate::jobs::new_summary::{NewSummary, chars, summary_of};
 use crate::jobs::reading::SessionRead;
 use crate::jobs::tagging::rows;
 use crate::jobs::{divide, tagging};
-use crate::lines::{self, Told};
+use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
@@ -44,7 +44,7 @@ impl Memory {
     }
 
     /// Summarizes a session with the model. Long sessions are summarized in parts, which are then merged.
-    async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
+    async fn written(&self, read: &SessionRead) -> Result<NewSummary, StepError> {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
@@ -72,10 +72,10 @@ impl Memory {
         &self,
         chat: chime_core::ChatKey,
         prompt: SummaryPrompt,
-        told: &Told,
+        told: &NumberedLines,
         caps: Caps,
         merges: bool,
-    ) -> Result<Made, StepError> {
+    ) -> Result<NewSummary, StepError> {
         let mut shorter = false;
         loop {
             let fence = fence();
@@ -96,12 +96,12 @@ impl Memory {
                 continue;
             }
             let bullets = bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens);
-            return Ok(Made { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
+            return Ok(NewSummary { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
         }
     }
 
     /// Stores the summary and its consequences and ends the job, unless the messages have changed since they were read.
-    async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<Outcome, StepError> {
+    async fn keep(&self, job: &Job, session: Session, made: Option<NewSummary>) -> Result<Outcome, StepError> {
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
         let (vector, server_makes_it) = match (&self.vectors, &summary) {
@@ -141,7 +141,7 @@ impl Memory {
     }
 }
 
-fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: Timestamp) {
+fn report(session: &Session, summary: &Summary, written: Option<&ModelOutput>, now: Timestamp) {
     macro_rules! log {
         ($level:ident) => {
             tracing::$level!(
@@ -195,12 +195,12 @@ fn follow(
     Ok(())
 }
 
-fn extracted(read: &SessionRead) -> Made {
-    let said: Vec<extract::Line> = read.spoken.iter().map(|it| it.line.clone()).collect();
+fn extracted(read: &SessionRead) -> NewSummary {
+    let said: Vec<extract::SummaryMessage> = read.spoken.iter().map(|it| it.line.clone()).collect();
     let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
-    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
-fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
+fn checked(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     bullets::parse(answer, grounds)
 }

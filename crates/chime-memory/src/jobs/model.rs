@@ -18,7 +18,7 @@ pub struct SummaryModel {
 
 /// Output of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct ModelOutput {
     pub text: String,
     pub model: String,
     pub tokens: TokenUse,
@@ -65,7 +65,7 @@ impl SummaryModel {
         task: String,
         material: &str,
         clock: &Clock,
-    ) -> Result<Written, AskError> {
+    ) -> Result<ModelOutput, AskError> {
         let conversation = Conversation { chat, thread: None };
         let request =
             ModelRequest { conversation, on_behalf_of: None, purpose, format: format(purpose), task, material };
@@ -73,7 +73,7 @@ impl SummaryModel {
     }
 
     /// Like `ask`, with a format of its own and on behalf of a member, if one waits.
-    pub(super) async fn ask_for(&self, request: ModelRequest<'_>, clock: &Clock) -> Result<Written, AskError> {
+    pub(super) async fn ask_for(&self, request: ModelRequest<'_>, clock: &Clock) -> Result<ModelOutput, AskError> {
         let ModelRequest { conversation, on_behalf_of, purpose, format, task, material } = request;
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
         let message = |role, content| PromptMessage { role, content };
@@ -83,7 +83,7 @@ impl SummaryModel {
         let ask = Ask { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
         let cost = self.gateway.cost_micros(completion.tokens);
-        Ok(Written {
+        Ok(ModelOutput {
             text: completion.text,
             model: completion.model,
             tokens: completion.tokens,

@@ -7,8 +7,8 @@ use crate::bullets::cost;
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::lines::{Spoken, spoken};
 use crate::policy::RECENT_CAPS;
-use crate::policy::{self, Standing};
-use crate::wording::{Place, Remembered};
+use crate::policy::{self, SummaryConditions};
+use crate::wording::{BulletSource, Remembered};
 use chime_core::embed::Embedder;
 use chime_core::{
     ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone,
@@ -26,11 +26,11 @@ pub(super) struct SessionRead {
 
 impl Memory {
     /// Loads the facts that decide how a chat's summaries are made.
-    pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<Standing> {
+    pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<SummaryConditions> {
         let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
         let now = self.clock.now();
         let spent = self.store.read(move |conn| usage::spent(conn, now, chat, UserId(0))).await?;
-        Ok(Standing {
+        Ok(SummaryConditions {
             is_wanted: self.config.is_on && kept.own_setting != Some(false),
             is_present: kept.is_present,
             has_model: self.model.is_there(),
@@ -162,7 +162,7 @@ pub(super) fn with_places(
         }
         let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
         let link = message_link(&chat.chat, &message);
-        places.insert(*seq, Place { link, at: message.sent_at, by: message.sender.name });
+        places.insert(*seq, BulletSource { link, at: message.sent_at, by: message.sender.name });
     }
     let (names, zone) = (summaries::member_names(conn, chat.key)?, chat.zone(zone));
     Ok(Remembered { recent, history, names, places, zone, is_being_made: false })

@@ -6,7 +6,7 @@ use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelRequest;
-use crate::lines::{self, Spoken, Told};
+use crate::lines::{self, NumberedLines, Spoken};
 use crate::policy::{Caps, RECAP};
 use crate::words;
 use chime_access::gateway::{AskError, Purpose};
@@ -73,7 +73,7 @@ impl Memory {
         &self,
         conversation: Conversation,
         on_behalf_of: Option<UserId>,
-        told: &Told,
+        told: &NumberedLines,
         merges: bool,
     ) -> Result<Vec<Bullet>, StepError> {
         let fence = fence();
@@ -122,7 +122,7 @@ fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
     let is_one = stretches.len() == 1;
     let found: Vec<Bullet> = stretches
         .flat_map(|stretch| {
-            let lines: Vec<extract::Line> = stretch.iter().map(|one| one.line.clone()).collect();
+            let lines: Vec<extract::SummaryMessage> = stretch.iter().map(|one| one.line.clone()).collect();
             extract::session(&lines, RECAP.tokens, estimate_tokens)
         })
         .collect();

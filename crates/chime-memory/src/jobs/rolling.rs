@@ -6,7 +6,7 @@ use crate::bullets::cost;
 use crate::extract::{self, Ranking};
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
-use crate::jobs::new_summary::{Made, summary_of};
+use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use chime_core::prompts::SummaryPrompt;
@@ -137,7 +137,7 @@ impl Memory {
         before: Option<&RollingSummary>,
         minis: &Minis,
         now: Timestamp,
-    ) -> Result<Made, StepError> {
+    ) -> Result<NewSummary, StepError> {
         let zone = self.zone_of(chat).await?;
         let profile =
             before.into_iter().flat_map(|it| &it.summary.bullets).map(|bullet| ("profile".to_owned(), bullet));
@@ -165,9 +165,9 @@ impl Memory {
     }
 }
 
-pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> NewSummary {
     let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
-    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
 /// Returns the session summaries of the last 28 days, oldest first.
@@ -215,7 +215,7 @@ pub(super) fn chosen(
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }
 
-fn report(chat: ChatKey, rolling: &RollingSummary, made: &Made, event: &'static str, sessions: u32) {
+fn report(chat: ChatKey, rolling: &RollingSummary, made: &NewSummary, event: &'static str, sessions: u32) {
     let written = made.written.as_ref();
     tracing::info!(
         chat = chat.0,

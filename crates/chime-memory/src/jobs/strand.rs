@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::bullets::cost;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
-use crate::jobs::new_summary::Made;
+use crate::jobs::new_summary::NewSummary;
 use crate::lines::{self, Spoken};
 use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
@@ -24,7 +24,7 @@ const MOST_MESSAGES: usize = 400;
 const ANY: usize = usize::MAX;
 
 /// Next part of a thread that is not summarized yet.
-struct Part {
+struct ThreadPart {
     before: Option<StrandSummary>,
     /// Bullets to extend.
     so_far: Vec<Bullet>,
@@ -56,10 +56,10 @@ impl Memory {
         &self,
         job: &Job,
         conversation: Conversation,
-        part: Part,
+        part: ThreadPart,
         means: Means,
     ) -> Result<bool, StepError> {
-        let Part { before, so_far, messages } = part;
+        let ThreadPart { before, so_far, messages } = part;
         let chat = conversation.chat;
         let spoken = self.speak(chat, messages.clone()).await?;
         let made = match means {
@@ -127,7 +127,7 @@ fn next_part(
     oldest: &[Seq],
     room: usize,
     by: Option<&str>,
-) -> chime_store::Result<Option<Part>> {
+) -> chime_store::Result<Option<ThreadPart>> {
     let stands_for = |below| strand_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
     let is_full =
         |it: &StrandSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
@@ -151,7 +151,7 @@ fn next_part(
     }
     let bullet = |line: &str| Bullet { text: line.to_owned(), sources: Vec::new() };
     let so_far = so_far.map(|it| it.text.lines().map(bullet).collect()).unwrap_or_default();
-    Ok((!messages.is_empty()).then_some(Part { before, so_far, messages }))
+    Ok((!messages.is_empty()).then_some(ThreadPart { before, so_far, messages }))
 }
 
 fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_store::Result<bool> {
@@ -163,10 +163,10 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
     Ok(true)
 }
 
-fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> Made {
-    let said: Vec<extract::Line> = spoken.iter().map(|it| it.line.clone()).collect();
+fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> NewSummary {
+    let said: Vec<extract::SummaryMessage> = spoken.iter().map(|it| it.line.clone()).collect();
     let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
     let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
-    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }

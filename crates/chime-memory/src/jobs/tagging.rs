@@ -6,7 +6,7 @@ use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::policy::Means;
-use crate::tags::{self, MemberNames, Tag};
+use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
 use chime_access::gateway::Purpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
@@ -25,7 +25,7 @@ const INVENTORY: u32 = 40;
 
 impl Memory {
     /// Returns tags without a model: the words of `bullets` that are rare in the chat's newest summaries.
-    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<Tag>> {
+    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<SessionTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
         Ok(extracted(bullets, &names, &texts))
@@ -137,7 +137,7 @@ impl Memory {
 }
 
 /// Converts tags to rows of the store.
-pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
+pub(super) fn rows(tags: Vec<SessionTag>) -> Vec<tag_rows::NewTag> {
     tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
 }
 
@@ -156,7 +156,7 @@ fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
 }
 
 /// Tags without a model, where `texts` are summaries of the chat.
-fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<Tag> {
+fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
     let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |stem: &str| {

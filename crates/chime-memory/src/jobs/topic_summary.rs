@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::jobs::error::StepError;
 use crate::jobs::memory::{Memory, SummaryVectors};
-use crate::jobs::new_summary::{Made, summary_of};
+use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
 use crate::jobs::slots::line;
 use crate::jobs::{divide, reading};
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 2;
 
 /// Input of a topic's summary.
 #[derive(PartialEq)]
-struct Material {
+struct TopicSummaryInput {
     /// Newest sessions with the tag.
     carriers: Vec<SessionId>,
     /// Summaries of these and of similar sessions, oldest first.
@@ -89,7 +89,7 @@ impl Memory {
         minis: &Minis,
         means: Means,
         now: Timestamp,
-    ) -> Result<Made, StepError> {
+    ) -> Result<NewSummary, StepError> {
         let zone = self.zone_of(chat).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
@@ -115,8 +115,8 @@ impl Memory {
         &self,
         chat: ChatKey,
         tag: i64,
-        material: Material,
-        made: Made,
+        material: TopicSummaryInput,
+        made: NewSummary,
         now: Timestamp,
     ) -> Result<bool, StepError> {
         let summary = summary_of(&made, now);
@@ -159,7 +159,7 @@ impl Memory {
     }
 }
 
-fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chime_store::Result<Material> {
+fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chime_store::Result<TopicSummaryInput> {
     let carriers = tags::sessions_with(conn, tag, SESSIONS)?;
     let vectors = match model {
         Some(model) if !carriers.is_empty() => summary_vectors::of_chat(conn, chat, model)?,
@@ -173,10 +173,10 @@ fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chim
         }
     }
     minis.sort_by_key(|(session, _)| (session.last, session.id));
-    Ok(Material { carriers, minis })
+    Ok(TopicSummaryInput { carriers, minis })
 }
 
-fn is_as_read(tx: &Writer<'_>, tag: i64, read: &Material) -> chime_store::Result<bool> {
+fn is_as_read(tx: &Writer<'_>, tag: i64, read: &TopicSummaryInput) -> chime_store::Result<bool> {
     if tags::sessions_with(tx, tag, SESSIONS)? != read.carriers {
         return Ok(false);
     }

@@ -53,7 +53,7 @@ enum KeepError {
 
 /// Result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum StepProgress {
     Done,
     More,
 }
@@ -66,8 +66,8 @@ impl VectorKeeper {
     /// Runs the periodic `vectors` job.
     pub async fn run(&self) -> Outcome {
         match self.work().await {
-            Ok(Progress::Done) => Outcome::UntilNextRun,
-            Ok(Progress::More) => Outcome::WaitUntil(self.soon()),
+            Ok(StepProgress::Done) => Outcome::UntilNextRun,
+            Ok(StepProgress::More) => Outcome::WaitUntil(self.soon()),
             Err(KeepError::Store(error)) => Outcome::of_store(&error, "keeping vectors"),
             Err(KeepError::Server(error)) => {
                 tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
@@ -79,7 +79,7 @@ impl VectorKeeper {
     /// Does one run of the job. Returns `true` if no work remains.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
-            Ok(progress) => Ok(progress == Progress::Done),
+            Ok(progress) => Ok(progress == StepProgress::Done),
             Err(KeepError::Store(error)) => Err(error),
             Err(KeepError::Server(_)) => Ok(true),
         }
@@ -89,21 +89,21 @@ impl VectorKeeper {
         self.clock.now().plus(GOES_ON_AFTER)
     }
 
-    async fn work(&self) -> Result<Progress, KeepError> {
-        let Some(target) = self.target().await? else { return Ok(Progress::Done) };
+    async fn work(&self) -> Result<StepProgress, KeepError> {
+        let Some(target) = self.target().await? else { return Ok(StepProgress::Done) };
         if !self.is_checked.swap(true, Ordering::Relaxed) {
             self.check_index(&target).await?;
         }
         let made = match &self.source {
-            VectorSource::Off => Progress::Done,
+            VectorSource::Off => StepProgress::Done,
             VectorSource::Local(embedder) => self.make(&target, embedder).await?,
             VectorSource::Server(embeddings) => self.carry_over(&target, embeddings).await?,
         };
-        if made == Progress::More {
+        if made == StepProgress::More {
             return Ok(made);
         }
-        if self.change_to(&target).await? == Progress::More {
-            return Ok(Progress::More);
+        if self.change_to(&target).await? == StepProgress::More {
+            return Ok(StepProgress::More);
         }
         self.delete_left().await
     }
@@ -168,23 +168,23 @@ impl VectorKeeper {
         Ok(())
     }
 
-    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<Progress, KeepError> {
+    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<StepProgress, KeepError> {
         for _ in 0..BATCHES {
-            if self.make_batch(target, embedder).await? == Progress::Done {
-                return Ok(Progress::Done);
+            if self.make_batch(target, embedder).await? == StepProgress::Done {
+                return Ok(StepProgress::Done);
             }
         }
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 
-    async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<Progress> {
+    async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<StepProgress> {
         let (space, embedder) = (target.clone(), Arc::clone(embedder));
         let read = move |conn: &chime_store::Reader| {
             let Some(batch) = spaces::next_batch(conn, &space, (NEAR, AT_ONCE))? else { return Ok(None) };
             let made: Vec<Vec<f32>> = batch.texts.iter().map(|(_, text)| embedder.embed(text)).collect();
             Ok(Some((batch, made)))
         };
-        let Some((batch, made)) = self.store.read(read).await? else { return Ok(Progress::Done) };
+        let Some((batch, made)) = self.store.read(read).await? else { return Ok(StepProgress::Done) };
         let id = target.id;
         let keep = move |tx: &chime_store::Writer<'_>| {
             for ((message, text), vector) in batch.texts.iter().zip(&made) {
@@ -193,19 +193,19 @@ impl VectorKeeper {
             spaces::settle(tx, id, &batch)
         };
         self.store.write(Priority::Background, keep).await?;
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 
     /// Migrates to the server's current model: embeds the texts that have a vector of the previous one.
-    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<Progress, KeepError> {
+    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, KeepError> {
         let Some(active) = self.store.read(spaces::active).await?.filter(|active| active.id != target.id) else {
-            return Ok(Progress::Done);
+            return Ok(StepProgress::Done);
         };
         for _ in 0..BATCHES {
             let pair = (active.id, target.id);
             let texts = self.store.read(move |conn| spaces::to_carry_over(conn, pair, OF_A_REQUEST)).await?;
             if texts.is_empty() {
-                return Ok(Progress::Done);
+                return Ok(StepProgress::Done);
             }
             let sent: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
             let made = embeddings.embed(&sent, &self.clock).await?;
@@ -216,11 +216,11 @@ impl VectorKeeper {
             };
             self.store.write(Priority::Background, keep).await?;
         }
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 
     /// Activates the target space once all summaries have vectors in it, which memory jobs make.
-    async fn change_to(&self, target: &Space) -> chime_store::Result<Progress> {
+    async fn change_to(&self, target: &Space) -> chime_store::Result<StepProgress> {
         let id = target.id;
         let change = move |tx: &chime_store::Writer<'_>| {
             let Some(active) = spaces::active(tx)? else {
@@ -240,16 +240,16 @@ impl VectorKeeper {
         }
         // A server's vectors take longer than a short delay.
         let is_local = matches!(self.source, VectorSource::Local(_));
-        Ok(if is_another && !is_due && is_local { Progress::More } else { Progress::Done })
+        Ok(if is_another && !is_due && is_local { StepProgress::More } else { StepProgress::Done })
     }
 
-    async fn delete_left(&self) -> Result<Progress, KeepError> {
+    async fn delete_left(&self) -> Result<StepProgress, KeepError> {
         for _ in 0..BATCHES {
-            let Some(space) = self.store.read(spaces::left).await? else { return Ok(Progress::Done) };
+            let Some(space) = self.store.read(spaces::left).await? else { return Ok(StepProgress::Done) };
             let delete = move |tx: &chime_store::Writer<'_>| spaces::delete_some(tx, &space, DELETED_AT_ONCE);
             self.store.write(Priority::Background, delete).await?;
         }
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 }
 

@@ -38,7 +38,7 @@ impl RecallRequest<'_> {
 }
 
 /// Parsed question with everything needed for ranking.
-pub struct Reading<'a> {
+pub struct ParsedRequest<'a> {
     pub conn: &'a Reader,
     pub request: &'a RecallRequest<'a>,
     pub question: Question,

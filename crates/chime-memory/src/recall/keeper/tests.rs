@@ -83,7 +83,7 @@ impl Bench {
 
     async fn keep(&self, embedder: &Arc<Embedder>) {
         let keeper = self.keeper(embedder);
-        while keeper.work().await.unwrap() == Progress::More {}
+        while keeper.work().await.unwrap() == StepProgress::More {}
     }
 
     async fn recalled(&self, embedder: &Arc<Embedder>) -> RecalledMessage {
@@ -233,7 +233,7 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
     // Stopped half-way.
     let keeper = bench.keeper(&after);
     let target = keeper.target().await.unwrap().unwrap();
-    assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), Progress::More);
+    assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), StepProgress::More);
     drop(keeper);
     let bench = bench.opened_again().await;
     assert_eq!(bench.active().await, old);
