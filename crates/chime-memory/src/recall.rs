@@ -27,8 +27,8 @@ use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
-    Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
-    by_words, rank, stretches,
+    Archive, Features, Lexicon, Met, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled, Sought,
+    Stretch, WeightedWord, by_words, rank, stretches,
 };
 use chime_store::spaces::Space;
 use chime_store::vector_codes::VectorCodes;
@@ -103,7 +103,7 @@ impl Recaller {
         &self,
         conn: &Reader,
         conversation: Conversation,
-        words: &[Word],
+        words: &[WeightedWord],
         before: Seq,
     ) -> chime_store::Result<Vec<Met>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
@@ -136,14 +136,14 @@ impl Recaller {
         let people: Vec<Person<'_>> = (members.iter())
             .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
             .collect();
-        let asked = Asked {
+        let asked = QuestionContext {
             language: row.language,
             now: request.now,
             utc_offset: request.utc_offset,
             by: Some(request.by),
             people: &people,
         };
-        let question = Question::read(request.text, &asked);
+        let question = ParsedQuestion::read(request.text, &asked);
         if question.words.is_empty() && !question.asks_talk {
             return Ok(None);
         }
@@ -166,7 +166,7 @@ impl Recaller {
         &self,
         conn: &Reader,
         space: &Space,
-        question: &Question,
+        question: &ParsedQuestion,
         request: &RecallRequest<'_>,
     ) -> chime_store::Result<Vec<u8>> {
         let at_hand = self.embedder.as_deref().filter(|embedder| embedder.name() == space.model);

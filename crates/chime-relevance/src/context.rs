@@ -72,7 +72,7 @@ pub mod window;
 
 pub use context_window::{ContextWindow, Entry};
 pub use contributions::Feature;
-pub use evidence::{Evidence, antecedent_rows};
+pub use evidence::{PrecomputedFeatures, antecedent_rows};
 pub use explain::{Explained, explain};
 pub use features::message::{MessageFeatures, without_bots};
 pub use history::{History, Sources, Summarized};
@@ -84,7 +84,7 @@ pub use pick::training;
 pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
 pub use retrieval::query::OlderQuery;
-pub use retrieval::rerank::{Reranked, Weights as FurtherBackWeights, rerank};
+pub use retrieval::rerank::{RerankWeights, Reranked, rerank};
 pub use said::{AskedSpan, said, told};
 pub use seed::SeedRule;
 pub use weights::Scorers;

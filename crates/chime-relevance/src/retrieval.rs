@@ -1,7 +1,7 @@
 //! Finds old messages and sessions for a question. Recall ranks a chat's memory with this engine, and the picker uses
 //! it to search a conversation.
 //!
-//! Start at [`Question::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
+//! Start at [`ParsedQuestion::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
 //! absolute features, so scores of different chats and questions are comparable. [`rank_sessions`] ranks sessions by
 //! their best messages and their summaries, [`by_words()`] searches one conversation by words. Nothing here fetches
 //! data.
@@ -28,9 +28,9 @@ pub mod stretches;
 pub mod words;
 
 pub use archive::{Archive, Sought};
-pub use by_words::{Met, Word, by_words};
+pub use by_words::{Met, WeightedWord, by_words};
 pub use cues::{Cues, cues};
-pub use dates::{Span, spans_named};
+pub use dates::{TimeSpan, spans_named};
 pub use days::days_named;
 pub use features::Features;
 pub use frequencies::Frequencies;
@@ -38,7 +38,7 @@ pub use languages::Tables;
 pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use profile::{Profile, Weights};
-pub use question::{Asked, Person, Question, asks_number_or_time};
+pub use question::{ParsedQuestion, Person, QuestionContext, asks_number_or_time};
 pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::context::newest::Newest;
 use chime_core::{Conversation, Seq, StoredMessage};
-use chime_relevance::context::features::message::{Address, MessageFeatures, address};
+use chime_relevance::context::features::message::{MessageAddress, MessageFeatures, address};
 use chime_relevance::context::features::token::Quick;
 use chime_relevance::context::replies::antecedents::Antecedents;
 use chime_relevance::context::strands::SampledStrands;
@@ -28,7 +28,7 @@ pub struct Known {
 /// Features of the newest messages of a conversation.
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
-    pub known: Quick<Address, Known>,
+    pub known: Quick<MessageAddress, Known>,
     /// Threads, with the fingerprint of the messages that they were sampled from.
     pub sampled: Option<(u64, Arc<SampledStrands>)>,
 }

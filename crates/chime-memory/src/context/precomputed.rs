@@ -8,8 +8,8 @@ use crate::context::cache::{Cache, Known, ROOM, Talk};
 use crate::context::newest::{Before, END, Newest};
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, MessageId, Seq, StoredMessage, Timestamp, unless_it_panics};
-use chime_relevance::context::evidence::{Evidence, antecedents_by, fingerprints};
-use chime_relevance::context::features::message::{Address, MessageFeatures, address, without_bots};
+use chime_relevance::context::evidence::{PrecomputedFeatures, antecedents_by, fingerprints};
+use chime_relevance::context::features::message::{MessageAddress, MessageFeatures, address, without_bots};
 use chime_relevance::context::features::rhythm::WINDOW;
 use chime_relevance::context::features::token::Quick;
 use chime_relevance::context::pick::precompute::sample_strands;
@@ -40,7 +40,7 @@ struct Stretch<'a> {
     /// Fingerprint, for each recent message, of the messages that it is scored against.
     pasts: Vec<i64>,
     /// Embeddings from the store.
-    vectors: HashMap<Address, Vec<f32>>,
+    vectors: HashMap<MessageAddress, Vec<f32>>,
     /// Cache entry before this computation.
     before: Arc<Talk>,
     readings: Vec<Arc<MessageFeatures>>,
@@ -102,10 +102,10 @@ impl Readings {
         conn: &Reader,
         (trigger, ask): (&StoredMessage, &str),
         before: Before<'_>,
-    ) -> chime_store::Result<Evidence> {
+    ) -> chime_store::Result<PrecomputedFeatures> {
         let stretch = self.stretch(conn, trigger.conversation(), before, usize::MAX)?;
         let sampled = stretch.sampled();
-        let mut evidence = Evidence { sampled, embedder: self.embedder.clone(), ..stretch.evidence() };
+        let mut evidence = PrecomputedFeatures { sampled, embedder: self.embedder.clone(), ..stretch.evidence() };
         let asked = read_words(trigger, ask, self.vector(ask));
         evidence.readings.insert(address(trigger), Arc::new(asked));
         Ok(evidence)
@@ -189,7 +189,7 @@ impl Readings {
         conn: &Reader,
         stretch: &mut Stretch<'_>,
         most: usize,
-        now_known: &mut Quick<Address, Known>,
+        now_known: &mut Quick<MessageAddress, Known>,
     ) -> chime_store::Result<()> {
         let unscored = stretch.antecedents.iter().enumerate().filter(|(_, row)| row.is_none());
         let mut missing: Vec<usize> = unscored.map(|(place, _)| place).collect();
@@ -258,7 +258,7 @@ impl Stretch<'_> {
 
     /// Returns cached entries just before and after the recent messages, which stay cached: several triggers of a
     /// conversation may wait for answers.
-    fn scrolled(&self) -> Quick<Address, Known> {
+    fn scrolled(&self) -> Quick<MessageAddress, Known> {
         let mut scrolled = Quick::with_capacity_and_hasher(self.recent.len() + SCROLLED, Default::default());
         let marks = self.earlier.iter().rev().take(SCROLLED);
         scrolled.extend(marks.filter_map(|mark| Some(((mark.chat, mark.id), self.known(mark)?.clone()))));
@@ -270,7 +270,7 @@ impl Stretch<'_> {
     }
 
     /// Adds the entries of the recent messages to `now_known`.
-    fn remember(&self, now_known: &mut Quick<Address, Known>) {
+    fn remember(&self, now_known: &mut Quick<MessageAddress, Known>) {
         let worked_out = self.readings.iter().zip(self.antecedents.iter().zip(&self.pasts));
         for (mark, (reading, (row, past))) in self.marks.iter().zip(worked_out) {
             let row = row.as_ref().map(|row| (*past, Arc::clone(row)));
@@ -292,9 +292,9 @@ impl Stretch<'_> {
         (*of == self.fingerprint()).then(|| Arc::clone(sampled))
     }
 
-    fn evidence(self) -> Evidence {
+    fn evidence(self) -> PrecomputedFeatures {
         let earlier = self.earlier.iter().map(|mark| mark.id).collect();
-        let mut evidence = Evidence { earlier, ..Evidence::default() };
+        let mut evidence = PrecomputedFeatures { earlier, ..PrecomputedFeatures::default() };
         // One more for the trigger.
         evidence.readings.reserve(self.recent.len() + 1);
         evidence.antecedents.reserve(self.recent.len());

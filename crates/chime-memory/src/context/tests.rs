@@ -13,7 +13,7 @@ use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
 use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
 use chime_relevance::context::context_window::ContextWindow;
-use chime_relevance::context::evidence::Evidence;
+use chime_relevance::context::evidence::PrecomputedFeatures;
 use chime_relevance::context::history::History;
 use chime_relevance::context::params::Params;
 use chime_store::testkit::new_store;
@@ -79,7 +79,7 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
 }
 
 /// Returns the evidence with message `trigger` as the trigger.
-async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
+async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<PrecomputedFeatures> {
     gathered(store, readings, trigger, "").await.evidence
 }
 

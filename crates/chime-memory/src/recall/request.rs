@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, Timestamp, UserId};
-use chime_relevance::retrieval::Question;
+use chime_relevance::retrieval::ParsedQuestion;
 use chime_store::Reader;
 use chime_store::spaces::Space;
 use chime_store::vector_codes::VectorCodes;
@@ -41,7 +41,7 @@ impl RecallRequest<'_> {
 pub struct ParsedRequest<'a> {
     pub conn: &'a Reader,
     pub request: &'a RecallRequest<'a>,
-    pub question: Question,
+    pub question: ParsedQuestion,
     pub language: Language,
     pub people: Vec<(UserId, String)>,
     pub space: Option<Space>,

@@ -12,16 +12,16 @@ use std::sync::Arc;
 
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::ByCandidate;
-use crate::context::evidence::Evidence;
+use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::features::rhythm::slowness;
-use crate::context::focus::Tag;
+use crate::context::focus::TriggerFeatures;
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
-use crate::context::replies::antecedents::{Antecedents, Past};
+use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
 use crate::context::select::expected_f1::Taken;
@@ -66,7 +66,7 @@ struct Candidates<'a> {
     features: Vec<Arc<MessageFeatures>>,
     /// Number of leading messages from further back. The rest has no gaps.
     older: usize,
-    evidence: &'a Evidence,
+    evidence: &'a PrecomputedFeatures,
     links: &'a ReplyModel,
     /// Distance in messages from each message to its parent, and in `replies` the parent's index if it is a candidate.
     parents: Vec<Option<usize>>,
@@ -84,7 +84,12 @@ pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: O
 }
 
 impl<'a> Candidates<'a> {
-    fn of(messages: &'a [&'a StoredMessage], older: usize, evidence: &'a Evidence, links: &'a ReplyModel) -> Self {
+    fn of(
+        messages: &'a [&'a StoredMessage],
+        older: usize,
+        evidence: &'a PrecomputedFeatures,
+        links: &'a ReplyModel,
+    ) -> Self {
         let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
         let ids: Vec<MessageId> = earlier.chain(messages.iter().map(|stored| stored.message.id)).collect();
         let distance = |(place, stored): (usize, &&StoredMessage)| distance_of(stored.message.reply_to, &ids[..place]);
@@ -115,16 +120,16 @@ impl<'a> Candidates<'a> {
     }
 
     /// Builds the scorers' view of a trigger from its features.
-    fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> Tag<'b> {
+    fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> TriggerFeatures<'b> {
         let message = asking.message;
         let is_bare = says_little(asking.text, |stem| self.features.iter().any(|it| it.has_stem(stem)));
-        let past = Past::of(&self.features, trigger);
+        let past = ReplyContext::of(&self.features, trigger);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(message.message.reply_to, &ids);
         let antecedents = past.antecedents(self.links, is_bare).with_reply(reply);
         let links = self.linked(&antecedents);
         let of_others = (0..links.len()).filter(|place| self.is_exchange_with_others(*place, trigger.author));
-        Tag {
+        TriggerFeatures {
             utterance: utterance(message, trigger, None),
             mentions: past.mentions(),
             unlinked: f64::from(antecedents.starts_new()) + of_others.map(|place| links[place]).sum::<f64>(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::context::features::corpus::Corpus;
-use crate::context::features::message::{Address, address};
+use crate::context::features::message::{MessageAddress, address};
 use crate::context::index_set::IndexSet;
 use chime_core::StoredMessage;
 
@@ -147,7 +147,7 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampledStrands {
     /// Candidates, oldest first; the indices of the partitions refer to this list.
-    pub candidates: Vec<Address>,
+    pub candidates: Vec<MessageAddress>,
     pub partitioned: Partitioned,
 }
 

@@ -1,6 +1,6 @@
 //! Searchable messages of a conversation, and the terms of a search.
 
-use crate::retrieval::dates::Span;
+use crate::retrieval::dates::TimeSpan;
 use chime_core::{Seq, StoredMessage};
 
 /// Search terms of a question.
@@ -12,7 +12,7 @@ pub struct Sought<'a> {
     pub names: &'a [String],
     /// Text to embed.
     pub text: &'a str,
-    pub spans: &'a [Span],
+    pub spans: &'a [TimeSpan],
     /// Number of the first message that is not searched.
     pub before: Seq,
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use crate::retrieval::frequencies::Frequencies;
 use crate::retrieval::lexicon::Lexicon;
-use crate::retrieval::passage::{Passage, Reading};
+use crate::retrieval::passage::{Passage, PassageProperties};
 use crate::retrieval::profile::Profile;
-use crate::retrieval::question::Question;
+use crate::retrieval::question::ParsedQuestion;
 use crate::retrieval::words::words;
 use chime_core::dot;
 
@@ -21,9 +21,9 @@ const DAY_MS: f64 = 86_400_000.0;
 /// Returns the score of each passage. `vector` is the embedding of the question, empty if there is none.
 pub(super) fn scores(
     profile: Profile,
-    question: &Question,
+    question: &ParsedQuestion,
     passages: &[Passage<'_>],
-    readings: &[Reading],
+    readings: &[PassageProperties],
     frequencies: &Frequencies,
     vector: &[f32],
     lexicon: &mut Lexicon<'_>,

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use crate::retrieval::archive::Archive;
-use crate::retrieval::features::{Features, Prepared};
+use crate::retrieval::features::{Features, PreparedQuestion};
 use crate::retrieval::lexicon::Lexicon;
-use crate::retrieval::passage::{Passage, Reading, put_beside};
+use crate::retrieval::passage::{Passage, PassageProperties, put_beside};
 use crate::retrieval::proposals::{WordPostings, proposals, ranges};
-use crate::retrieval::question::Question;
+use crate::retrieval::question::ParsedQuestion;
 use chime_core::{Language, MessageId, Role, Seq, StoredMessage};
 
 /// Most messages that are read.
@@ -16,7 +16,7 @@ const READ: u32 = 120;
 const TELLING: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Word {
+pub struct WeightedWord {
     pub text: String,
     /// Weight relative to the other words.
     pub weight: f64,
@@ -35,13 +35,13 @@ pub struct Met {
 pub fn by_words<A: Archive>(
     archive: &A,
     language: Language,
-    words: &[Word],
+    words: &[WeightedWord],
     before: Seq,
     lexicon: &mut Lexicon<'_>,
 ) -> Result<Vec<Met>, A::Error> {
     let all = archive.count()?;
     let (mut postings, mut worths, mut telling) = (Vec::new(), HashMap::new(), Vec::new());
-    for Word { text, weight } in words {
+    for WeightedWord { text, weight } in words {
         let id = lexicon.id(text);
         let stem = lexicon.word(id).stem.clone();
         let (seqs, held) = archive.holding(&stem, before)?;
@@ -57,11 +57,12 @@ pub fn by_words<A: Archive>(
     for range in ranges(proposed.iter().map(|one| one.seq), before, READ) {
         messages.extend(archive.between(range)?);
     }
-    let question = Question::of_words(telling, language);
+    let question = ParsedQuestion::of_words(telling, language);
     let passages = passages(&messages);
-    let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, &question, lexicon)).collect();
+    let readings: Vec<PassageProperties> =
+        passages.iter().map(|passage| PassageProperties::of(passage, &question, lexicon)).collect();
     let worth_of = |stem: &str| worths.get(stem).copied().unwrap_or_default();
-    let prepared = Prepared::new(&question, &passages, &readings, worth_of, lexicon);
+    let prepared = PreparedQuestion::new(&question, &passages, &readings, worth_of, lexicon);
     let read = |place| (prepared.features(&passages, &readings, place), prepared.words_said(place));
     let read: Vec<(Features, usize)> = (0..passages.len()).map(read).collect();
     let met = |(message, (features, words))| Met { message, features, words };
@@ -106,7 +107,7 @@ mod tests {
         let embedder = Embedder::shipped().unwrap();
         let said =
             TranscriptArchive(transcript("10:00 ann#1 the boats on the lake\n10:01 ben#2 a lake boat\n10:02 ann#3 ok"));
-        let words = ["boat", "lake"].map(|text| Word { text: text.to_owned(), weight: 1.0 });
+        let words = ["boat", "lake"].map(|text| WeightedWord { text: text.to_owned(), weight: 1.0 });
         let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
         let met = by_words(&said, Language::DEFAULT, &words, Seq(100), &mut lexicon).unwrap();
         assert_eq!(met.iter().map(|one| one.words).collect::<Vec<_>>(), [2, 2, 0]);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::retrieval::lexicon::Lexicon;
-use crate::retrieval::passage::Reading;
+use crate::retrieval::passage::PassageProperties;
 
 /// Number of messages of a chat in which each stem occurs.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,7 +20,7 @@ impl Frequencies {
     }
 
     /// Counts the stems of the passages with these properties.
-    pub(super) fn count(readings: &[Reading], lexicon: &Lexicon<'_>) -> Self {
+    pub(super) fn count(readings: &[PassageProperties], lexicon: &Lexicon<'_>) -> Self {
         let mut holding: HashMap<String, f64> = HashMap::new();
         for reading in readings {
             let mut stems: Vec<&str> = reading.words.iter().map(|id| &*lexicon.word(*id).stem).collect();

@@ -29,7 +29,7 @@ pub struct WordsRead {
     /// Short words keyed by their bytes: a lookup needs no second memory access, which would mostly miss the cache.
     short: HashMap<u128, Known>,
     long: HashMap<Box<str>, Known>,
-    entries: Vec<Word>,
+    entries: Vec<LexiconEntry>,
     /// One for each entry, adjacent in memory for the same reason.
     outlines: Vec<Outline>,
     /// Number of entries with a vector.
@@ -66,7 +66,7 @@ fn packed(word: &str) -> Option<u128> {
     Some(u128::from_le_bytes(bytes))
 }
 
-pub struct Word {
+pub struct LexiconEntry {
     text: Box<str>,
     pub stem: Box<str>,
     is_telling: bool,
@@ -74,7 +74,7 @@ pub struct Word {
     vector: OnceCell<Box<[f32]>>,
 }
 
-impl Word {
+impl LexiconEntry {
     /// Returns the distinct packed trigrams with boundary marks, ascending. Lazy, since outlines rule out most pairs.
     pub fn trigrams(&self) -> &[u64] {
         self.trigrams.get_or_init(|| {
@@ -185,7 +185,7 @@ impl<'e> Lexicon<'e> {
         let known = Known { id, is_telling: !Languages::shipped().is_stop_word_of(word, self.code.iter()) };
         let stem = self.stemmer.stem(word);
         read.outlines.push(Outline::of(word, &stem));
-        read.entries.push(Word {
+        read.entries.push(LexiconEntry {
             text: word.into(),
             stem: stem.into(),
             is_telling: known.is_telling,
@@ -199,7 +199,7 @@ impl<'e> Lexicon<'e> {
         known
     }
 
-    pub fn word(&self, id: WordId) -> &Word {
+    pub fn word(&self, id: WordId) -> &LexiconEntry {
         &self.read.entries[id as usize]
     }
 

@@ -1,12 +1,12 @@
 //! Ranks messages for a question.
 
 use crate::retrieval::baselines;
-use crate::retrieval::features::{Features, Prepared};
+use crate::retrieval::features::{Features, PreparedQuestion};
 use crate::retrieval::frequencies::Frequencies;
 use crate::retrieval::lexicon::Lexicon;
-use crate::retrieval::passage::{Passage, Reading};
+use crate::retrieval::passage::{Passage, PassageProperties};
 use crate::retrieval::profile::{Profile, Weights};
-use crate::retrieval::question::Question;
+use crate::retrieval::question::ParsedQuestion;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
@@ -18,16 +18,17 @@ pub struct Ranked {
 
 /// Ranks all passages, best first; of equals the earlier one. `frequencies` default to counts over the passages.
 pub fn rank(
-    question: &Question,
+    question: &ParsedQuestion,
     passages: &[Passage<'_>],
     frequencies: Option<&Frequencies>,
     lexicon: &mut Lexicon<'_>,
     profile: Profile,
 ) -> Vec<Ranked> {
-    let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, question, lexicon)).collect();
+    let readings: Vec<PassageProperties> =
+        passages.iter().map(|passage| PassageProperties::of(passage, question, lexicon)).collect();
     let counted = frequencies.is_none().then(|| Frequencies::count(&readings, lexicon));
     let Some(frequencies) = frequencies.or(counted.as_ref()) else { return Vec::new() };
-    let prepared = Prepared::new(question, passages, &readings, |stem| frequencies.idf(stem), lexicon);
+    let prepared = PreparedQuestion::new(question, passages, &readings, |stem| frequencies.idf(stem), lexicon);
     let mut ranked = match Weights::shipped().of_message(profile) {
         Some(weights) => by_features(&prepared, passages, &readings, lexicon, &weights),
         None => baselines::scores(profile, question, passages, &readings, frequencies, &prepared.vector, lexicon)
@@ -48,9 +49,9 @@ fn sort(ranked: &mut [Ranked]) {
 const SENTENCES_READ: usize = 48;
 
 fn by_features(
-    prepared: &Prepared<'_>,
+    prepared: &PreparedQuestion<'_>,
     passages: &[Passage<'_>],
-    readings: &[Reading],
+    readings: &[PassageProperties],
     lexicon: &Lexicon<'_>,
     weights: &Features,
 ) -> Vec<Ranked> {

@@ -2,7 +2,7 @@
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::link::{Bond, Row, bond, rows};
+use crate::context::matters::link::{Bond, LinkFeatures, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
@@ -10,7 +10,7 @@ use crate::context::matters::segment::Segment;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
     /// Features of the segment with each subject.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LinkFeatures>,
     /// Share of each subject's messages that have the segment's label.
     pub shares: Vec<f64>,
     /// `true` if the segment has a label.

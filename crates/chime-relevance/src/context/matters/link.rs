@@ -35,7 +35,7 @@ pub const NAMES: [&str; FEATURES] = [
 /// Index of the first feature that depends on all subjects, and the features whose mean the last three subtract.
 const COMPARED: usize = 14;
 const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
-pub type Row = [f64; FEATURES];
+pub type LinkFeatures = [f64; FEATURES];
 
 /// Linear model that scores a segment as the continuation of an earlier subject.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,7 +49,7 @@ pub struct SegmentLink {
 /// Features of a segment and a subject that do not depend on other subjects, so they are equal in every forest that has
 /// both. The features from `COMPARED` on are 0.
 #[derive(Debug, Clone, Copy)]
-pub struct Bond(Row);
+pub struct Bond(LinkFeatures);
 
 /// A [`Bond`] reduced to the numbers that its score needs.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +116,7 @@ pub fn bond(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> Bond {
 }
 
 /// Returns the features of a segment with each earlier subject, which comes with its number of messages.
-pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
+pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = LinkFeatures> {
     let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
     bonds.iter().map(move |(bond, _)| {
         let mut row = bond.0;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::context::evidence::{Evidence, antecedents_by};
+use crate::context::evidence::{PrecomputedFeatures, antecedents_by};
 use crate::context::features::corpus::Corpus;
 use crate::context::features::message::address;
 use crate::context::index_set::IndexSet;
@@ -12,18 +12,22 @@ use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
 use crate::context::strands::{Partitioned, Partitions, SampledStrands, segments};
+use crate::context::weights::FocusWeights;
 use crate::context::weights::Scorers;
-use crate::context::weights::Weights;
 use chime_core::StoredMessage;
 
 /// Samples the threads of a `conversation`, oldest first, which are the candidates of its next trigger.
-pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> SampledStrands {
+pub fn sample_strands(
+    conversation: &[&StoredMessage],
+    evidence: &PrecomputedFeatures,
+    scorers: &Scorers,
+) -> SampledStrands {
     let candidates = Candidates::of(conversation, 0, evidence, &scorers.links);
     candidates.strands_in(&candidates.forests(), &scorers.matters)
 }
 
 impl Partitioned {
-    pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &Weights) -> Self {
+    pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &FocusWeights) -> Self {
         let cut = |far: Option<f64>| -> Vec<Vec<IndexSet>> {
             forests.iter().map(|forest| segments(corpus, &forest.antecedents, far)).collect()
         };
@@ -42,7 +46,7 @@ impl Partitioned {
 
 impl Candidates<'_> {
     /// Splits the candidates into the threads, segments and subjects of `forests`.
-    pub(super) fn strands_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
+    pub(super) fn strands_in(&self, forests: &[Forest], weights: &FocusWeights) -> SampledStrands {
         let candidates = self.messages.iter().map(|stored| address(stored)).collect();
         SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
     }

@@ -12,20 +12,20 @@ pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
 pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
 pub use crate::context::retrieval::query::{Candidate, OlderQuery};
 pub use crate::context::retrieval::rerank::{
-    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, Weights as BeyondWeights, values as beyond_values,
+    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, RerankWeights, values as beyond_values,
 };
 pub use crate::context::seed::SeedRule;
-pub use crate::context::weights::Weights;
+pub use crate::context::weights::FocusWeights;
 
-use crate::context::evidence::Evidence;
+use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::message::MessageFeatures;
-use crate::context::focus::{Scene, features as focus_features};
+use crate::context::focus::{SegmentedCorpus, features as focus_features};
 use crate::context::matters::lessons::{Lesson, lessons};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::Candidates;
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
-use crate::context::replies::antecedents::Past;
+use crate::context::replies::antecedents::ReplyContext;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
 use crate::context::strands::segments;
@@ -57,7 +57,7 @@ impl<'a> Example<'a> {
     pub fn of(
         asking: Asking<'a>,
         messages: &'a [&'a StoredMessage],
-        evidence: &'a Evidence,
+        evidence: &'a PrecomputedFeatures,
         scorers: &'a Scorers,
     ) -> Option<Self> {
         let candidates = Candidates::of(messages, 0, evidence, &scorers.links);
@@ -101,10 +101,10 @@ impl<'a> Example<'a> {
         segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
     }
 
-    fn with_pairs<R>(&self, then: impl FnOnce(&Scene<'_>, &Pairwise<'_>) -> R) -> R {
+    fn with_pairs<R>(&self, then: impl FnOnce(&SegmentedCorpus<'_>, &Pairwise<'_>) -> R) -> R {
         let corpus = self.candidates.corpus(None);
         let sampled = self.candidates.strands_in(&self.forests, &self.scorers.matters);
-        let scene = Scene::of(&corpus, &sampled.partitioned.segments);
+        let scene = SegmentedCorpus::of(&corpus, &sampled.partitioned.segments);
         then(&scene, &Pairwise::new(&corpus, &scene.consensus, &sampled.partitioned))
     }
 }
@@ -118,5 +118,5 @@ pub fn link_rows(
     model: &ReplyModel,
     each: impl FnMut(usize, Vec<f32>),
 ) {
-    Past::of(&messages[..place], &messages[place]).rows(model, is_bare, each);
+    ReplyContext::of(&messages[..place], &messages[place]).rows(model, is_bare, each);
 }
