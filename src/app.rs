@@ -36,7 +36,7 @@ use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Heard, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_memory::context::{NOTED, Readings, Warmer};
-use chime_memory::recall::{Recaller, VectorKeeper};
+use chime_memory::recall::{Recaller, VectorIndexer};
 use chime_privacy::wording::Promise;
 use chime_privacy::worker::Keeper;
 use chime_relevance::context::{Params, SeedRule};
@@ -292,7 +292,7 @@ impl Parts {
         let memory = Arc::new(memory::build(self, wake, gateway)?);
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
-        let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
+        let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
         Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use chime_core::embed::Embedder;
 use chime_core::testkit::transcript;
 use chime_core::{Chat, ChatId, ChatKind, MessageId, ThreadId};
-use chime_memory::recall::{VectorKeeper, VectorSource};
+use chime_memory::recall::{VectorIndexer, VectorSource};
 use chime_sandbox::NewChat;
 use chime_sandbox::faults::{FOREVER, Fault};
 use chime_store::{Priority, Store, Writer, chats, jobs, messages, spaces};
@@ -488,7 +488,7 @@ async fn said_long_ago(w: &World) {
     };
     store.write(Priority::Background, take_in).await.expect("store a chat");
     let embedder = Arc::new(Embedder::shipped().expect("the model inside the program"));
-    let keeper = VectorKeeper::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
+    let keeper = VectorIndexer::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
     while !keeper.run_once().await.expect("make vectors") {}
     store.close().await;
 }

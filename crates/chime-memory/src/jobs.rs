@@ -4,29 +4,29 @@
 mod divide;
 mod error;
 mod fence;
+mod load;
 mod memory;
+mod memory_lines;
 mod mini;
 mod model;
 mod new_summary;
-mod reading;
 mod recap;
 mod rolling;
-mod slots;
-mod strand;
 mod tagging;
 #[cfg(test)]
 mod tests;
+mod thread_summary;
 mod topic_summary;
 mod topics;
 
 use chime_core::{ChatId, ChatKey, Conversation, Job, Seq, SessionId};
 use chime_jobs::worker::Outcome;
 
+pub use load::remembered;
 pub use memory::{Memory, SummaryVectors};
+pub use memory_lines::pieces;
 pub use model::SummaryModel;
-pub use reading::remembered;
-pub use slots::pieces;
-pub use strand::strand_summary;
+pub use thread_summary::strand_summary;
 pub use topic_summary::{active_topics, remembered_topics, topic_pieces};
 
 impl Memory {

@@ -1,26 +1,26 @@
 //! Recall: finds old messages and summaries that answer a question. Retrievers propose candidates; a ranker scores
 //! them.
 //!
-//! Start with [`Recaller`]. `legs` has the retrievers, `found` loads their candidates, `summaries` their sessions,
-//! `listed` handles questions about a member or a day only, `looked` selects the best, and `keeper` maintains the
+//! Start with [`Recaller`]. `retrievers` propose candidates, `loaded` has their messages, `summaries` their sessions,
+//! `listed` handles questions about a member or a day only, `ranked` selects the best, and `indexer` maintains the
 //! vector index.
 
-mod found;
-mod keeper;
-mod legs;
+mod indexer;
 mod listed;
-mod looked;
+mod loaded;
+mod ranked;
 mod request;
+mod retrievers;
 mod summaries;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub use keeper::{VectorKeeper, VectorSource};
-pub use looked::RankedRecall;
+pub use indexer::{VectorIndexer, VectorSource};
+pub use ranked::RankedRecall;
 pub use request::RecallRequest;
 
-use crate::recall::found::LoadedCandidates;
+use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::summaries::Summaries;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
@@ -89,7 +89,7 @@ impl Recaller {
             let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
             let summaries = summaries::found(&reading, &found, &ranked, &candidates, lexicon)?;
             let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
-            let messages = says_enough.map(|one| looked::RankedMessage::of(one, &found, &candidates));
+            let messages = says_enough.map(|one| ranked::RankedMessage::of(one, &found, &candidates));
             let looked = RankedRecall::of(request, messages.collect(), summaries);
             if !reading.question.asks_talk {
                 return Ok(looked);

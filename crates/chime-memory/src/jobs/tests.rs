@@ -263,7 +263,7 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
         });
         bench.do_one(&job.await.unwrap_or_else(|| panic!("no job {wanted:?}"))).await;
         let shown = bench.write(move |tx| {
-            let shown = strand::strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
+            let shown = strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
             Ok((shown.sources.len(), oldest.iter().all(|seq| shown.sources.contains(seq))))
         });
         let (count, is_whole) = shown.await;

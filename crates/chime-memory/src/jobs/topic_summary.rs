@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::jobs::error::StepError;
 use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
-use crate::jobs::slots::line;
-use crate::jobs::{divide, reading};
+use crate::jobs::{divide, load};
 use crate::lines;
 use crate::policy::{Means, TOPIC_CAPS};
 use crate::topics::{self, KEPT};
@@ -219,7 +219,7 @@ pub fn remembered_topics(
     for tag in active_topics(conn, conversation, config, now)? {
         if let (Some(slug), Some(kept)) = (rows::name(conn, tag)?, rows::summary(conn, tag)?) {
             let TopicSummary { summary, sessions, .. } = kept;
-            shown.push((slug, reading::with_places(conn, &chat, zone, Some((summary, sessions)), None)?));
+            shown.push((slug, load::with_places(conn, &chat, zone, Some((summary, sessions)), None)?));
         }
     }
     Ok(shown)

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use crate::recall::looked::RankedMessage;
+use crate::recall::ranked::RankedMessage;
 use crate::recall::request::{ParsedRequest, RecallRequest};
 use crate::recall::summaries::FoundSummary;
 use chime_core::{LegScores, Timestamp, UserId};

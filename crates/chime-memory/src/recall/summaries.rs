@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::recall::found::LoadedCandidates;
-use crate::recall::legs::RecallCandidates;
+use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
+use crate::recall::retrievers::RecallCandidates;
 use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};

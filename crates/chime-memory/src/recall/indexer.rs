@@ -35,7 +35,7 @@ pub enum VectorSource {
 }
 
 /// Worker that makes missing vectors, repairs the index, and migrates to a new model.
-pub struct VectorKeeper {
+pub struct VectorIndexer {
     store: Store,
     clock: Clock,
     source: VectorSource,
@@ -44,7 +44,7 @@ pub struct VectorKeeper {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum KeepError {
+enum IndexError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -58,7 +58,7 @@ enum StepProgress {
     More,
 }
 
-impl VectorKeeper {
+impl VectorIndexer {
     pub fn new(store: Store, clock: Clock, source: VectorSource) -> Self {
         Self { store, clock, source, is_checked: AtomicBool::new(false) }
     }
@@ -68,8 +68,8 @@ impl VectorKeeper {
         match self.work().await {
             Ok(StepProgress::Done) => Outcome::UntilNextRun,
             Ok(StepProgress::More) => Outcome::WaitUntil(self.soon()),
-            Err(KeepError::Store(error)) => Outcome::of_store(&error, "keeping vectors"),
-            Err(KeepError::Server(error)) => {
+            Err(IndexError::Store(error)) => Outcome::of_store(&error, "keeping vectors"),
+            Err(IndexError::Server(error)) => {
                 tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
                 Outcome::UntilNextRun
             }
@@ -80,8 +80,8 @@ impl VectorKeeper {
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
             Ok(progress) => Ok(progress == StepProgress::Done),
-            Err(KeepError::Store(error)) => Err(error),
-            Err(KeepError::Server(_)) => Ok(true),
+            Err(IndexError::Store(error)) => Err(error),
+            Err(IndexError::Server(_)) => Ok(true),
         }
     }
 
@@ -89,7 +89,7 @@ impl VectorKeeper {
         self.clock.now().plus(GOES_ON_AFTER)
     }
 
-    async fn work(&self) -> Result<StepProgress, KeepError> {
+    async fn work(&self) -> Result<StepProgress, IndexError> {
         let Some(target) = self.target().await? else { return Ok(StepProgress::Done) };
         if !self.is_checked.swap(true, Ordering::Relaxed) {
             self.check_index(&target).await?;
@@ -168,7 +168,7 @@ impl VectorKeeper {
         Ok(())
     }
 
-    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<StepProgress, KeepError> {
+    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<StepProgress, IndexError> {
         for _ in 0..BATCHES {
             if self.make_batch(target, embedder).await? == StepProgress::Done {
                 return Ok(StepProgress::Done);
@@ -197,7 +197,7 @@ impl VectorKeeper {
     }
 
     /// Migrates to the server's current model: embeds the texts that have a vector of the previous one.
-    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, KeepError> {
+    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, IndexError> {
         let Some(active) = self.store.read(spaces::active).await?.filter(|active| active.id != target.id) else {
             return Ok(StepProgress::Done);
         };
@@ -243,7 +243,7 @@ impl VectorKeeper {
         Ok(if is_another && !is_due && is_local { StepProgress::More } else { StepProgress::Done })
     }
 
-    async fn delete_left(&self) -> Result<StepProgress, KeepError> {
+    async fn delete_left(&self) -> Result<StepProgress, IndexError> {
         for _ in 0..BATCHES {
             let Some(space) = self.store.read(spaces::left).await? else { return Ok(StepProgress::Done) };
             let delete = move |tx: &chime_store::Writer<'_>| spaces::delete_some(tx, &space, DELETED_AT_ONCE);

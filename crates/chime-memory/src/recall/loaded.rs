@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::recall::legs::RecallCandidates;
 use crate::recall::request::ParsedRequest;
+use crate::recall::retrievers::RecallCandidates;
 use chime_core::MessageId;
 use chime_core::embed::Embedder;
 use chime_relevance::retrieval::Passage;

@@ -1,6 +1,6 @@
 //! Memory lines for the prompt of an answer.
 
-use crate::jobs::reading::remembered;
+use crate::jobs::load::remembered;
 use crate::members;
 use crate::wording::{BulletSource, Remembered};
 use chime_core::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::recall::found::LoadedCandidates;
-use crate::recall::legs::RecallCandidates;
+use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::RecallRequest;
+use crate::recall::retrievers::RecallCandidates;
 use crate::recall::summaries::{self, FoundSummary, Summaries};
 use chime_core::{Bullet, Conversation, LegScores, Seq, SessionId};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
