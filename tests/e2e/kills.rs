@@ -488,8 +488,8 @@ async fn said_long_ago(w: &World) {
     };
     store.write(Priority::Background, take_in).await.expect("store a chat");
     let embedder = Arc::new(Embedder::shipped().expect("the model inside the program"));
-    let keeper = VectorIndexer::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
-    while !keeper.run_once().await.expect("make vectors") {}
+    let indexer = VectorIndexer::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
+    while !indexer.run_once().await.expect("make vectors") {}
     store.close().await;
 }
 

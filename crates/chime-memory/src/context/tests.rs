@@ -13,9 +13,9 @@ use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
 use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
 use chime_relevance::context::context_window::ContextWindow;
-use chime_relevance::context::evidence::PrecomputedFeatures;
 use chime_relevance::context::history::History;
 use chime_relevance::context::params::Params;
+use chime_relevance::context::precomputed::PrecomputedFeatures;
 use chime_store::testkit::new_store;
 use chime_store::{Priority, Store, chats, messages, vectors};
 

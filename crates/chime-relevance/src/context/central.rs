@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::lexical::stems;
 use crate::context::features::message::without_bots;
 use crate::context::features::token::Token;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::retrieval::{Cues, cues};
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};

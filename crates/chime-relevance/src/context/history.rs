@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::rhythm::WINDOW;
 use crate::context::open_question::OpenQuestion;
+use crate::context::precomputed::PrecomputedFeatures;
 use chime_core::{Chosen, MessageId, Seq, StoredMessage};
 
 /// A trigger and the messages before it.

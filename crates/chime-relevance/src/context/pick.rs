@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::ByCandidate;
-use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
@@ -21,6 +20,7 @@ use crate::context::features::rhythm::slowness;
 use crate::context::focus::TriggerFeatures;
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::context::central::central;
-use crate::context::evidence::PrecomputedFeatures;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
 use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use crate::context::focus;
 use crate::context::linear::Terms;
-use crate::context::matters::link::SegmentLink;
 use crate::context::novelty::NoveltyModel;
 use crate::context::relatedness::{pairwise, refine};
 use crate::context::replies::model::ReplyModel;
+use crate::context::subjects::link::SegmentLink;
 
 /// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`. Published figures were measured
 /// on held-out chats. `far`, the novelty threshold and the price of a token were set by hand.
@@ -60,7 +60,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::context::{matters::link, novelty};
+    use crate::context::{novelty, subjects::link};
 
     #[test]
     fn the_shipped_weights_can_be_read() {

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::context::evidence::{PrecomputedFeatures, antecedents_by};
 use crate::context::features::corpus::Corpus;
 use crate::context::features::message::address;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::assign::Assignment;
 use crate::context::pick::Candidates;
+use crate::context::precomputed::{PrecomputedFeatures, antecedents_by};
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
 use crate::context::strands::{Partitioned, Partitions, SampledStrands, segments};
+use crate::context::subjects::assign::Assignment;
 use crate::context::weights::FocusWeights;
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 pub use crate::context::focus::{NAMES as FOCUS_NAMES, WORDS as OF_BARE_TAG};
-pub use crate::context::matters::link::NAMES as SEGMENT_NAMES;
 pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
 pub use crate::context::pick::Asking;
 pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
@@ -15,20 +14,21 @@ pub use crate::context::retrieval::rerank::{
     ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, RerankWeights, values as beyond_values,
 };
 pub use crate::context::seed::SeedRule;
+pub use crate::context::subjects::link::NAMES as SEGMENT_NAMES;
 pub use crate::context::weights::FocusWeights;
 
-use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::message::MessageFeatures;
 use crate::context::focus::{SegmentedCorpus, features as focus_features};
-use crate::context::matters::lessons::{Lesson, lessons};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::Candidates;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::ReplyContext;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
 use crate::context::strands::segments;
+use crate::context::subjects::lessons::{Lesson, lessons};
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
 

@@ -6,10 +6,10 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::context::context_window::ContextWindow;
-use crate::context::evidence::PrecomputedFeatures;
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::tests::{estimate, ids};
 use crate::context::window::get_smart_context;
 use chime_core::embed::Embedder;
