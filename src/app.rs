@@ -37,7 +37,7 @@ use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Conversation, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_memory::context::FeatureCache;
-use chime_memory::recall::{Recaller, VectorKeeper};
+use chime_memory::recall::{Recaller, VectorIndexer};
 use chime_privacy::PrivacyFacts;
 use chime_privacy::worker::RetentionWorker;
 use chime_relevance::context::{Params, SeedRule};
@@ -254,7 +254,7 @@ impl AppComponents {
         let memory = Arc::new(memory::build(self, wake, gateway)?);
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
-        let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
+        let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
         Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chime_core::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
 use chime_eval::pack::PackQuery;
 use chime_relevance::context::training::{
-    ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, Candidate, OlderQuery, beyond_values,
+    ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, Candidate, OlderQuery, RerankWeights, beyond_values,
 };
 use chime_relevance::context::{History, Params, get_smart_context, without_bots};
 use chime_relevance::retrieval::{Archive as Older, Lexicon, Met, Sought, by_words};
@@ -67,7 +67,7 @@ pub fn weights(chats: &[Chat], folds: usize) -> Outcome<String> {
     let restraint = Restraint { ridge: 20.0, is_clamped: true, iterations: 150 };
     let written = |left_out| written::beyond(&fit(&examples, left_out, restraint), THRESHOLD, &BEYOND_NAMES);
     let of_folds = (0..folds).map(|fold| serde_json::from_str(&written(Some(fold))));
-    let of_folds: Vec<BeyondWeights> = of_folds.collect::<serde_json::Result<_>>()?;
+    let of_folds: Vec<RerankWeights> = of_folds.collect::<serde_json::Result<_>>()?;
     let found = looked.iter().filter(|one| one.found.iter().any(|spotted| spotted.is_right)).count();
     let all = looked.iter().flat_map(|one| &one.found).filter(|spotted| spotted.is_right).count();
     println!("{} tags, {} messages, {all} right, in {found} tags", looked.len(), examples.len());
@@ -204,11 +204,11 @@ impl Archive {
             (stored, history.evidence.reading(stored), picked.get(&message.id.0).copied().unwrap_or(0.0))
         };
         let talk: Vec<Candidate<'_>> = history.recent.iter().map(candidate).collect();
-        let Some(query) = OlderQuery::of((&history.trigger, &history.ask), &talk, talk[0].0.seq) else {
+        let Some(query) = OlderQuery::of(&history.trigger, &history.ask, &talk, talk[0].0.seq) else {
             return Vec::new();
         };
         let mut lexicon = Lexicon::new(self.language, None);
-        let found = match by_words(self, (self.language, &query.words), query.before, &mut lexicon) {
+        let found = match by_words(self, self.language, &query.words, query.before, &mut lexicon) {
             Ok(found) => found,
             Err(never) => match never {},
         };
@@ -249,7 +249,7 @@ impl Older for Archive {
 
 /// Formats F1 without and with messages from further back, for English, other languages and triggers without an older
 /// subject, and the number of messages spent on triggers that start a new subject.
-fn report(chats: &[Chat], looked: &[Looked], of_folds: &[BeyondWeights], threshold: f64) -> String {
+fn report(chats: &[Chat], looked: &[Looked], of_folds: &[RerankWeights], threshold: f64) -> String {
     let f1 = |hits: usize, size: usize, gold: usize| 2.0 * hits as f64 / (size + gold).max(1) as f64;
     let mut sums: HashMap<&str, (f64, f64, f64)> = HashMap::new();
     let (mut taken, mut right) = (0, 0);

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use chime_core::embed::Embedder;
 use chime_relevance::context::training::{
-    FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, REFINE_NAMES, SEGMENT_NAMES, Weights,
+    FOCUS_NAMES, FocusWeights, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, REFINE_NAMES, SEGMENT_NAMES,
 };
 use chime_relevance::context::{ReplyModel, Scorers};
 use clap::Parser;
@@ -177,7 +177,7 @@ impl Fitting {
         if arguments.by_kind {
             chats.iter_mut().filter(|chat| !chat.is_test).for_each(|chat| chat.fold = chat.kind.family());
         }
-        let shipped = Written::read(ReplyModel::WRITTEN, Weights::WRITTEN)?;
+        let shipped = Written::read(ReplyModel::WRITTEN, FocusWeights::WRITTEN)?;
         let is_again = arguments.sparse.is_some() || !arguments.groups.is_empty();
         Ok(Self {
             chats,

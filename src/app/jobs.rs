@@ -9,7 +9,7 @@ use chime_bot::recap::worker::Recaps;
 use chime_core::{Conversation, Job, JobPayload, ThreadId};
 use chime_jobs::JobOutcome;
 use chime_memory::jobs::Memory;
-use chime_memory::recall::VectorKeeper;
+use chime_memory::recall::VectorIndexer;
 use chime_privacy::worker::RetentionWorker;
 
 /// Handlers of all job kinds.
@@ -21,7 +21,7 @@ pub struct JobHandlers {
     pub capturing: Capturing,
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
-    pub vectors: VectorKeeper,
+    pub vectors: VectorIndexer,
     pub voice: Arc<Voice>,
 }
 

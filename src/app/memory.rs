@@ -55,7 +55,7 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     let recent_and_history = Enricher::new("memory", move |conn, subject| pieces(conn, subject.chat, zone));
     let rules = config.clone();
     let topic = Enricher::new("topic", move |conn, subject| {
-        topic_pieces(conn, subject.conversation, (&rules, zone), subject.now)
+        topic_pieces(conn, subject.conversation, &rules, zone, subject.now)
     });
     vec![recent_and_history, topic]
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use chime_core::embed::Embedder;
 use chime_core::testkit::transcript;
 use chime_core::{Chat, ChatId, ChatKind, MessageId, ThreadId};
-use chime_memory::recall::{VectorKeeper, VectorSource};
+use chime_memory::recall::{VectorIndexer, VectorSource};
 use chime_sandbox::NewChat;
 use chime_sandbox::faults::{FOREVER, Fault};
 use chime_store::{Priority, Store, Writer, chats, embedding_spaces, jobs, messages};
@@ -488,8 +488,8 @@ async fn said_long_ago(w: &World) {
     };
     store.write(Priority::Background, take_in).await.expect("store a chat");
     let embedder = Arc::new(Embedder::shipped().expect("the model inside the program"));
-    let keeper = VectorKeeper::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
-    while !keeper.run_once().await.expect("make vectors") {}
+    let indexer = VectorIndexer::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
+    while !indexer.run_once().await.expect("make vectors") {}
     store.close().await;
 }
 

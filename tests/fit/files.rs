@@ -1,17 +1,17 @@
-use chime_relevance::context::training::{NOVELTY_NAMES, PAIR_NAMES, Weights};
+use chime_relevance::context::training::{FocusWeights, NOVELTY_NAMES, PAIR_NAMES};
 use chime_relevance::context::{ReplyModel, Scorers};
 
 use crate::learn::{Score, Term};
 use crate::written::{Part, Written};
 
 fn shipped() -> Written {
-    Written::read(ReplyModel::WRITTEN, Weights::WRITTEN).expect("the shipped files")
+    Written::read(ReplyModel::WRITTEN, FocusWeights::WRITTEN).expect("the shipped files")
 }
 
 #[test]
 fn what_is_read_is_written_again_letter_by_letter() {
     assert_eq!(shipped().links(), ReplyModel::WRITTEN);
-    assert_eq!(shipped().matters(), Weights::WRITTEN);
+    assert_eq!(shipped().matters(), FocusWeights::WRITTEN);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
 use chime_relevance::context::{
-    AskedSpan, Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past,
-    ReplyModel, Reranked, Scorers, antecedent_rows, read_question, rerank, said, told, without_bots,
+    AskedSpan, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, PrecomputedFeatures, ReplyModel,
+    RerankWeights, Reranked, Scorers, antecedent_rows, read_question, rerank, said, told, without_bots,
 };
 use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
 use chime_store::{Language, stems};
@@ -29,7 +29,7 @@ pub struct Evaluated {
 #[derive(Debug, Clone)]
 pub struct PreparedChat {
     pub messages: Vec<StoredMessage>,
-    pub evidence: Arc<Evidence>,
+    pub evidence: Arc<PrecomputedFeatures>,
     /// Characters of each message, by message id.
     pub lengths: HashMap<i64, usize>,
     /// Full-text stems of each message.
@@ -75,7 +75,7 @@ impl PreparedChat {
     /// Computes the features of each message. Reply links are added by [`Self::with_links`].
     pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
         let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
-        let mut evidence = Evidence { embedder: embedder.cloned(), ..Evidence::default() };
+        let mut evidence = PrecomputedFeatures { embedder: embedder.cloned(), ..PrecomputedFeatures::default() };
         for one in &stored {
             let text = without_bots(&one.message.text);
             let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
@@ -108,7 +108,7 @@ impl PreparedChat {
     #[must_use]
     pub fn with_links(mut self, links: &ReplyModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
-        self.evidence = Arc::new(Evidence { antecedents, ..Arc::unwrap_or_clone(self.evidence) });
+        self.evidence = Arc::new(PrecomputedFeatures { antecedents, ..Arc::unwrap_or_clone(self.evidence) });
         self
     }
 
@@ -143,7 +143,7 @@ impl PreparedChat {
             .filter(|sender| seen.insert(sender.id))
             .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
             .collect();
-        let asked = read_question((&trigger, &ask), (self.language, 0), &people);
+        let asked = read_question(&trigger, &ask, self.language, 0, &people);
         let reaches = if self.reaches_back { earlier } else { recent.as_slice() };
         let is_meant = |stored: &&StoredMessage, wanted: &AskedSpan| match wanted {
             AskedSpan::Newest => true,
@@ -197,8 +197,8 @@ impl Past for PackPast<'_> {
             evidence: &self.chat.evidence,
         };
         let mut lexicon = Lexicon::new(self.chat.language, None);
-        match by_words(&older, (self.chat.language, &query.words), query.before, &mut lexicon) {
-            Ok(found) => rerank(query, found, FurtherBackWeights::shipped()),
+        match by_words(&older, self.chat.language, &query.words, query.before, &mut lexicon) {
+            Ok(found) => rerank(query, found, RerankWeights::shipped()),
             Err(never) => match never {},
         }
     }
@@ -228,7 +228,7 @@ pub struct Older<'a> {
     pub stems: &'a [HashSet<String>],
     /// First message that may be found.
     pub from: Seq,
-    pub evidence: &'a Evidence,
+    pub evidence: &'a PrecomputedFeatures,
 }
 
 impl Archive for Older<'_> {

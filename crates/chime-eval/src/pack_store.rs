@@ -7,7 +7,7 @@ use crate::context::to_stored;
 use crate::pack::{Pack, PackMessage, QuestionAsk};
 use chime_core::embed::Embedder;
 use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Seq, Timestamp, UserId};
-use chime_memory::recall::{RecallRequest, Recaller, VectorKeeper, VectorSource};
+use chime_memory::recall::{RecallRequest, Recaller, VectorIndexer, VectorSource};
 use chime_runtime::clock::Clock;
 use chime_store::messages::TakenIn;
 use chime_store::search::Merging;
@@ -51,8 +51,8 @@ impl RememberedPack {
             let remembered = store.write(Priority::Background, move |tx| take_in(tx, id, &taken)).await?;
             chats.insert(name.clone(), remembered);
         }
-        let keeper = VectorKeeper::new(store.clone(), clock.clone(), VectorSource::Local(Arc::clone(embedder)));
-        while !keeper.run_once().await? {}
+        let indexer = VectorIndexer::new(store.clone(), clock.clone(), VectorSource::Local(Arc::clone(embedder)));
+        while !indexer.run_once().await? {}
         store.merge_index(Merging::All).await?;
         let recaller = Arc::new(Recaller::new(Some(Arc::clone(embedder))));
         Ok(Self { store, recaller, chats, _folder: folder })

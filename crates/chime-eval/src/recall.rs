@@ -10,8 +10,8 @@ use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};
 use chime_relevance::retrieval::{
-    Asked, Features, Frequencies, Lexicon, Passage, Person, Profile, Question, Ranked, SESSION_SILENCE, SessionText,
-    in_sessions, rank, rank_sessions,
+    Features, Frequencies, Lexicon, ParsedQuestion, Passage, Person, Profile, QuestionContext, Ranked, SESSION_SILENCE,
+    SessionText, in_sessions, rank, rank_sessions,
 };
 use chime_runtime::clock::Clock;
 
@@ -146,7 +146,7 @@ impl<'a> ReadChat<'a> {
         places.into_iter().map(|place| self.texts.messages[place].message_id).collect()
     }
 
-    fn question(&self, ask: &QuestionAsk) -> Question {
+    fn question(&self, ask: &QuestionAsk) -> ParsedQuestion {
         let mut seen = BTreeSet::new();
         let people: Vec<Person<'_>> = (self.texts.messages.iter())
             .filter(|message| !message.is_bot && seen.insert(message.from_id))
@@ -157,8 +157,8 @@ impl<'a> ReadChat<'a> {
             })
             .collect();
         let now = Timestamp::from_secs(ask.date);
-        let asked = Asked { language: self.language, now, utc_offset: 0, by: None, people: &people };
-        Question::read(&ask.question, &asked)
+        let asked = QuestionContext { language: self.language, now, utc_offset: 0, by: None, people: &people };
+        ParsedQuestion::read(&ask.question, &asked)
     }
 
     fn ranked(&mut self, ask: &QuestionAsk, profile: Profile) -> Vec<Ranked> {
@@ -226,7 +226,7 @@ impl ChatTexts<'_> {
 
 /// Returns the best message of each session, best session first.
 fn best_of_sessions(
-    question: &Question,
+    question: &ParsedQuestion,
     ranked: &[(usize, f64)],
     sessions: &[usize],
     lexicon: &mut Lexicon<'_>,
@@ -241,7 +241,7 @@ fn best_of_sessions(
         .collect();
     let texts = vec![SessionText { summary: "" }; count];
     let session_of = |index: usize| sessions.get(index).copied();
-    rank_sessions(question, (&ranked, session_of), &texts, &Frequencies::default(), lexicon)
+    rank_sessions(question, &ranked, session_of, &texts, &Frequencies::default(), lexicon)
         .into_iter()
         .filter_map(|session| best[session.index])
         .collect()

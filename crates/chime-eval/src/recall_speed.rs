@@ -9,7 +9,7 @@ use chime_core::embed::Embedder;
 use chime_core::{
     Bullet, ChatId, ChatKey, Closed, Conversation, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, pack,
 };
-use chime_memory::recall::{RecallRequest, Recaller, VectorKeeper, VectorSource};
+use chime_memory::recall::{RecallRequest, Recaller, VectorIndexer, VectorSource};
 use chime_runtime::clock::Clock;
 use chime_store::search::Merging;
 use chime_store::tags::NewTag;
@@ -150,8 +150,8 @@ impl RecallBench {
 
     async fn keep_vectors(&self) -> Result<(), SpeedError> {
         let source = VectorSource::Local(Arc::clone(&self.embedder));
-        let keeper = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
-        while !keeper.run_once().await? {}
+        let indexer = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
+        while !indexer.run_once().await? {}
         Ok(())
     }
 

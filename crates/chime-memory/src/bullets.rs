@@ -41,11 +41,11 @@ pub struct Ground {
 }
 
 /// Grounds by the number under which the model cites them, `m17`.
-pub type Grounds = BTreeMap<u32, Ground>;
+pub type NumberedGrounds = BTreeMap<u32, Ground>;
 
 /// Parses the bullets of a model's answer. Drops those that cite no known ground or share no content word, member or
 /// number with any of them.
-pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
+pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
         grounds.values().flat_map(|ground| members::numbers(&ground.text).into_iter().chain(ground.by)).collect();
@@ -112,9 +112,9 @@ mod tests {
     use super::*;
     use chime_core::estimate_tokens;
 
-    fn grounds() -> Grounds {
+    fn grounds() -> NumberedGrounds {
         let ground = |text: &str, by, seq| Ground { text: text.to_owned(), by: Some(by), sources: vec![Seq(seq)] };
-        Grounds::from([
+        NumberedGrounds::from([
             (12, ground("shall we book the thai place on Friday at 19:30?", 1, 12)),
             (13, ground("fine by me", 2, 13)),
             (15, ground("I pay the deposit, 410", 3, 15)),

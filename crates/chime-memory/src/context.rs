@@ -18,7 +18,7 @@ use chime_core::trigger::{Languages, is_generic};
 use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage};
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::features::lexical::says_little;
-use chime_relevance::context::features::message::{Address, address};
+use chime_relevance::context::features::message::{MessageAddress, address};
 use chime_relevance::context::features::rhythm::WINDOW;
 use chime_relevance::context::features::token::{Quick, QuickSet};
 use chime_relevance::context::history::{History, Sources, Summarized};
@@ -27,7 +27,7 @@ use chime_relevance::context::open_question::{self, OpenQuestion};
 use chime_relevance::context::params::Params;
 use chime_relevance::context::past::Past;
 use chime_relevance::context::retrieval::query::OlderQuery;
-use chime_relevance::context::retrieval::rerank::{Reranked, Weights, rerank};
+use chime_relevance::context::retrieval::rerank::{RerankWeights, Reranked, rerank};
 use chime_relevance::context::said::{AskedSpan, said, told};
 use chime_relevance::context::window::Focused;
 use chime_relevance::retrieval::{Person, Stretch};
@@ -89,7 +89,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
     let people: Vec<Person<'_>> = (members.iter())
         .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
         .collect();
-    let asked = open_question::read((&trigger, &ask), (language, utc_offset), &people);
+    let asked = open_question::read(&trigger, &ask, language, utc_offset, &people);
     let mut meant = Vec::new();
     for wanted in told(&asked, &trigger) {
         meant.extend(told_in(conn, &trigger, wanted)?);
@@ -147,7 +147,7 @@ impl Past for Kept<'_> {
     fn older(&self, query: &OlderQuery) -> Vec<Reranked> {
         let met = self.recaller.by_words(self.conn, self.conversation, &query.words, query.before);
         let met = met.inspect_err(|error| tracing::warn!(%error, "nothing older than the last messages is looked at"));
-        rerank(query, met.unwrap_or_default(), Weights::shipped())
+        rerank(query, met.unwrap_or_default(), RerankWeights::shipped())
     }
 
     fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
@@ -188,7 +188,7 @@ fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
 /// Linked messages, each once. Recent messages are excluded.
 struct Links {
     /// Parents of the recent messages, which need not be loaded.
-    parents: Quick<Address, Option<MessageId>>,
+    parents: Quick<MessageAddress, Option<MessageId>>,
     seen: QuickSet<MessageId>,
     found: Vec<StoredMessage>,
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::{Divider, OpenSession, SessionRules, Stretch, Tail};
+use crate::{ClosedSession, Divider, OpenSession, SessionRules, Tail};
 use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
 
 /// Part of a conversation, starting with the first message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ConversationPart {
     pub messages: Vec<SessionMessage>,
     /// `true` if it includes the end of the conversation.
     pub is_all: bool,
@@ -23,7 +23,7 @@ pub struct Part {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Division {
     /// New sessions, and stored ones whose messages changed.
-    pub save: Vec<Stretch>,
+    pub save: Vec<ClosedSession>,
     /// Stored sessions that no longer exist.
     pub remove: Vec<Session>,
     /// Time before which change notes are done; `None` for all of them.
@@ -34,10 +34,10 @@ pub struct Division {
 }
 
 /// Divides `part` into sessions as of `now`.
-pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
+pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> Division {
     let kept: BTreeMap<Seq, &Session> = part.kept.iter().map(|session| (session.id.first, session)).collect();
     let mut divider = Divider::new(rules, part.cuts.clone());
-    let mut found: Vec<Stretch> = Vec::new();
+    let mut found: Vec<ClosedSession> = Vec::new();
     let mut in_step_from: Option<(Timestamp, MessageId)> = None;
     for message in &part.messages {
         found.extend(divider.push(*message));
@@ -68,7 +68,7 @@ pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
         }
     };
     division.settled_until = end.map(|(at, _)| at);
-    let stretches: BTreeMap<Seq, &Stretch> = found.iter().map(|stretch| (stretch.opener, stretch)).collect();
+    let stretches: BTreeMap<Seq, &ClosedSession> = found.iter().map(|stretch| (stretch.opener, stretch)).collect();
     let within = |session: &&Session| end.is_none_or(|end| session.first < end);
     division.remove =
         part.kept.iter().filter(within).filter(|it| !stretches.contains_key(&it.id.first)).cloned().collect();
@@ -91,14 +91,14 @@ pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Ve
     left
 }
 
-fn is_same(session: &Session, stretch: &Stretch) -> bool {
+fn is_same(session: &Session, stretch: &ClosedSession) -> bool {
     session.first == stretch.first
         && session.last == stretch.last
         && session.fingerprint == stretch.fingerprint
         && session.messages == stretch.messages
 }
 
-pub fn session_of(stretch: &Stretch, of: Conversation, now: Timestamp) -> Session {
+pub fn session_of(stretch: &ClosedSession, of: Conversation, now: Timestamp) -> Session {
     Session {
         id: SessionId { chat: of.chat, first: stretch.opener },
         thread: of.thread,
@@ -148,7 +148,7 @@ mod tests {
                 let from = base.map_or((Timestamp::from_secs(0), MessageId(0)), |it| it.first);
                 let rest: Vec<SessionMessage> =
                     self.messages.iter().copied().filter(|it| (it.at, it.id) >= from).collect();
-                let part = Part {
+                let part = ConversationPart {
                     is_all: rest.len() <= page,
                     messages: rest.into_iter().take(page).collect(),
                     cuts: Vec::new(),

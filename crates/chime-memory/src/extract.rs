@@ -18,7 +18,7 @@ const SAME: f64 = 0.8;
 
 /// Message of a session, as input.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct SummaryMessage {
     pub seq: Seq,
     /// Text with members as markers.
     pub text: String,
@@ -46,8 +46,8 @@ mod weight {
 }
 
 /// Selects the bullets of a session within `cap` tokens, in message order.
-pub fn session(lines: &[Line], cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
-    let readings: Vec<Reading> = lines.iter().map(Reading::of).collect();
+pub fn session(lines: &[SummaryMessage], cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+    let readings: Vec<LineFeatures> = lines.iter().map(LineFeatures::of).collect();
     let mut ranked: Vec<(f64, usize)> = lines
         .iter()
         .enumerate()
@@ -78,7 +78,7 @@ pub fn session(lines: &[Line], cap: usize, estimate: fn(&str) -> usize) -> Vec<B
     chosen.into_iter().map(|(_, bullet)| bullet).collect()
 }
 
-fn bullet(line: &Line) -> Bullet {
+fn bullet(line: &SummaryMessage) -> Bullet {
     let text = clip(&tidy(&line.text), SHOWN_CHARS).into_owned();
     let text = match line.by {
         Some(number) => format!("{}: {text}", members::marker(number)),
@@ -87,13 +87,13 @@ fn bullet(line: &Line) -> Bullet {
     Bullet { text, sources: vec![line.seq] }
 }
 
-struct Reading {
+struct LineFeatures {
     stems: BTreeSet<String>,
     has_number: bool,
 }
 
-impl Reading {
-    fn of(line: &Line) -> Self {
+impl LineFeatures {
+    fn of(line: &SummaryMessage) -> Self {
         let stems = words::stems(&line.text);
         let has_number = stems.iter().any(|stem| words::has_digit(stem));
         Self { stems, has_number }
@@ -104,7 +104,7 @@ impl Reading {
     }
 }
 
-fn score(place: usize, line: &Line, lines: &[Line], readings: &[Reading]) -> f64 {
+fn score(place: usize, line: &SummaryMessage, lines: &[SummaryMessage], readings: &[LineFeatures]) -> f64 {
     let reading = &readings[place];
     let others = lines.len().saturating_sub(1).max(1) as f64;
     let likeness: f64 = (0..lines.len())
@@ -118,7 +118,7 @@ fn score(place: usize, line: &Line, lines: &[Line], readings: &[Reading]) -> f64
 }
 
 /// Scores a text without its session.
-fn telling(text: &str, reading: &Reading) -> f64 {
+fn telling(text: &str, reading: &LineFeatures) -> f64 {
     let found = cues(text);
     let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
     let is_question = Languages::shipped().is_question(text);
@@ -132,7 +132,7 @@ fn telling(text: &str, reading: &Reading) -> f64 {
 
 /// Returns the similarity of two messages, 0 to 1: cosine of their embeddings or overlap of their words, whichever is
 /// higher.
-fn alike(a: &Line, b: &Line, first: &Reading, second: &Reading) -> f64 {
+fn alike(a: &SummaryMessage, b: &SummaryMessage, first: &LineFeatures, second: &LineFeatures) -> f64 {
     let common = first.stems.intersection(&second.stems).count() as f64;
     let all = first.stems.len() + second.stems.len();
     let by_words = if all == 0 { 0.0 } else { 2.0 * common / all as f64 };
@@ -223,7 +223,7 @@ pub fn most_telling(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&s
 fn worth(bullet: &Bullet) -> f64 {
     let stems = words::stems(&bullet.text);
     let has_number = stems.iter().any(|stem| words::has_digit(stem));
-    telling(&bullet.text, &Reading { stems, has_number })
+    telling(&bullet.text, &LineFeatures { stems, has_number })
 }
 
 #[cfg(test)]
@@ -234,10 +234,10 @@ mod tests {
     use super::*;
     use chime_core::estimate_tokens;
 
-    fn lines(chat: &str) -> Vec<Line> {
+    fn lines(chat: &str) -> Vec<SummaryMessage> {
         chime_core::testkit::transcript(chat)
             .into_iter()
-            .map(|stored| Line {
+            .map(|stored| SummaryMessage {
                 seq: stored.seq,
                 text: stored.message.text,
                 by: Some(stored.message.sender.id.0.rem_euclid(97) as u32),
@@ -278,8 +278,8 @@ mod tests {
     }
 
     /// Parses the sessions of `tests/data/decisions.txt` with the marked lines of each.
-    fn marked() -> Vec<(String, Vec<Line>, BTreeSet<Seq>)> {
-        let mut found: Vec<(String, Vec<Line>, BTreeSet<Seq>)> = Vec::new();
+    fn marked() -> Vec<(String, Vec<SummaryMessage>, BTreeSet<Seq>)> {
+        let mut found: Vec<(String, Vec<SummaryMessage>, BTreeSet<Seq>)> = Vec::new();
         let mut authors: Vec<String> = Vec::new();
         for line in include_str!("../../../tests/data/decisions.txt").lines().filter(|line| !line.starts_with('#')) {
             if let Some(name) = line.strip_prefix("== ") {
@@ -299,7 +299,7 @@ mod tests {
                 authors.len() - 1
             });
             let by = (author != "Bot").then_some(place as u32);
-            lines.push(Line { seq, text: part().to_owned(), by, reply_to, vector: Vec::new() });
+            lines.push(SummaryMessage { seq, text: part().to_owned(), by, reply_to, vector: Vec::new() });
             if is_marked {
                 marks.insert(seq);
             }
@@ -351,7 +351,7 @@ mod tests {
 
         #[test]
         fn an_extract_keeps_its_cap(texts in prop::collection::vec("[a-z]{1,9}( [a-z0-9]{1,9}){0,20}", 0..30), cap in 0_usize..300) {
-            let talk: Vec<Line> = texts.iter().zip(1..).map(|(text, seq)| Line {
+            let talk: Vec<SummaryMessage> = texts.iter().zip(1..).map(|(text, seq)| SummaryMessage {
                 seq: Seq(seq), text: text.clone(), by: Some(1), reply_to: None, vector: Vec::new(),
             }).collect();
             let bullets = session(&talk, cap, estimate_tokens);

@@ -2,94 +2,34 @@
 //! transaction that ends the job.
 
 mod divide;
+mod error;
+mod fence;
+mod load;
+mod memory;
+mod memory_lines;
 mod mini;
 mod model;
-mod reading;
+mod new_summary;
 mod recap;
 mod rolling;
-mod slots;
-mod strand;
 mod tagging;
 #[cfg(test)]
 mod tests;
+mod thread_summary;
 mod topic_summary;
 mod topics;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-use crate::extract::Ranking;
-use crate::jobs::mini::Made;
-use chime_access::gateway::{AskError, ModelPurpose};
-use chime_core::config::MemoryConfig;
-use chime_core::embed::Embedder;
-use chime_core::prompts::Prompts;
-use chime_core::{ChatId, ChatKey, Conversation, Job, Seq, SessionId, Zone};
+use chime_core::{ChatId, ChatKey, Conversation, Job, Seq, SessionId};
 use chime_jobs::JobOutcome;
-use chime_jobs::worker::Wake;
-use chime_llm::{Embeddings, LlmError};
-use chime_runtime::clock::Clock;
-use chime_store::{Store, StoreError};
 
+pub use load::remembered;
+pub use memory::{Memory, SummaryVectors};
+pub use memory_lines::pieces;
 pub use model::SummaryModel;
-pub use reading::remembered;
-pub use slots::pieces;
-pub use strand::strand_summary;
+pub use thread_summary::strand_summary;
 pub use topic_summary::{active_topics, remembered_topics, topic_pieces};
 
-/// Attempts after which a model without usable output is not asked again.
-const WORTHWHILE: u32 = 3;
-/// Delay before retrying after the daily tokens ran out.
-const BUDGET_AGAIN: Duration = Duration::from_secs(60 * 60);
-
-/// Makes and updates the summaries of all chats.
-pub struct Memory {
-    pub store: Store,
-    pub clock: Clock,
-    pub wake: Wake,
-    pub prompts: Arc<Prompts>,
-    pub config: MemoryConfig,
-    /// Time zone of chats without their own.
-    pub zone: Zone,
-    pub model: SummaryModel,
-    pub vectors: SummaryVectors,
-    /// `true` if a chat gets its privacy notice before anything is sent to a server for summaries.
-    pub announces: bool,
-    pub ranking: Mutex<Ranking>,
-}
-
-pub enum SummaryVectors {
-    Off,
-    /// Embedded model, and the name stored with its vectors.
-    Local {
-        embedder: Arc<Embedder>,
-        name: String,
-    },
-    Server(Arc<Embeddings>),
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum StepError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The model failed. Holds no message content.
-    #[error("{0}")]
-    Model(String),
-    /// The model's output is unusable, perhaps because of the messages it read. Holds no message content.
-    #[error("{0}")]
-    Unusable(String),
-    /// The model is not available for this long.
-    #[error("{1}")]
-    Later(Duration, String),
-    #[error(transparent)]
-    Prompt(#[from] chime_core::prompts::PromptError),
-}
-
 impl Memory {
-    pub(super) fn ranking(&self) -> MutexGuard<'_, Ranking> {
-        self.ranking.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Runs the periodic `sessions` job.
     pub async fn divide(&self) -> JobOutcome {
         match self.divide_noted().await {
@@ -131,67 +71,4 @@ impl Memory {
     pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> JobOutcome {
         self.outcome(job, self.fold(job, chat, key).await)
     }
-}
-
-impl StepError {
-    fn of_ask(error: &AskError) -> Self {
-        match error {
-            AskError::TooLong | AskError::RetryLater(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered) => {
-                Self::Unusable(error.to_string())
-            }
-            AskError::Final(cause) if cause.is_about_the_request() => Self::Unusable(error.to_string()),
-            AskError::BreakerOpen { retry_after } | AskError::GaveWay { retry_after } => {
-                Self::Later(*retry_after, error.to_string())
-            }
-            AskError::OverBudget(_) => Self::Later(BUDGET_AGAIN, error.to_string()),
-            AskError::Offline | AskError::RetryLater(_) | AskError::Final(_) | AskError::Store(_) => {
-                Self::Model(error.to_string())
-            }
-        }
-    }
-}
-
-impl Memory {
-    /// Falls back to the extract after repeated unusable output, so that no message can prevent the summary of a chat.
-    fn or_extract(
-        &self,
-        job: &Job,
-        made: Result<Made, StepError>,
-        extract: impl FnOnce() -> Made,
-    ) -> Result<Made, StepError> {
-        match made {
-            Err(StepError::Unusable(why)) if is_given_up(job) => {
-                tracing::warn!(job.id = job.id.0, why, "job {}: an extract stands in for the model's summary", job.id);
-                Ok(Made { given_up_by: Some(self.summary_model()), ..extract() })
-            }
-            made => made,
-        }
-    }
-
-    fn outcome(&self, job: &Job, done: Result<JobOutcome, StepError>) -> JobOutcome {
-        match done {
-            Ok(outcome) => outcome,
-            Err(StepError::Store(error)) => JobOutcome::of_store(&error, job),
-            Err(StepError::Later(pause, why)) => {
-                tracing::info!(job.id = job.id.0, why, "job {} waits for the model", job.id);
-                JobOutcome::WaitUntil(self.clock.now().plus(pause))
-            }
-            Err(error) => JobOutcome::Failed(format!("{job}: {error}")),
-        }
-    }
-
-    fn summary_model(&self) -> String {
-        self.model.gateway.model_name(ModelPurpose::Summary).to_owned()
-    }
-}
-
-/// Returns `true` if this attempt is the last one worth making when the model's output is unusable.
-pub(super) fn is_given_up(job: &Job) -> bool {
-    job.attempts + 1 >= WORTHWHILE
-}
-
-/// Returns a random delimiter for untrusted text, unknown to its authors.
-pub(super) fn fence() -> String {
-    let code = ulid::Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
-    code.get(12..).unwrap_or(&code).to_owned()
 }

@@ -1,7 +1,7 @@
 //! Formats messages and bullets as numbered lines for a model.
 
-use crate::bullets::{Ground, Grounds, tidy};
-use crate::extract::Line;
+use crate::bullets::{Ground, NumberedGrounds, tidy};
+use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
 
@@ -11,15 +11,15 @@ const LINE_CHARS: usize = 1200;
 /// Message, as input of a summary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spoken {
-    pub line: Line,
+    pub line: SummaryMessage,
     pub at: Timestamp,
 }
 
 /// Lines for a model, with the grounds that it may cite by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct NumberedLines {
     pub text: String,
-    pub grounds: Grounds,
+    pub grounds: NumberedGrounds,
 }
 
 /// Converts a message to summary input. `by` is its author's number; `usernames` maps usernames to numbers.
@@ -36,18 +36,18 @@ pub fn spoken(
         Role::User | Role::System | Role::SystemSummary => rendered,
     };
     let text = members::without_usernames(&said, usernames);
-    Spoken { line: Line { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
+    Spoken { line: SummaryMessage { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
 }
 
 /// Formats messages in parts of at most `tokens` each. A longer message is a part of its own.
-pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<Told> {
-    let mut parts: Vec<Told> = Vec::new();
+pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
+    let mut parts: Vec<NumberedLines> = Vec::new();
     let mut spent = 0;
     for one in spoken {
         let line = message_line(one, zone);
         let cost = estimate(&line);
         if parts.is_empty() || spent + cost > tokens {
-            parts.push(Told::default());
+            parts.push(NumberedLines::default());
             spent = 0;
         }
         spent += cost;
@@ -73,8 +73,8 @@ fn tidy_long(text: &str) -> String {
 
 /// Formats bullets of older summaries, numbered from 1. `label` is a date, or tells that the bullet is from the summary
 /// so far.
-pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> Told {
-    let mut told = Told::default();
+pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> NumberedLines {
+    let mut told = NumberedLines::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
         let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
         told.add(format!("[m{number} · {label}] {}", tidy(&bullet.text)), number, ground);
@@ -83,7 +83,7 @@ pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) ->
 }
 
 /// Formats bullets for merging, in parts of at most `tokens` each.
-pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usize) -> Vec<Told> {
+pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usize) -> Vec<NumberedLines> {
     let (mut parts, mut first, mut spent) = (Vec::new(), 0, 0);
     for (place, bullet) in bullets.iter().enumerate() {
         // Number and label of the line cost tokens too.
@@ -99,8 +99,8 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
 }
 
 /// Formats the messages that extend a summary, with its bullets so far.
-pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> Told {
-    let mut told = Told::default();
+pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines {
+    let mut told = NumberedLines::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
     for (number, bullet) in (last + 1..).zip(so_far) {
         let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
@@ -113,7 +113,7 @@ pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> Told {
     told
 }
 
-impl Told {
+impl NumberedLines {
     fn add(&mut self, line: String, number: u32, ground: Ground) {
         if !self.text.is_empty() {
             self.text.push('\n');

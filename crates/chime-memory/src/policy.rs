@@ -40,7 +40,7 @@ pub fn has_substance(human_messages: usize, tokens: usize) -> bool {
 
 /// Facts about a chat that decide how a summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct SummaryConditions {
     /// `true` if neither the operator nor the chat turned summaries off.
     pub is_wanted: bool,
     /// `true` if the bot is in the chat.
@@ -63,7 +63,7 @@ pub enum Means {
     Model,
 }
 
-impl Standing {
+impl SummaryConditions {
     pub fn means(self) -> Means {
         if !self.is_wanted || !self.is_present {
             Means::Nothing
@@ -84,7 +84,7 @@ impl Standing {
 mod tests {
     use super::*;
 
-    const ALL: Standing = Standing {
+    const ALL: SummaryConditions = SummaryConditions {
         is_wanted: true,
         is_present: true,
         has_model: true,
@@ -97,22 +97,22 @@ mod tests {
     fn a_model_is_asked_where_nothing_speaks_against_it() {
         assert_eq!(ALL.means(), Means::Model);
         for lacking in [
-            Standing { has_model: false, ..ALL },
-            Standing { was_asked_lately: false, ..ALL },
-            Standing { was_told: false, ..ALL },
-            Standing { has_room: false, ..ALL },
+            SummaryConditions { has_model: false, ..ALL },
+            SummaryConditions { was_asked_lately: false, ..ALL },
+            SummaryConditions { was_told: false, ..ALL },
+            SummaryConditions { has_room: false, ..ALL },
         ] {
             assert_eq!(lacking.means(), Means::Extract, "{lacking:?}");
         }
-        for lacking in [Standing { is_wanted: false, ..ALL }, Standing { is_present: false, ..ALL }] {
+        for lacking in [SummaryConditions { is_wanted: false, ..ALL }, SummaryConditions { is_present: false, ..ALL }] {
             assert_eq!(lacking.means(), Means::Nothing, "{lacking:?}");
         }
     }
 
     #[test]
     fn a_chat_is_told_when_that_is_all_that_is_missing() {
-        assert!(Standing { was_told: false, ..ALL }.must_be_told());
+        assert!(SummaryConditions { was_told: false, ..ALL }.must_be_told());
         assert!(!ALL.must_be_told());
-        assert!(!Standing { was_told: false, has_model: false, ..ALL }.must_be_told());
+        assert!(!SummaryConditions { was_told: false, has_model: false, ..ALL }.must_be_told());
     }
 }

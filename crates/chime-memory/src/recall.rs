@@ -1,31 +1,34 @@
 //! Recall: finds old messages and summaries that answer a question. Retrievers propose candidates; a ranker scores
 //! them.
 //!
-//! Start with [`Recaller`]. `legs` has the retrievers, `found` loads their candidates, `summaries` their sessions,
-//! `listed` handles questions about a member or a day only, `looked` selects the best, and `keeper` maintains the
+//! Start with [`Recaller`]. `retrievers` propose candidates, `loaded` has their messages, `summaries` their sessions,
+//! `listed` handles questions about a member or a day only, `ranked` selects the best, and `indexer` maintains the
 //! vector index.
 
-mod found;
-mod keeper;
-mod legs;
+mod indexer;
 mod listed;
-mod looked;
+mod loaded;
+mod ranked;
+mod request;
+mod retrievers;
 mod summaries;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub use keeper::{VectorKeeper, VectorSource};
-pub use looked::Looked;
+pub use indexer::{VectorIndexer, VectorSource};
+pub use ranked::RankedRecall;
+pub use request::RecallRequest;
 
-use crate::recall::found::Found;
+use crate::recall::loaded::LoadedCandidates;
+use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::summaries::Summaries;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
-use chime_core::{Conversation, Language, Seq, StoredMessage, Timestamp, UserId};
+use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
-    Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
-    by_words, rank, stretches,
+    Archive, Features, Lexicon, Met, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled, Sought,
+    Stretch, WeightedWord, by_words, rank, stretches,
 };
 use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_index::{self, Nearest};
@@ -33,29 +36,12 @@ use chime_store::vector_tables::MESSAGES;
 use chime_store::vector_tables::Space;
 use chime_store::{Reader, StoreError, chats, embedding_spaces, messages, postings, vectors};
 
-/// Minimum share of the question that a message and its context must cover. Of the values compared by
-/// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
-/// an answer.
-const MIN_COVERAGE: f64 = 0.35;
 /// Capacity of the word cache per language, about 200 bytes each, and of words with their vectors, which take three
 /// times as much: about 5 MB in all.
 const WORDS_KEPT: usize = 10_000;
 const VECTORS_KEPT: usize = 4_000;
 /// Languages in the word cache.
 const LANGUAGES_KEPT: usize = 2;
-
-/// Query of a chat's past.
-#[derive(Debug, Clone, Copy)]
-pub struct RecallRequest<'a> {
-    pub conversation: Conversation,
-    pub text: &'a str,
-    pub now: Timestamp,
-    /// Offset of the chat's time zone from UTC, in seconds.
-    pub utc_offset: i32,
-    pub by: UserId,
-    /// The trigger: only earlier messages are recalled.
-    pub before: Seq,
-}
 
 /// Searches the past of chats.
 pub struct Recaller {
@@ -64,21 +50,6 @@ pub struct Recaller {
     former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
     codes: Mutex<VectorCodes>,
-}
-
-/// Parsed question with everything needed for ranking.
-struct Reading<'a> {
-    conn: &'a Reader,
-    request: &'a RecallRequest<'a>,
-    question: Question,
-    language: Language,
-    people: Vec<(UserId, String)>,
-    space: Option<Space>,
-    /// Packed embedding of the question in `space`; empty if there is none.
-    vector: Vec<u8>,
-    /// Local model, if it belongs to `space` or there is no space.
-    embedder: Option<&'a Embedder>,
-    codes: &'a Mutex<VectorCodes>,
 }
 
 impl Recaller {
@@ -91,7 +62,7 @@ impl Recaller {
     pub fn ranked(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Vec<(Seq, f64)>> {
         let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
         let candidates = reading.candidates()?;
-        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
         Ok(self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
             let ranked = rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, Profile::Fitted);
@@ -106,21 +77,21 @@ impl Recaller {
         self.look(conn, request)?.best(conn, &HashSet::new())
     }
 
-    /// Finds and ranks candidates. Messages that the prompt already shows are excluded later, by [`Looked::best`].
-    pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Looked> {
+    /// Finds and ranks candidates. Messages that the prompt already shows are excluded later, by [`RankedRecall::best`].
+    pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<RankedRecall> {
         let Some(reading) = self.read(conn, request)? else {
-            return Ok(Looked::of(request, Vec::new(), Summaries::default()));
+            return Ok(RankedRecall::of(request, Vec::new(), Summaries::default()));
         };
         let candidates = reading.candidates()?;
-        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
         self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
             let frequencies = Some(&candidates.frequencies);
             let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
-            let summaries = summaries::found(&reading, (&found, &ranked), &candidates, lexicon)?;
+            let summaries = summaries::found(&reading, &found, &ranked, &candidates, lexicon)?;
             let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
-            let messages = says_enough.map(|one| looked::Message::of(one, &found, &candidates));
-            let looked = Looked::of(request, messages.collect(), summaries);
+            let messages = says_enough.map(|one| ranked::RankedMessage::of(one, &found, &candidates));
+            let looked = RankedRecall::of(request, messages.collect(), summaries);
             if !reading.question.asks_talk {
                 return Ok(looked);
             }
@@ -133,12 +104,12 @@ impl Recaller {
         &self,
         conn: &Reader,
         conversation: Conversation,
-        words: &[Word],
+        words: &[WeightedWord],
         before: Seq,
     ) -> chime_store::Result<Vec<Met>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
-        let kept = Kept { conn, conversation, space: None, codes: None };
-        self.with_words(row.language, |lexicon| by_words(&kept, (row.language, words), before, lexicon))
+        let kept = StoredArchive { conn, conversation, space: None, codes: None };
+        self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
     /// Returns the stretches of a conversation that match `sought`.
@@ -151,7 +122,7 @@ impl Recaller {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
         let space = embedding_spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
-        let kept = Kept { conn, conversation, space, codes: Some(&self.codes) };
+        let kept = StoredArchive { conn, conversation, space, codes: Some(&self.codes) };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
 
@@ -159,21 +130,21 @@ impl Recaller {
         &'a self,
         conn: &'a Reader,
         request: &'a RecallRequest<'a>,
-    ) -> chime_store::Result<Option<Reading<'a>>> {
+    ) -> chime_store::Result<Option<ParsedRequest<'a>>> {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
         let members = chats::members(conn, chat)?;
         let people: Vec<Person<'_>> = (members.iter())
             .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
             .collect();
-        let asked = Asked {
+        let asked = QuestionContext {
             language: row.language,
             now: request.now,
             utc_offset: request.utc_offset,
             by: Some(request.by),
             people: &people,
         };
-        let question = Question::read(request.text, &asked);
+        let question = ParsedQuestion::read(request.text, &asked);
         if question.words.is_empty() && !question.asks_talk {
             return Ok(None);
         }
@@ -187,7 +158,7 @@ impl Recaller {
             self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
         let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
         let (language, codes) = (row.language, &self.codes);
-        Ok(Some(Reading { conn, request, question, language, people, space, vector, embedder, codes }))
+        Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder, codes }))
     }
 
     /// Embeds a question: with the local model if it belongs to `space`, else takes the trigger's stored vector from
@@ -196,7 +167,7 @@ impl Recaller {
         &self,
         conn: &Reader,
         space: &Space,
-        question: &Question,
+        question: &ParsedQuestion,
         request: &RecallRequest<'_>,
     ) -> chime_store::Result<Vec<u8>> {
         let at_hand = self.embedder.as_deref().filter(|embedder| embedder.name() == space.model);
@@ -233,7 +204,7 @@ impl Recaller {
 }
 
 /// Conversation in the store.
-struct Kept<'a> {
+struct StoredArchive<'a> {
     conn: &'a Reader,
     conversation: Conversation,
     /// Space whose vectors may be searched.
@@ -241,7 +212,7 @@ struct Kept<'a> {
     codes: Option<&'a Mutex<VectorCodes>>,
 }
 
-impl Kept<'_> {
+impl StoredArchive<'_> {
     fn range(&self, before: Seq) -> postings::Range {
         /// Maximum number of messages read from a word's posting list.
         const OF_A_WORD: u32 = 300;
@@ -249,7 +220,7 @@ impl Kept<'_> {
     }
 }
 
-impl Archive for Kept<'_> {
+impl Archive for StoredArchive<'_> {
     type Error = StoreError;
 
     fn count(&self) -> chime_store::Result<f64> {

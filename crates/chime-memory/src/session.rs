@@ -17,7 +17,7 @@ pub struct SessionRules {
 
 /// Closed session, computed from messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct ClosedSession {
     pub opener: Seq,
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),
@@ -42,7 +42,7 @@ pub struct OpenSession {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
     Nothing,
-    Closed(Stretch),
+    Closed(ClosedSession),
     Open(OpenSession),
 }
 
@@ -71,7 +71,7 @@ impl Divider {
     }
 
     /// Adds the next message. Returns the session that ends before it.
-    pub fn push(&mut self, message: SessionMessage) -> Option<Stretch> {
+    pub fn push(&mut self, message: SessionMessage) -> Option<ClosedSession> {
         let ended = self.end_before(&message);
         let place = (message.at, message.id);
         let open = match self.open.take() {
@@ -123,7 +123,7 @@ impl Divider {
         }
     }
 
-    fn end_before(&mut self, message: &SessionMessage) -> Option<Stretch> {
+    fn end_before(&mut self, message: &SessionMessage) -> Option<ClosedSession> {
         let open = self.open?;
         let reason = if let Some(reason) = self.cut_between(open.last, (message.at, message.id)) {
             reason
@@ -148,8 +148,8 @@ impl Divider {
 }
 
 impl Open {
-    fn closed(self, reason: Closed) -> Stretch {
-        Stretch {
+    fn closed(self, reason: Closed) -> ClosedSession {
+        ClosedSession {
             opener: self.opener,
             first: self.first,
             last: self.last,
@@ -200,9 +200,9 @@ mod tests {
         transcript(chat).into_iter().map(message).collect()
     }
 
-    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<Stretch>, Tail) {
+    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<ClosedSession>, Tail) {
         let mut divider = Divider::new(RULES, cuts.to_vec());
-        let mut found: Vec<Stretch> = messages.iter().filter_map(|message| divider.push(*message)).collect();
+        let mut found: Vec<ClosedSession> = messages.iter().filter_map(|message| divider.push(*message)).collect();
         let tail = divider.finish(now);
         if let Tail::Closed(stretch) = tail {
             found.push(stretch);
@@ -254,7 +254,7 @@ mod tests {
             })
             .collect();
         let mut divider = Divider::new(SessionRules { max_messages: 500, ..RULES }, Vec::new());
-        let ended: Vec<Stretch> = day_long.iter().filter_map(|message| divider.push(*message)).collect();
+        let ended: Vec<ClosedSession> = day_long.iter().filter_map(|message| divider.push(*message)).collect();
         assert_eq!(ended.iter().map(|it| (it.messages, it.reason)).collect::<Vec<_>>(), [(24, Closed::Age)]);
     }
 

@@ -15,7 +15,7 @@ const TAG_CHARS: usize = 40;
 const PARTS: usize = 4;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tag {
+pub struct SessionTag {
     /// Lower case, words joined by hyphens.
     pub name: String,
     /// Normal form, equal for all forms of the tag.
@@ -35,7 +35,7 @@ pub enum TagError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct TagsAnswer {
     tags: Vec<AnswerTag>,
 }
 
@@ -70,15 +70,15 @@ impl MemberNames {
 ///
 /// # Errors
 /// When it is anything else, or holds too few tags that can be used.
-pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<Tag>, TagError> {
+pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
     let json = json.strip_suffix("```").unwrap_or(json).trim();
-    let answer: Answer = serde_json::from_str(json).map_err(|_| TagError::Form)?;
+    let answer: TagsAnswer = serde_json::from_str(json).map_err(|_| TagError::Form)?;
     if answer.tags.iter().any(|tag| !(0.0..=1.0).contains(&tag.conf)) {
         return Err(TagError::Form);
     }
-    let mut found: Vec<Tag> = Vec::new();
+    let mut found: Vec<SessionTag> = Vec::new();
     for AnswerTag { tag, conf } in answer.tags {
         let Some(tag) = impersonal(&tag, conf, names) else { continue };
         if !found.iter().any(|other| other.key == tag.key) {
@@ -91,7 +91,7 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<Tag>, TagError> {
 }
 
 /// A tag in its one form without the parts that name members; none where nothing telling is left.
-fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<Tag> {
+fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
     let all: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
     let mut kept: Vec<&str> = all.iter().copied().filter(|part| !names.has(part)).collect();
@@ -103,7 +103,7 @@ fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<Tag> {
 }
 
 /// A tag in its one form; none where nothing of it tells anything.
-pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
+pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
     let parts: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).take(PARTS).collect();
@@ -113,7 +113,7 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
         return None;
     }
     let key = parts.iter().map(|part| singular(part)).collect::<Vec<_>>().join("-");
-    Some(Tag { name, key, confidence })
+    Some(SessionTag { name, key, confidence })
 }
 
 /// Removes an English plural ending. Forms in other languages stay separate; `/topics merge` joins them.
@@ -135,14 +135,14 @@ fn singular(word: &str) -> String {
 
 /// Tags without a model: the rarest words that the bullets of a session say most. `rarity` of a stem is 0 where every
 /// session has it, and 1 where it is new.
-pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
-    struct Candidate {
+pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<SessionTag> {
+    struct TagCandidate {
         word: String,
         stem: String,
         count: usize,
         weight: f64,
     }
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut candidates: Vec<TagCandidate> = Vec::new();
     for bullet in bullets {
         // An extract's bullet starts with its author and a colon.
         let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
@@ -158,7 +158,7 @@ pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) 
                         known.word = word;
                     }
                 }
-                None => candidates.push(Candidate { word, stem, count: 1, weight: 0.0 }),
+                None => candidates.push(TagCandidate { word, stem, count: 1, weight: 0.0 }),
             }
         }
     }

@@ -52,7 +52,7 @@ pub struct Signals {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct TopicCandidate {
     pub tag: i64,
     pub signals: Signals,
     /// Score by `local_score`, or by the model if it was asked.
@@ -62,7 +62,7 @@ pub struct Candidate {
 
 /// Decision about the topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum TopicDecision {
     Keep,
     /// New topics by tag, best first.
     Adopt(Vec<i64>),
@@ -101,7 +101,7 @@ pub fn recency_boost(age: Duration) -> f64 {
     }
 }
 
-impl Candidate {
+impl TopicCandidate {
     pub fn final_score(&self) -> f64 {
         0.6 * self.score + 0.25 * self.signals.tag_overlap + 0.15 * recency_boost(self.signals.age)
     }
@@ -109,7 +109,7 @@ impl Candidate {
 
 /// Sets each candidate's overlap with the mentioned tags in `queried`. A candidate has its own tag and all tags of its
 /// sessions.
-pub fn set_overlap(candidates: &mut [Candidate], queried: &BTreeSet<i64>) {
+pub fn set_overlap(candidates: &mut [TopicCandidate], queried: &BTreeSet<i64>) {
     let asked: Vec<(i64, BTreeSet<u32>)> =
         candidates.iter().filter(|one| queried.contains(&one.tag)).map(|one| (one.tag, one.sessions.clone())).collect();
     for one in candidates {
@@ -122,7 +122,7 @@ pub fn set_overlap(candidates: &mut [Candidate], queried: &BTreeSet<i64>) {
 /// Replaces local scores by the model's. `forms` returns the slugs of a tag; unknown slugs are ignored. Tags of which
 /// the model is sure count as mentioned.
 pub fn apply<'a>(
-    candidates: &mut [Candidate],
+    candidates: &mut [TopicCandidate],
     inferred: &[Inferred],
     mentioned: &BTreeSet<i64>,
     forms: impl Fn(i64) -> &'a [String],
@@ -140,39 +140,39 @@ pub fn apply<'a>(
 }
 
 /// Returns the best candidates, at most [`MOST`], best first.
-pub fn ranked(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+pub fn ranked(mut candidates: Vec<TopicCandidate>) -> Vec<TopicCandidate> {
     candidates.sort_by(|a, b| b.final_score().total_cmp(&a.final_score()).then(a.tag.cmp(&b.tag)));
     candidates.truncate(MOST);
     candidates
 }
 
 /// Returns `true` if the model could change the choice: the best score or its lead is just below its threshold.
-pub fn is_borderline(ranked: &[Candidate], active: Option<f64>) -> bool {
-    let Some(best) = ranked.first().map(Candidate::final_score) else { return false };
+pub fn is_borderline(ranked: &[TopicCandidate], active: Option<f64>) -> bool {
+    let Some(best) = ranked.first().map(TopicCandidate::final_score) else { return false };
     let nearly = |value: f64, wanted: f64| value < wanted && value >= wanted - BORDERLINE;
     nearly(best, ADOPT) || best >= ADOPT && active.is_some_and(|active| best > active && best - active < LEAD)
 }
 
 /// Decides about the topic at `turn`. `active` has the current topics and the score of the first; they were adopted at
 /// turn `adopted_at`.
-pub fn choose(ranked: &[Candidate], active: (&[i64], f64), adopted_at: u32, turn: u32) -> Choice {
+pub fn choose(ranked: &[TopicCandidate], active: (&[i64], f64), adopted_at: u32, turn: u32) -> TopicDecision {
     let (tags, score) = active;
-    let Some(best) = ranked.first().filter(|best| best.final_score() >= ADOPT) else { return Choice::Keep };
+    let Some(best) = ranked.first().filter(|best| best.final_score() >= ADOPT) else { return TopicDecision::Keep };
     if tags.contains(&best.tag) {
-        return Choice::Keep;
+        return TopicDecision::Keep;
     }
     let may_swap = turn.saturating_sub(adopted_at) >= EVERY && best.final_score() - score >= LEAD;
     if !tags.is_empty() && !may_swap {
-        return Choice::Keep;
+        return TopicDecision::Keep;
     }
-    let is_equal = |other: &&Candidate| {
+    let is_equal = |other: &&TopicCandidate| {
         best.final_score() - other.final_score() <= EQUAL && other.final_score() >= ADOPT && are_distinct(best, other)
     };
     let second = ranked.get(1).filter(is_equal).map(|other| other.tag);
-    Choice::Adopt(std::iter::once(best.tag).chain(second).collect())
+    TopicDecision::Adopt(std::iter::once(best.tag).chain(second).collect())
 }
 
-fn are_distinct(one: &Candidate, other: &Candidate) -> bool {
+fn are_distinct(one: &TopicCandidate, other: &TopicCandidate) -> bool {
     let common = one.sessions.intersection(&other.sessions).count() as f64;
     common <= DISTINCT * one.sessions.union(&other.sessions).count() as f64
 }
@@ -263,9 +263,9 @@ fn differ_by_one(short: &str, long: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn candidate(tag: i64, score: f64) -> Candidate {
+    fn candidate(tag: i64, score: f64) -> TopicCandidate {
         let signals = Signals { tag_overlap: 1.0, ..Signals::default() };
-        Candidate { tag, signals, score, sessions: BTreeSet::from([tag.unsigned_abs() as u32]) }
+        TopicCandidate { tag, signals, score, sessions: BTreeSet::from([tag.unsigned_abs() as u32]) }
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn the_score_is_the_seeds_formula() {
-        let one = Candidate {
+        let one = TopicCandidate {
             signals: Signals { age: DAY * 100, tag_overlap: 0.5, ..Signals::default() },
             ..candidate(1, 0.8)
         };
@@ -297,9 +297,9 @@ mod tests {
     fn two_mentions_are_enough_and_one_is_a_case_for_the_model() {
         let score = |mentions, cosine| local_score(&Signals { mentions, cosine, ..Signals::default() });
         let of = |score| ranked(vec![candidate(1, score)]);
-        assert_eq!(choose(&of(score(2, 0.0)), (&[], 0.0), 0, 3), Choice::Adopt(vec![1]));
+        assert_eq!(choose(&of(score(2, 0.0)), (&[], 0.0), 0, 3), TopicDecision::Adopt(vec![1]));
         assert!(is_borderline(&of(score(1, 0.0)), None));
-        assert_eq!(choose(&of(score(1, 0.0)), (&[], 0.0), 0, 3), Choice::Keep);
+        assert_eq!(choose(&of(score(1, 0.0)), (&[], 0.0), 0, 3), TopicDecision::Keep);
         assert!(score(1, 0.6) > score(1, 0.0) && score(9, 1.0) <= 1.0 && score(0, -1.0) == 0.0);
     }
 
@@ -307,12 +307,12 @@ mod tests {
     fn no_swap_within_five_turns_or_with_a_small_lead() {
         let best = ranked(vec![candidate(2, 0.9), candidate(1, 0.3)]);
         let score = best[1].final_score();
-        assert_eq!(choose(&best, (&[1], score), 8, 12), Choice::Keep, "within five turns");
-        assert_eq!(choose(&best, (&[1], score), 8, 13), Choice::Adopt(vec![2]));
+        assert_eq!(choose(&best, (&[1], score), 8, 12), TopicDecision::Keep, "within five turns");
+        assert_eq!(choose(&best, (&[1], score), 8, 13), TopicDecision::Adopt(vec![2]));
         let close = ranked(vec![candidate(2, 0.9), candidate(1, 0.7)]);
-        assert_eq!(choose(&close, (&[1], close[1].final_score()), 3, 13), Choice::Keep, "a lead of .12");
+        assert_eq!(choose(&close, (&[1], close[1].final_score()), 3, 13), TopicDecision::Keep, "a lead of .12");
         assert!(is_borderline(&close, Some(close[1].final_score())));
-        assert_eq!(choose(&best, (&[2], best[0].final_score()), 3, 13), Choice::Keep, "it is the topic");
+        assert_eq!(choose(&best, (&[2], best[0].final_score()), 3, 13), TopicDecision::Keep, "it is the topic");
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         let given = [inferred("heating", 0.9), inferred("submarine", 1.0)];
         apply(&mut found, &given, &BTreeSet::new(), |tag| &forms[usize::try_from(tag).unwrap() - 1]);
         assert_eq!(found.iter().map(|one| one.score).collect::<Vec<_>>(), [0.2, 0.9, 0.1]);
-        assert_eq!(choose(&ranked(found), (&[], 0.0), 0, 3), Choice::Adopt(vec![2]));
+        assert_eq!(choose(&ranked(found), (&[], 0.0), 0, 3), TopicDecision::Adopt(vec![2]));
     }
 
     #[test]
@@ -345,9 +345,9 @@ mod tests {
     #[test]
     fn two_topics_are_adopted_where_they_are_equal_and_distinct() {
         let both = ranked(vec![candidate(1, 0.9), candidate(2, 0.9)]);
-        assert_eq!(choose(&both, (&[], 0.0), 0, 3), Choice::Adopt(vec![1, 2]));
-        let same = Candidate { sessions: both[0].sessions.clone(), ..candidate(2, 0.9) };
-        assert_eq!(choose(&[both[0].clone(), same], (&[], 0.0), 0, 3), Choice::Adopt(vec![1]));
+        assert_eq!(choose(&both, (&[], 0.0), 0, 3), TopicDecision::Adopt(vec![1, 2]));
+        let same = TopicCandidate { sessions: both[0].sessions.clone(), ..candidate(2, 0.9) };
+        assert_eq!(choose(&[both[0].clone(), same], (&[], 0.0), 0, 3), TopicDecision::Adopt(vec![1]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use chime_core::{Seq, Summary, SummaryMethod, Timestamp, Zone};
 
 /// Source message of a bullet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct BulletSource {
     /// Link to the message, if Telegram has one.
     pub link: Option<String>,
     pub at: Timestamp,
@@ -23,7 +23,7 @@ pub struct Remembered {
     pub recent: Option<(Summary, u32)>,
     pub history: Option<(Summary, u32)>,
     pub names: BTreeMap<u32, String>,
-    pub places: BTreeMap<Seq, Place>,
+    pub places: BTreeMap<Seq, BulletSource>,
     pub zone: Zone,
     /// `true` if there are sessions but no summary yet, for example just after a message was forgotten.
     pub is_being_made: bool,
@@ -51,7 +51,9 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
     ];
     let told: Vec<String> = sections
         .into_iter()
-        .filter_map(|(name, when, kept)| kept.as_ref().map(|kept| section(remembered, (name, when), kept, texts)))
+        .filter_map(|(name, when, kept)| {
+            kept.as_ref().map(|(summary, sessions)| section(remembered, name, when, summary, *sessions, texts))
+        })
         .collect();
     if told.is_empty() {
         return if remembered.is_being_made { &own.being_made } else { &own.none_yet }.clone();
@@ -62,16 +64,12 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
 /// Renders the topic of a conversation.
 pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
     let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
-    let of_topic = |kept| section(remembered, (&name, &texts.memory.topic_when), kept, texts);
+    let when = &texts.memory.topic_when;
+    let of_topic = |(summary, sessions): &(Summary, u32)| section(remembered, &name, when, summary, *sessions, texts);
     remembered.recent.as_ref().map(of_topic).unwrap_or_default()
 }
 
-fn section(
-    remembered: &Remembered,
-    (name, when): (&str, &str),
-    (summary, sessions): &(Summary, u32),
-    texts: &Texts,
-) -> String {
+fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, sessions: u32, texts: &Texts) -> String {
     let (zone, all) = (remembered.zone, texts);
     let texts = &texts.memory;
     let sessions = match sessions {
@@ -90,8 +88,8 @@ fn section(
         let text = escaped(&members::named(&bullet.text, &remembered.names));
         let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
         match place {
-            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
-            Some(Place { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
+            Some(BulletSource { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
+            Some(BulletSource { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
             None => format!("- {text}"),
         }
     });
@@ -159,7 +157,7 @@ mod tests {
             names: BTreeMap::from([(1, "Ana".to_owned())]),
             places: BTreeMap::from([(
                 Seq(3),
-                Place { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
+                BulletSource { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
             )]),
             ..Remembered::default()
         };

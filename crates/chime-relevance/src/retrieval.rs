@@ -1,17 +1,19 @@
 //! Finds old messages and sessions for a question. Recall ranks a chat's memory with this engine, and the picker uses
 //! it to search a conversation.
 //!
-//! Start at [`Question::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
+//! Start at [`ParsedQuestion::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
 //! absolute features, so scores of different chats and questions are comparable. [`rank_sessions`] ranks sessions by
 //! their best messages and their summaries, [`by_words()`] searches one conversation by words. Nothing here fetches
 //! data.
 
+pub mod archive;
 pub mod baselines;
 pub mod by_words;
 pub mod cues;
 pub mod dates;
 pub mod days;
 pub mod features;
+pub mod frequencies;
 pub mod languages;
 pub mod lexicon;
 pub mod passage;
@@ -23,18 +25,21 @@ pub mod recalled;
 pub mod sessions;
 pub mod similarity;
 pub mod stretches;
+pub mod words;
 
-pub use by_words::{Archive, Met, Word, by_words};
+pub use archive::{Archive, Sought};
+pub use by_words::{Met, WeightedWord, by_words};
 pub use cues::{Cues, cues};
-pub use dates::{Span, spans_named};
+pub use dates::{TimeSpan, spans_named};
 pub use days::days_named;
 pub use features::Features;
+pub use frequencies::Frequencies;
 pub use languages::Tables;
 pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use profile::{Profile, Weights};
-pub use question::{Asked, Person, Question, asks_number_or_time};
-pub use rank::{Frequencies, Ranked, rank};
+pub use question::{ParsedQuestion, Person, QuestionContext, asks_number_or_time};
+pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
-pub use stretches::{NEAREST, Sought, Stretch, stretches};
+pub use stretches::{NEAREST, Stretch, stretches};

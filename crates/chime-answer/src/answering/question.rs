@@ -19,7 +19,7 @@ use chime_core::{
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use chime_memory::context::{Asked, gather, window_around};
-use chime_memory::recall::{Looked, RecallRequest};
+use chime_memory::recall::{RankedRecall, RecallRequest};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::chat_settings::ChatSettings;
@@ -40,7 +40,7 @@ pub struct Gathered {
 /// Data that a trigger needs whatever it is about. It is read while the window is picked.
 pub struct TriggerFacts {
     /// `None` if the question only points at the conversation, or nothing could be read.
-    looked: Option<Looked>,
+    looked: Option<RankedRecall>,
     enrichment: Enrichment,
     scope: ConceptScope,
     earliest: Option<Timestamp>,
@@ -201,7 +201,7 @@ impl QuestionLoader {
 
 impl QuestionLoader {
     /// Searches older messages for the question. Errors are logged and give `None`.
-    fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<Looked> {
+    fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<RankedRecall> {
         let Asked { trigger, ask, .. } = &opened.asked;
         let request = RecallRequest {
             conversation: trigger.conversation(),
@@ -215,7 +215,7 @@ impl QuestionLoader {
     }
 
     /// Returns the best results that the window does not hold, within the token cap.
-    fn recalled(&self, conn: &Reader, looked: &Looked, window: &ContextWindow) -> Recalled {
+    fn recalled(&self, conn: &Reader, looked: &RankedRecall, window: &ContextWindow) -> Recalled {
         let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
         fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)

@@ -6,7 +6,7 @@ use crate::recap::RecapTime;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use chime_memory::members;
-use chime_memory::wording::{Place, escaped, short_day, short_time};
+use chime_memory::wording::{BulletSource, escaped, short_day, short_time};
 
 /// Most links per point.
 const LINKS: usize = 3;
@@ -24,7 +24,7 @@ pub struct Recap {
     /// `true` if there were more messages than a recap reads, so that it begins later than requested.
     pub is_cut: bool,
     pub names: BTreeMap<u32, String>,
-    pub places: BTreeMap<Seq, Place>,
+    pub places: BTreeMap<Seq, BulletSource>,
     /// Title of the chat, if the recap is sent elsewhere.
     pub title: Option<String>,
     pub texts: &'static Texts,
@@ -67,7 +67,7 @@ fn head(recap: &Recap) -> String {
     filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
-fn link(recap: &Recap, Place { link, at, by }: &Place) -> String {
+fn link(recap: &Recap, BulletSource { link, at, by }: &BulletSource) -> String {
     let when = short_time(*at, recap.now, recap.zone, recap.texts);
     match link {
         Some(link) => format!("[{when}]({link})"),
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_recap_leads_to_the_messages_that_say_it() {
-        let place = |id: Option<u32>, at: &str| Place {
+        let place = |id: Option<u32>, at: &str| BulletSource {
             link: id.map(|id| format!("https://t.me/c/1/{id}")),
             at: moment(at),
             by: "Ana".to_owned(),

@@ -18,7 +18,7 @@ use chime_core::{
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
 use chime_memory::jobs::Memory;
-use chime_memory::wording::Place;
+use chime_memory::wording::BulletSource;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
@@ -284,11 +284,12 @@ fn material(
     Ok(Some(RecapInput { chat, said, is_cut: more > 0 }))
 }
 
-fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::Result<BTreeMap<Seq, Place>> {
+fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::Result<BTreeMap<Seq, BulletSource>> {
     let mut found = BTreeMap::new();
     for seq in seqs {
         let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
-        let place = Place { link: message_link(&chat.chat, &message), at: message.sent_at, by: message.sender.name };
+        let place =
+            BulletSource { link: message_link(&chat.chat, &message), at: message.sent_at, by: message.sender.name };
         found.insert(*seq, place);
     }
     Ok(found)

@@ -9,9 +9,9 @@ use quick_cache::sync::Cache;
 
 use chime_core::embed::Embedder;
 use chime_core::{EntityKind, MessageId, StoredMessage, unless_it_panics};
-use chime_relevance::context::evidence::{Evidence, antecedents_by, fingerprints};
-use chime_relevance::context::features::message::{Address, MessageFeatures, address, without_bots};
+use chime_relevance::context::features::message::{MessageAddress, MessageFeatures, address, without_bots};
 use chime_relevance::context::features::rhythm::WINDOW;
+use chime_relevance::context::precomputed::{PrecomputedFeatures, antecedents_by, fingerprints};
 use chime_relevance::context::replies::antecedents::Antecedents;
 use chime_relevance::context::weights::Scorers;
 use chime_store::{Reader, messages, vectors};
@@ -26,7 +26,7 @@ pub struct FeatureCache {
     embedder: Option<Arc<Embedder>>,
     /// Model of the embeddings in the store, if a server makes them.
     stored_model: Option<String>,
-    entries: Cache<Address, Arc<CachedFeatures>, ByteWeighter>,
+    entries: Cache<MessageAddress, Arc<CachedFeatures>, ByteWeighter>,
 }
 
 struct CachedFeatures {
@@ -40,8 +40,8 @@ struct CachedFeatures {
 #[derive(Clone)]
 struct ByteWeighter;
 
-impl Weighter<Address, Arc<CachedFeatures>> for ByteWeighter {
-    fn weight(&self, _: &Address, entry: &Arc<CachedFeatures>) -> u64 {
+impl Weighter<MessageAddress, Arc<CachedFeatures>> for ByteWeighter {
+    fn weight(&self, _: &MessageAddress, entry: &Arc<CachedFeatures>) -> u64 {
         entry.features.bytes() as u64
     }
 }
@@ -68,7 +68,7 @@ impl FeatureCache {
         conn: &Reader,
         (trigger, ask): (&StoredMessage, &str),
         recent: &[StoredMessage],
-    ) -> chime_store::Result<Evidence> {
+    ) -> chime_store::Result<PrecomputedFeatures> {
         let Some(oldest) = recent.first() else { return Ok(self.evidence_of(&[], &[], trigger, ask, &HashMap::new())) };
         let moment = (oldest.message.sent_at, oldest.message.id);
         // Replies of the oldest candidates lead further back.
@@ -89,17 +89,17 @@ impl FeatureCache {
         recent: &[StoredMessage],
         trigger: &StoredMessage,
         ask: &str,
-        stored_vectors: &HashMap<Address, Vec<f32>>,
-    ) -> Evidence {
+        stored_vectors: &HashMap<MessageAddress, Vec<f32>>,
+    ) -> PrecomputedFeatures {
         let all: Vec<Arc<CachedFeatures>> =
             earlier.iter().chain(recent).map(|stored| self.entry(stored, stored_vectors)).collect();
         let features: Vec<Arc<MessageFeatures>> = all.iter().map(|entry| Arc::clone(&entry.features)).collect();
         let own: Vec<u64> = all.iter().map(|entry| entry.fingerprint).collect();
         let pasts = fingerprints(&own, earlier.len());
-        let mut evidence = Evidence {
+        let mut evidence = PrecomputedFeatures {
             earlier: earlier.iter().map(|stored| stored.message.id).collect(),
             embedder: self.embedder.clone(),
-            ..Evidence::default()
+            ..PrecomputedFeatures::default()
         };
         // One more for the trigger.
         evidence.readings.reserve(recent.len() + 1);
@@ -144,7 +144,7 @@ impl FeatureCache {
     }
 
     /// Returns the cached entry of a message, or computes it.
-    fn entry(&self, stored: &StoredMessage, stored_vectors: &HashMap<Address, Vec<f32>>) -> Arc<CachedFeatures> {
+    fn entry(&self, stored: &StoredMessage, stored_vectors: &HashMap<MessageAddress, Vec<f32>>) -> Arc<CachedFeatures> {
         let place = address(stored);
         let stored_vector = stored_vectors.get(&place);
         let fingerprint = fingerprint(stored, stored_vector.is_some());

@@ -11,9 +11,9 @@ use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
 use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
 use chime_relevance::context::context_window::ContextWindow;
-use chime_relevance::context::evidence::Evidence;
 use chime_relevance::context::history::History;
 use chime_relevance::context::params::Params;
+use chime_relevance::context::precomputed::PrecomputedFeatures;
 use chime_store::testkit::new_store;
 use chime_store::{Priority, Store, chats, messages, vectors};
 
@@ -77,7 +77,7 @@ async fn window(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask: 
 }
 
 /// Returns the evidence with message `trigger` as the trigger.
-async fn known(store: &Store, readings: &Arc<FeatureCache>, trigger: i64) -> Arc<Evidence> {
+async fn known(store: &Store, readings: &Arc<FeatureCache>, trigger: i64) -> Arc<PrecomputedFeatures> {
     gathered(store, readings, trigger, "").await.evidence
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::division::{Division, Part, divide, session_of, unsettled};
-use crate::jobs::Memory;
+use crate::division::{ConversationPart, Division, divide, session_of, unsettled};
+use crate::jobs::memory::Memory;
 use crate::policy::{Means, RECENT};
 use crate::{OpenSession, SessionRules, fingerprint};
 use chime_core::config::MemoryConfig;
@@ -24,7 +24,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 pub(super) const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Result of dividing a page of a conversation.
-struct Looked {
+struct DividedPage {
     closed: Vec<Session>,
     /// Earliest remaining change note.
     goes_on_at: Option<Timestamp>,
@@ -163,9 +163,9 @@ fn look(
     config: &MemoryConfig,
     page: u32,
     now: Timestamp,
-) -> chime_store::Result<Looked> {
+) -> chime_store::Result<DividedPage> {
     let notes = sessions::notes_of(tx, conversation)?;
-    let Some(noted) = notes.first().copied() else { return Ok(Looked { closed: Vec::new(), goes_on_at: None }) };
+    let Some(noted) = notes.first().copied() else { return Ok(DividedPage { closed: Vec::new(), goes_on_at: None }) };
     let rules = rules(tx, conversation.chat, config)?;
     let part = read_part(tx, conversation, noted, noted.plus(NOTE_SPAN), page)?;
     let division = divide(&part, rules, now);
@@ -178,7 +178,7 @@ fn look(
     if let Some(open) = &division.open {
         sessions::note_until(tx, conversation, open.first.0, open.ends_at.plus(MOMENT))?;
     }
-    Ok(Looked { closed, goes_on_at: left.first().copied() })
+    Ok(DividedPage { closed, goes_on_at: left.first().copied() })
 }
 
 fn read_part(
@@ -187,13 +187,13 @@ fn read_part(
     noted: Timestamp,
     noted_until: Timestamp,
     page: u32,
-) -> chime_store::Result<Part> {
+) -> chime_store::Result<ConversationPart> {
     let base = sessions::last_begun_before(conn, conversation, noted)?;
     let from = base.map_or((Timestamp::from_secs(0), MessageId(i64::MIN)), |session| session.first);
     let mut messages = sessions::moments(conn, conversation, from, page + 1)?;
     let is_all = messages.len() <= page as usize;
     messages.truncate(page as usize);
-    Ok(Part {
+    Ok(ConversationPart {
         is_all,
         cuts: sessions::cuts_from(conn, conversation, from.0)?,
         kept: sessions::begun_from(conn, conversation, from, page)?,
@@ -206,7 +206,7 @@ fn read_part(
 fn write(
     tx: &Writer<'_>,
     conversation: Conversation,
-    part: &Part,
+    part: &ConversationPart,
     division: &Division,
     now: Timestamp,
 ) -> chime_store::Result<Vec<Session>> {

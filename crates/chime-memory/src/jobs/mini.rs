@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use crate::bullets::{self, Grounds};
+use crate::bullets::{self, NumberedGrounds};
 use crate::extract;
-use crate::jobs::model::Written;
-use crate::jobs::reading::SessionRead;
-use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence, tagging};
-use crate::lines::{self, Told};
+use crate::jobs::error::StepError;
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::load::SessionRead;
+use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::model::ModelOutput;
+use crate::jobs::new_summary::{NewSummary, chars, summary_of};
+use crate::jobs::tagging::rows;
+use crate::jobs::{divide, tagging};
+use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
-use crate::tags::Tag;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
@@ -20,23 +24,6 @@ use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_v
 const PART_TOKENS: usize = 6000;
 /// Delay before rolling up, because sessions of a chat often close together.
 const SETTLES: Duration = Duration::from_secs(5);
-
-/// New summary, not stored yet.
-pub(super) struct Made {
-    pub bullets: Vec<Bullet>,
-    pub method: SummaryMethod,
-    /// Output of the last model call; `None` for an extract.
-    pub written: Option<Written>,
-    /// Model whose unusable output the extract replaces.
-    pub given_up_by: Option<String>,
-}
-
-impl Made {
-    /// Returns the model that wrote it or that the extract replaces; empty if none was called.
-    pub fn model(&self) -> String {
-        self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
-    }
-}
 
 impl Memory {
     pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
@@ -57,7 +44,7 @@ impl Memory {
     }
 
     /// Summarizes a session with the model. Long sessions are summarized in parts, which are then merged.
-    async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
+    async fn written(&self, read: &SessionRead) -> Result<NewSummary, StepError> {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
@@ -85,10 +72,10 @@ impl Memory {
         &self,
         chat: chime_core::ChatKey,
         prompt: SummaryPrompt,
-        told: &Told,
+        told: &NumberedLines,
         caps: Caps,
         merges: bool,
-    ) -> Result<Made, StepError> {
+    ) -> Result<NewSummary, StepError> {
         let mut shorter = false;
         loop {
             let fence = fence();
@@ -109,12 +96,12 @@ impl Memory {
                 continue;
             }
             let bullets = bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens);
-            return Ok(Made { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
+            return Ok(NewSummary { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
         }
     }
 
     /// Stores the summary and its consequences and ends the job, unless the messages have changed since they were read.
-    async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<JobOutcome, StepError> {
+    async fn keep(&self, job: &Job, session: Session, made: Option<NewSummary>) -> Result<JobOutcome, StepError> {
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
         let (vector, server_makes_it) = match (&self.vectors, &summary) {
@@ -152,15 +139,9 @@ impl Memory {
         }
         Ok(JobOutcome::Finished)
     }
-
-    pub(super) async fn finish(&self, job: &Job) -> Result<JobOutcome, StepError> {
-        let payload = job.payload.clone();
-        self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
-        Ok(JobOutcome::Finished)
-    }
 }
 
-fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: Timestamp) {
+fn report(session: &Session, summary: &Summary, written: Option<&ModelOutput>, now: Timestamp) {
     macro_rules! log {
         ($level:ident) => {
             tracing::$level!(
@@ -214,35 +195,12 @@ fn follow(
     Ok(())
 }
 
-pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
-    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
-}
-
-fn extracted(read: &SessionRead) -> Made {
-    let said: Vec<extract::Line> = read.spoken.iter().map(|it| it.line.clone()).collect();
+fn extracted(read: &SessionRead) -> NewSummary {
+    let said: Vec<extract::SummaryMessage> = read.spoken.iter().map(|it| it.line.clone()).collect();
     let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
-    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
-fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
+fn checked(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     bullets::parse(answer, grounds)
-}
-
-/// Wraps untrusted text in fences, so that no line of it looks like ours.
-pub(super) fn fenced(text: &str, fence: &str) -> String {
-    format!("<<<chat {fence}\n{}\n{fence} chat>>>", text.replace(fence, ""))
-}
-
-pub(super) fn summary_of(made: &Made, now: Timestamp) -> Summary {
-    Summary {
-        tokens: bullets::cost(&made.bullets, estimate_tokens),
-        bullets: made.bullets.clone(),
-        method: made.method,
-        model: made.model(),
-        built_at: now,
-    }
-}
-
-pub(super) fn chars(summary: &Summary) -> usize {
-    summary.bullets.iter().map(|bullet| bullet.text.chars().count()).sum()
 }

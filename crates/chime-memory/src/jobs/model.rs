@@ -18,12 +18,24 @@ pub struct SummaryModel {
 
 /// Output of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct ModelOutput {
     pub text: String,
     pub model: String,
     pub tokens: TokenUse,
     pub cost_micros: Option<u64>,
     pub latency: Duration,
+}
+
+/// Request for a model call about `material`, which members wrote.
+#[derive(Debug, Clone)]
+pub(super) struct ModelRequest<'a> {
+    pub conversation: Conversation,
+    /// Member who waits for the result, if any.
+    pub on_behalf_of: Option<UserId>,
+    pub purpose: ModelPurpose,
+    pub format: AnswerFormat,
+    pub task: String,
+    pub material: &'a str,
 }
 
 impl SummaryModel {
@@ -53,20 +65,16 @@ impl SummaryModel {
         task: String,
         material: &str,
         clock: &Clock,
-    ) -> Result<Written, AskError> {
-        self.ask_for((Conversation { chat, thread: None }, None), (purpose, format(purpose)), task, material, clock)
-            .await
+    ) -> Result<ModelOutput, AskError> {
+        let conversation = Conversation { chat, thread: None };
+        let request =
+            ModelRequest { conversation, on_behalf_of: None, purpose, format: format(purpose), task, material };
+        self.ask_for(request, clock).await
     }
 
     /// Like `ask`, with a format of its own and on behalf of a member, if one waits.
-    pub(super) async fn ask_for(
-        &self,
-        (conversation, on_behalf_of): (Conversation, Option<UserId>),
-        (purpose, format): (ModelPurpose, AnswerFormat),
-        task: String,
-        material: &str,
-        clock: &Clock,
-    ) -> Result<Written, AskError> {
+    pub(super) async fn ask_for(&self, request: ModelRequest<'_>, clock: &Clock) -> Result<ModelOutput, AskError> {
+        let ModelRequest { conversation, on_behalf_of, purpose, format, task, material } = request;
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
         let message = |role, content| PromptMessage { role, content };
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
@@ -75,7 +83,7 @@ impl SummaryModel {
         let ask = ModelCall { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
         let cost = self.gateway.cost_micros(completion.tokens);
-        Ok(Written {
+        Ok(ModelOutput {
             text: completion.text,
             model: completion.model,
             tokens: completion.tokens,

@@ -2,9 +2,11 @@
 
 use crate::bullets::{self, Ground};
 use crate::extract::{self, Ranking};
-use crate::jobs::mini::fenced;
-use crate::jobs::{Memory, StepError, fence};
-use crate::lines::{self, Spoken, Told};
+use crate::jobs::error::StepError;
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::Memory;
+use crate::jobs::model::ModelRequest;
+use crate::lines::{self, NumberedLines, Spoken};
 use crate::policy::{Caps, RECAP};
 use crate::words;
 use chime_access::gateway::{AskError, ModelPurpose};
@@ -47,14 +49,13 @@ impl Memory {
         let zone = self.zone_of(conversation.chat).await?;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(spoken, room, estimate_tokens, zone);
-        let asking = (conversation, on_behalf_of);
         let (mut points, mut merges) = (Vec::new(), false);
         loop {
             let is_last = parts.len() == 1;
             let caps = if is_last { RECAP } else { PART };
             points.clear();
             for part in &parts {
-                let found = self.points_of(asking, part, merges).await?;
+                let found = self.points_of(conversation, on_behalf_of, part, merges).await?;
                 points.extend(bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens));
             }
             let merged = lines::bullet_parts(&points, room, estimate_tokens);
@@ -70,17 +71,25 @@ impl Memory {
 
     async fn points_of(
         &self,
-        asking: (Conversation, Option<UserId>),
-        told: &Told,
+        conversation: Conversation,
+        on_behalf_of: Option<UserId>,
+        told: &NumberedLines,
         merges: bool,
     ) -> Result<Vec<Bullet>, StepError> {
         let fence = fence();
         let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
         let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
         let material = fenced(&told.text, &fence);
+        let request = ModelRequest {
+            conversation,
+            on_behalf_of,
+            purpose: ModelPurpose::Summary,
+            format: AnswerFormat::Text,
+            task,
+            material: &material,
+        };
         loop {
-            let format = (ModelPurpose::Summary, AnswerFormat::Text);
-            match self.model.ask_for(asking, format, task.clone(), &material, &self.clock).await {
+            match self.model.ask_for(request.clone(), &self.clock).await {
                 Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
                 // A background recap waits until the answers are done.
                 Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
@@ -113,7 +122,7 @@ fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
     let is_one = stretches.len() == 1;
     let found: Vec<Bullet> = stretches
         .flat_map(|stretch| {
-            let lines: Vec<extract::Line> = stretch.iter().map(|one| one.line.clone()).collect();
+            let lines: Vec<extract::SummaryMessage> = stretch.iter().map(|one| one.line.clone()).collect();
             extract::session(&lines, RECAP.tokens, estimate_tokens)
         })
         .collect();

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::bullets::cost;
 use crate::extract::{self, Ranking};
-use crate::jobs::mini::{Made, summary_of};
-use crate::jobs::{Memory, StepError};
+use crate::jobs::error::StepError;
+use crate::jobs::memory::Memory;
+use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use chime_core::prompts::SummaryPrompt;
@@ -40,7 +41,7 @@ impl Memory {
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
         let zone = self.zone_of(chat).await?;
         let room = self.model.material_tokens(CHOSEN_TOKENS);
-        let chosen = chosen(&minis, room, (now, zone), &mut self.ranking());
+        let chosen = chosen(&minis, room, now, zone, &mut self.ranking());
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
             extract_of(&all, RECENT_CAPS, &mut self.ranking())
@@ -107,7 +108,7 @@ impl Memory {
             return Ok(JobOutcome::WaitUntil(now));
         }
         let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
-        let made = self.folded((job, chat), means, before.as_ref(), &minis, now).await?;
+        let made = self.folded(job, chat, means, before.as_ref(), &minis, now).await?;
         let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
         let after = RollingSummary { summary: summary_of(&made, now), sessions };
         let (kept, count) = (after.clone(), minis.len());
@@ -132,12 +133,13 @@ impl Memory {
 
     async fn folded(
         &self,
-        (job, chat): (&Job, ChatKey),
+        job: &Job,
+        chat: ChatKey,
         means: Means,
         before: Option<&RollingSummary>,
         minis: &Minis,
         now: Timestamp,
-    ) -> Result<Made, StepError> {
+    ) -> Result<NewSummary, StepError> {
         let zone = self.zone_of(chat).await?;
         let profile =
             before.into_iter().flat_map(|it| &it.summary.bullets).map(|bullet| ("profile".to_owned(), bullet));
@@ -165,9 +167,9 @@ impl Memory {
     }
 }
 
-pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> NewSummary {
     let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
-    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
 /// Returns the session summaries of the last 28 days, oldest first.
@@ -182,7 +184,8 @@ fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Re
 pub(super) fn chosen(
     minis: &Minis,
     room: usize,
-    (now, zone): (Timestamp, Zone),
+    now: Timestamp,
+    zone: Zone,
     ranking: &mut Ranking,
 ) -> Vec<(String, Bullet)> {
     let mut spent = 0;
@@ -211,7 +214,7 @@ pub(super) fn chosen(
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }
 
-fn report(chat: ChatKey, rolling: &RollingSummary, made: &Made, event: &'static str, sessions: u32) {
+fn report(chat: ChatKey, rolling: &RollingSummary, made: &NewSummary, event: &'static str, sessions: u32) {
     let written = made.written.as_ref();
     tracing::info!(
         chat = chat.0,

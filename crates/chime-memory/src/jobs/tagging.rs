@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::jobs::mini::{fenced, rows};
-use crate::jobs::{Memory, StepError, SummaryVectors, fence, is_given_up};
+use crate::jobs::error::{StepError, is_given_up};
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::policy::Means;
-use crate::tags::{self, MemberNames, Tag};
+use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
@@ -24,7 +25,7 @@ const INVENTORY: u32 = 40;
 
 impl Memory {
     /// Returns tags without a model: the words of `bullets` that are rare in the chat's newest summaries.
-    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<Tag>> {
+    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<SessionTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
         Ok(extracted(bullets, &names, &texts))
@@ -135,6 +136,11 @@ impl Memory {
     }
 }
 
+/// Converts tags to rows of the store.
+pub(super) fn rows(tags: Vec<SessionTag>) -> Vec<tag_rows::NewTag> {
+    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
+}
+
 /// Returns the text of a summary without members, as input of the embedding.
 pub(super) fn plain(summary: &Summary) -> String {
     let nobody = std::collections::BTreeMap::new();
@@ -150,7 +156,7 @@ fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
 }
 
 /// Tags without a model, where `texts` are summaries of the chat.
-fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<Tag> {
+fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
     let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |stem: &str| {

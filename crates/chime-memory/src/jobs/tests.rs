@@ -8,16 +8,20 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::extract::Ranking;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
+use chime_core::prompts::Prompts;
 use chime_core::testkit::{CHAT, CHAT_KEY, transcript};
 use chime_core::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
+use chime_jobs::worker::Wake;
 use chime_llm::Llm;
+use chime_runtime::clock::Clock;
 use chime_store::family::Cause;
 use chime_store::forget::{ForgetOptions, Leave};
 use chime_store::testkit::write_new_database;
-use chime_store::{Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
+use chime_store::{Priority, Store, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
@@ -259,7 +263,7 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
         });
         bench.do_one(&job.await.unwrap_or_else(|| panic!("no job {wanted:?}"))).await;
         let shown = bench.write(move |tx| {
-            let shown = strand::strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
+            let shown = strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
             Ok((shown.sources.len(), oldest.iter().all(|seq| shown.sources.contains(seq))))
         });
         let (count, is_whole) = shown.await;

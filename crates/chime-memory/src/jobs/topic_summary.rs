@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::jobs::mini::{Made, summary_of};
+use crate::jobs::error::StepError;
+use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory_lines::line;
+use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
-use crate::jobs::slots::line;
-use crate::jobs::{Memory, StepError, SummaryVectors, divide, reading};
+use crate::jobs::{divide, load};
 use crate::lines;
 use crate::policy::{Means, TOPIC_CAPS};
 use crate::topics::{self, KEPT};
@@ -28,7 +30,7 @@ const ATTEMPTS: usize = 2;
 
 /// Input of a topic's summary.
 #[derive(PartialEq)]
-struct Material {
+struct TopicSummaryInput {
     /// Newest sessions with the tag.
     carriers: Vec<SessionId>,
     /// Summaries of these and of similar sessions, oldest first.
@@ -72,7 +74,7 @@ impl Memory {
             if kept.as_ref().is_some_and(is_good) || material.minis.is_empty() {
                 return Ok(());
             }
-            let made = self.topic_made((job, chat), &material.minis, means, now).await?;
+            let made = self.topic_made(job, chat, &material.minis, means, now).await?;
             if self.keep_topic(chat, tag, material, made, now).await? {
                 return Ok(());
             }
@@ -82,11 +84,12 @@ impl Memory {
 
     async fn topic_made(
         &self,
-        (job, chat): (Option<&Job>, ChatKey),
+        job: Option<&Job>,
+        chat: ChatKey,
         minis: &Minis,
         means: Means,
         now: Timestamp,
-    ) -> Result<Made, StepError> {
+    ) -> Result<NewSummary, StepError> {
         let zone = self.zone_of(chat).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
@@ -95,7 +98,7 @@ impl Memory {
         match means {
             Means::Model => {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
-                let chosen = chosen(minis, room, (now, zone), &mut self.ranking());
+                let chosen = chosen(minis, room, now, zone, &mut self.ranking());
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
                 let written = self.bullets_of(chat, SummaryPrompt::Topic, &told, TOPIC_CAPS, false).await;
                 match job {
@@ -112,8 +115,8 @@ impl Memory {
         &self,
         chat: ChatKey,
         tag: i64,
-        material: Material,
-        made: Made,
+        material: TopicSummaryInput,
+        made: NewSummary,
         now: Timestamp,
     ) -> Result<bool, StepError> {
         let summary = summary_of(&made, now);
@@ -156,7 +159,7 @@ impl Memory {
     }
 }
 
-fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chime_store::Result<Material> {
+fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chime_store::Result<TopicSummaryInput> {
     let carriers = tags::sessions_with(conn, tag, SESSIONS)?;
     let vectors = match model {
         Some(model) if !carriers.is_empty() => summary_vectors::of_chat(conn, chat, model)?,
@@ -170,10 +173,10 @@ fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chim
         }
     }
     minis.sort_by_key(|(session, _)| (session.last, session.id));
-    Ok(Material { carriers, minis })
+    Ok(TopicSummaryInput { carriers, minis })
 }
 
-fn is_as_read(tx: &Writer<'_>, tag: i64, read: &Material) -> chime_store::Result<bool> {
+fn is_as_read(tx: &Writer<'_>, tag: i64, read: &TopicSummaryInput) -> chime_store::Result<bool> {
     if tags::sessions_with(tx, tag, SESSIONS)? != read.carriers {
         return Ok(false);
     }
@@ -190,10 +193,11 @@ fn is_as_read(tx: &Writer<'_>, tag: i64, read: &Material) -> chime_store::Result
 pub fn topic_pieces(
     conn: &Reader,
     conversation: Conversation,
-    rules: (&MemoryConfig, Zone),
+    config: &MemoryConfig,
+    zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<Piece>> {
-    let shown = remembered_topics(conn, conversation, rules, now)?;
+    let shown = remembered_topics(conn, conversation, config, zone, now)?;
     let piece = |(slug, remembered): (String, Remembered)| {
         let (summary, _) = remembered.recent.as_ref()?;
         let lines = summary.bullets.iter().filter_map(|bullet| line(bullet, &remembered)).collect();
@@ -206,7 +210,8 @@ pub fn topic_pieces(
 pub fn remembered_topics(
     conn: &Reader,
     conversation: Conversation,
-    (config, zone): (&MemoryConfig, Zone),
+    config: &MemoryConfig,
+    zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<(String, Remembered)>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
@@ -214,7 +219,7 @@ pub fn remembered_topics(
     for tag in active_topics(conn, conversation, config, now)? {
         if let (Some(slug), Some(kept)) = (rows::name(conn, tag)?, rows::summary(conn, tag)?) {
             let TopicSummary { summary, sessions, .. } = kept;
-            shown.push((slug, reading::with_places(conn, &chat, zone, (Some((summary, sessions)), None))?));
+            shown.push((slug, load::with_places(conn, &chat, zone, Some((summary, sessions)), None)?));
         }
     }
     Ok(shown)

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::jobs::mini::fenced;
-use crate::jobs::model::Written;
-use crate::jobs::{Memory, StepError, SummaryVectors, divide, fence};
+use crate::jobs::divide;
+use crate::jobs::error::StepError;
+use crate::jobs::fence::{fence, fenced};
+use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::model::{ModelOutput, ModelRequest};
 use crate::policy::Means;
-use crate::topics::{self, Candidate, Choice, Inferred, Signals};
+use crate::topics::{self, Inferred, Signals, TopicCandidate, TopicDecision};
 use crate::words;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
@@ -31,7 +33,7 @@ const OTHER_TAGS: usize = 40;
 const CHANGED: Duration = Duration::from_secs(1);
 
 /// Conversation whose topic is to be found.
-struct Talk {
+struct TopicInput {
     /// Stored state, to detect changes.
     before: TopicState,
     /// New state.
@@ -45,8 +47,8 @@ struct Talk {
 }
 
 /// Scored tags, and the tags that the messages mention.
-struct Scored {
-    candidates: Vec<Candidate>,
+struct ScoredTags {
+    candidates: Vec<TopicCandidate>,
     mentioned: BTreeSet<i64>,
 }
 
@@ -124,7 +126,7 @@ impl Memory {
     }
 
     /// Loads the conversation; `None` if no session is open or the chat has no tags.
-    async fn talk(&self, conversation: Conversation) -> chime_store::Result<Option<Talk>> {
+    async fn talk(&self, conversation: Conversation) -> chime_store::Result<Option<TopicInput>> {
         let (config, now) = (self.config.clone(), self.clock.now());
         self.store
             .read(move |conn| {
@@ -149,15 +151,15 @@ impl Memory {
                 };
                 let answered = rows::newest_answered(conn, conversation, open.opener)?
                     .filter(|answered| state.asked_for.is_none_or(|asked| *answered > asked));
-                Ok(Some(Talk { before, state, opener: open.opener, turn: open.turns, answered, said, tags }))
+                Ok(Some(TopicInput { before, state, opener: open.opener, turn: open.turns, answered, said, tags }))
             })
             .await
     }
 
     /// Scores the topics and chooses. Asks a model if it could change the choice and an answer was given since the last
     /// call.
-    async fn evaluated(&self, chat: ChatKey, talk: &Talk, means: Means) -> Result<TopicState, StepError> {
-        let Scored { mut candidates, mentioned } = self.scored(chat, talk, means).await?;
+    async fn evaluated(&self, chat: ChatKey, talk: &TopicInput, means: Means) -> Result<TopicState, StepError> {
+        let ScoredTags { mut candidates, mentioned } = self.scored(chat, talk, means).await?;
         let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
         let mut written = None;
         let best = topics::ranked(candidates.clone());
@@ -182,17 +184,17 @@ impl Memory {
         let choice = topics::choose(&ranked, present, talk.state.adopted_at, talk.turn);
         report(chat, talk, &ranked, &choice, written.as_ref());
         Ok(match choice {
-            Choice::Keep => state,
-            Choice::Adopt(active) => TopicState { active, adopted_at: talk.turn, ..state },
+            TopicDecision::Keep => state,
+            TopicDecision::Adopt(active) => TopicState { active, adopted_at: talk.turn, ..state },
         })
     }
 
-    async fn scored(&self, chat: ChatKey, talk: &Talk, means: Means) -> chime_store::Result<Scored> {
+    async fn scored(&self, chat: ChatKey, talk: &TopicInput, means: Means) -> chime_store::Result<ScoredTags> {
         let stems: Vec<BTreeSet<String>> = talk.said.iter().map(|one| words::stems(&one.message.text)).collect();
         let text: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
         let cosines = self.cosines(chat, &text.join("\n"), means).await?;
         let now = self.clock.now();
-        let mut candidates: Vec<Candidate> = talk
+        let mut candidates: Vec<TopicCandidate> = talk
             .tags
             .iter()
             .map(|tag| {
@@ -204,12 +206,12 @@ impl Memory {
                     age: tag.sessions.first().map_or(Duration::MAX, |(_, ended)| now.since(*ended)),
                 };
                 let sessions = tag.sessions.iter().map(|(id, _)| id.first.0).collect();
-                Candidate { tag: tag.id, signals, score: topics::local_score(&signals), sessions }
+                TopicCandidate { tag: tag.id, signals, score: topics::local_score(&signals), sessions }
             })
             .collect();
         let mentioned = candidates.iter().filter(|one| one.signals.mentions > 0).map(|one| one.tag).collect();
         topics::set_overlap(&mut candidates, &mentioned);
-        Ok(Scored { candidates, mentioned })
+        Ok(ScoredTags { candidates, mentioned })
     }
 
     /// Returns the similarity of each summary to a text; empty without vectors. A server makes the vector of the text
@@ -234,10 +236,10 @@ impl Memory {
     async fn inferred(
         &self,
         chat: ChatKey,
-        talk: &Talk,
-        best: &[Candidate],
-    ) -> Result<(Vec<Inferred>, Written), StepError> {
-        let name = |one: &Candidate| talk.tags.iter().find(|tag| tag.id == one.tag).map(|tag| tag.name.as_str());
+        talk: &TopicInput,
+        best: &[TopicCandidate],
+    ) -> Result<(Vec<Inferred>, ModelOutput), StepError> {
+        let name = |one: &TopicCandidate| talk.tags.iter().find(|tag| tag.id == one.tag).map(|tag| tag.name.as_str());
         let likely: Vec<&str> = best.iter().filter_map(name).collect();
         let others = talk.tags.iter().map(|tag| tag.name.as_str()).filter(|name| !likely.contains(name));
         let inventory = likely.iter().copied().chain(others.take(OTHER_TAGS)).collect::<Vec<_>>().join(", ");
@@ -245,10 +247,17 @@ impl Memory {
         let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
         let task = self.prompts.summary(SummaryPrompt::InferTopic, &values)?;
         let said: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
-        let asking = (Conversation { chat, thread: None }, None);
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
-        let written = self.model.ask_for(asking, (ModelPurpose::Extract, format), task, &material, &self.clock).await;
+        let request = ModelRequest {
+            conversation: Conversation { chat, thread: None },
+            on_behalf_of: None,
+            purpose: ModelPurpose::Extract,
+            format,
+            task,
+            material: &material,
+        };
+        let written = self.model.ask_for(request, &self.clock).await;
         let written = written.map_err(|error| StepError::of_ask(&error))?;
         match topics::parse_inferred(&written.text) {
             Some(found) => Ok((found, written)),
@@ -263,9 +272,9 @@ fn set_by_hand(conn: &chime_store::Reader, conversation: Conversation) -> chime_
     Ok(state.map(|state| state.active).unwrap_or_default())
 }
 
-fn active_score(talk: &Talk, candidates: &[Candidate]) -> Option<f64> {
+fn active_score(talk: &TopicInput, candidates: &[TopicCandidate]) -> Option<f64> {
     let tag = talk.state.active.first()?;
-    candidates.iter().find(|one| one.tag == *tag).map(Candidate::final_score)
+    candidates.iter().find(|one| one.tag == *tag).map(TopicCandidate::final_score)
 }
 
 fn forms_of(tags: &[TopicTag], tag: i64) -> &[String] {
@@ -273,12 +282,18 @@ fn forms_of(tags: &[TopicTag], tag: i64) -> &[String] {
 }
 
 /// Logs the choice, with row numbers of tags: their names are members' words.
-fn report(chat: ChatKey, talk: &Talk, ranked: &[Candidate], choice: &Choice, written: Option<&Written>) {
+fn report(
+    chat: ChatKey,
+    talk: &TopicInput,
+    ranked: &[TopicCandidate],
+    choice: &TopicDecision,
+    written: Option<&ModelOutput>,
+) {
     let ids: Vec<i64> = ranked.iter().map(|one| one.tag).collect();
     let scores: Vec<f64> = ranked.iter().map(|one| (one.final_score() * 100.0).round() / 100.0).collect();
     tracing::info!(
         chat = chat.0, session = %SessionId { chat, first: talk.opener }, turn = talk.turn, best = ids.first(),
-        candidates = ?ids, ?scores, adopted = matches!(choice, Choice::Adopt(_)),
+        candidates = ?ids, ?scores, adopted = matches!(choice, TopicDecision::Adopt(_)),
         model = written.map(|it| it.model.as_str()),
         latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
         used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),

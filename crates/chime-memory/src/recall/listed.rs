@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use crate::recall::looked::Message;
+use crate::recall::ranked::RankedMessage;
+use crate::recall::request::{ParsedRequest, RecallRequest};
 use crate::recall::summaries::FoundSummary;
-use crate::recall::{Reading, RecallRequest};
 use chime_core::{LegScores, Timestamp, UserId};
 use chime_relevance::retrieval::{Features, Lexicon};
 use chime_store::passages::{self, StoredPassage, Wanted};
@@ -22,7 +22,7 @@ const SESSIONS: usize = 6;
 const SESSIONS_READ: u32 = 40;
 
 /// Returns the best messages for the members and times in the question, its own conversation first.
-pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> chime_store::Result<Vec<Message>> {
+pub fn messages(reading: &ParsedRequest<'_>, lexicon: &mut Lexicon<'_>) -> chime_store::Result<Vec<RankedMessage>> {
     let mut seen = HashSet::new();
     let mut listed: Vec<(StoredPassage, usize)> = Vec::new();
     for found in reading.said()? {
@@ -42,7 +42,7 @@ pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> chime_store
 }
 
 /// Returns the summaries of the longest sessions that ended at the times in the question. Empty if it names a member.
-pub fn sessions(reading: &Reading<'_>) -> chime_store::Result<Vec<FoundSummary>> {
+pub fn sessions(reading: &ParsedRequest<'_>) -> chime_store::Result<Vec<FoundSummary>> {
     if !reading.question.named.is_empty() {
         return Ok(Vec::new());
     }
@@ -63,7 +63,7 @@ pub fn sessions(reading: &Reading<'_>) -> chime_store::Result<Vec<FoundSummary>>
         .collect())
 }
 
-impl Reading<'_> {
+impl ParsedRequest<'_> {
     /// Returns the times in the question as half-open ranges.
     fn times(&self) -> Vec<(Timestamp, Timestamp)> {
         self.question.spans.iter().take(TIMES).map(|span| (span.from, span.to)).collect()
@@ -95,11 +95,11 @@ impl Reading<'_> {
         Ok(found)
     }
 
-    fn listed(&self, found: &StoredPassage, telling: usize) -> Message {
+    fn listed(&self, found: &StoredPassage, telling: usize) -> RankedMessage {
         let flag = |holds: bool| if holds { 1.0 } else { 0.0 };
         let (author, date) = (flag(!self.question.named.is_empty()), flag(!self.question.spans.is_empty()));
         let length = telling as f64 / LONG as f64;
-        Message {
+        RankedMessage {
             seq: found.seq,
             score: length,
             features: Features { named_author: author, date, length, ..Features::default() },

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::recall::found::Found;
-use crate::recall::legs::Candidates;
-use crate::recall::{MIN_COVERAGE, Reading};
+use crate::recall::loaded::LoadedCandidates;
+use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
+use crate::recall::retrievers::RecallCandidates;
 use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
@@ -44,7 +44,7 @@ impl Summaries {
 }
 
 /// Session that may be recalled.
-struct Looked {
+struct SessionCandidate {
     id: SessionId,
     summary: Summary,
     legs: LegScores,
@@ -52,9 +52,10 @@ struct Looked {
 
 /// Returns the summaries of the best sessions that cover enough of the question.
 pub fn found(
-    reading: &Reading<'_>,
-    (found, ranked): (&Found, &[Ranked]),
-    candidates: &Candidates,
+    reading: &ParsedRequest<'_>,
+    found: &LoadedCandidates,
+    ranked: &[Ranked],
+    candidates: &RecallCandidates,
     lexicon: &mut Lexicon<'_>,
 ) -> chime_store::Result<Summaries> {
     let frequencies = &candidates.frequencies;
@@ -74,11 +75,11 @@ pub fn found(
         let id = of_message.get(&found.messages.get(place)?.seq)?;
         looked.iter().position(|one| one.id == *id)
     };
-    let scored = rank_sessions(&reading.question, (ranked, session_of), &texts, frequencies, lexicon);
+    let scored = rank_sessions(&reading.question, ranked, session_of, &texts, frequencies, lexicon);
     let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
     let best_first = says_enough.map(|one| {
-        let Looked { id, summary, legs } = &looked[one.index];
-        let bullets = scored_bullets(reading, (summary, &told[one.index]), frequencies, lexicon);
+        let SessionCandidate { id, summary, legs } = &looked[one.index];
+        let bullets = scored_bullets(reading, summary, &told[one.index], frequencies, lexicon);
         FoundSummary { id: *id, score: one.score, legs: *legs, bullets }
     });
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
@@ -86,8 +87,8 @@ pub fn found(
 
 /// Returns the closed sessions of the best messages.
 fn sessions_of(
-    reading: &Reading<'_>,
-    found: &Found,
+    reading: &ParsedRequest<'_>,
+    found: &LoadedCandidates,
     ranked: &[Ranked],
 ) -> chime_store::Result<HashMap<Seq, SessionId>> {
     let mut of_message = HashMap::new();
@@ -103,10 +104,10 @@ fn sessions_of(
 }
 
 fn look_at(
-    reading: &Reading<'_>,
+    reading: &ParsedRequest<'_>,
     of_best: impl Iterator<Item = SessionId>,
-    candidates: &Candidates,
-) -> chime_store::Result<Vec<Looked>> {
+    candidates: &RecallCandidates,
+) -> chime_store::Result<Vec<SessionCandidate>> {
     let mut wanted: BTreeMap<SessionId, LegScores> = candidates.best_sessions().into_iter().take(PROPOSED).collect();
     for id in of_best {
         if wanted.len() >= LOOKED {
@@ -117,15 +118,16 @@ fn look_at(
     let mut looked = Vec::new();
     for (id, legs) in wanted {
         if let Some(summary) = summaries::mini(reading.conn, id)? {
-            looked.push(Looked { id, summary, legs });
+            looked.push(SessionCandidate { id, summary, legs });
         }
     }
     Ok(looked)
 }
 
 fn scored_bullets(
-    reading: &Reading<'_>,
-    (summary, told): (&Summary, &[String]),
+    reading: &ParsedRequest<'_>,
+    summary: &Summary,
+    told: &[String],
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<(Bullet, f64)> {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use chime_core::testkit::{CHAT, DAY_ONE, transcript};
-use chime_core::{Chat, ChatKey, ChatKind, Message};
+use chime_core::{Chat, ChatKey, ChatKind, Message, Timestamp};
 use chime_store::testkit::new_store;
 use chime_store::{Priority, messages};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::context::features::message::{Address, address};
+use crate::context::features::message::{MessageAddress, address};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::history::History;
 use chime_core::{MessageId, Origin, Seq, StoredMessage, Timestamp};
@@ -25,7 +25,7 @@ pub struct CandidateSet<'a> {
     /// Number of leading candidates from before the newest, which have no gaps. 0 unless the trigger is a reply, so
     /// that all other triggers can use threads sampled ahead.
     pub older: usize,
-    by_address: BTreeMap<Address, Index>,
+    by_address: BTreeMap<MessageAddress, Index>,
 }
 
 impl<'a> CandidateSet<'a> {
@@ -33,7 +33,7 @@ impl<'a> CandidateSet<'a> {
     pub fn new(history: &'a History, found: &[&'a StoredMessage]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
-        let mut unique: BTreeMap<Address, &StoredMessage> = BTreeMap::new();
+        let mut unique: BTreeMap<MessageAddress, &StoredMessage> = BTreeMap::new();
         let found = found.iter().copied();
         for candidate in history.recent.iter().chain(&history.linked).chain(found) {
             if may_enter(candidate, trigger) || Some(address(candidate)) == parent {
@@ -47,7 +47,7 @@ impl<'a> CandidateSet<'a> {
             unique.into_values().filter(|m| m.chat == trigger.chat && address(m) != address(trigger)).collect();
         messages.sort_by_key(|m| order(m));
 
-        let by_address: BTreeMap<Address, Index> =
+        let by_address: BTreeMap<MessageAddress, Index> =
             messages.iter().enumerate().map(|(place, m)| (address(m), place)).collect();
         let conversation: Vec<Index> =
             (0..messages.len()).filter(|place| messages[*place].conversation() == trigger.conversation()).collect();
@@ -98,7 +98,7 @@ impl<'a> CandidateSet<'a> {
         self.place(address(stored))
     }
 
-    fn place(&self, address: Address) -> Option<Index> {
+    fn place(&self, address: MessageAddress) -> Option<Index> {
         self.by_address.get(&address).copied()
     }
 }
@@ -120,7 +120,7 @@ fn shares_album(a: &StoredMessage, b: &StoredMessage) -> bool {
     a.message.album.is_some() && a.message.album == b.message.album && a.conversation() == b.conversation()
 }
 
-fn parent_address(stored: &StoredMessage) -> Option<Address> {
+fn parent_address(stored: &StoredMessage) -> Option<MessageAddress> {
     Some((stored.message.chat, stored.message.reply_to?))
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::context::evidence::Evidence;
 use crate::context::features::lexical::stems;
 use crate::context::features::message::without_bots;
 use crate::context::features::token::Token;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::retrieval::{Cues, cues};
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};
@@ -32,7 +32,11 @@ const LONG: f64 = 16.0;
 const SAME: f32 = 0.85;
 
 /// Returns at most `most` messages, the most representative first, without small talk and questions to a bot.
-pub fn central<'a>(messages: &[&'a StoredMessage], most: usize, evidence: &Evidence) -> Vec<&'a StoredMessage> {
+pub fn central<'a>(
+    messages: &[&'a StoredMessage],
+    most: usize,
+    evidence: &PrecomputedFeatures,
+) -> Vec<&'a StoredMessage> {
     let is_talk = |stored: &&&StoredMessage| {
         !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
     };
@@ -72,7 +76,7 @@ struct Weighed {
 }
 
 impl Weighed {
-    fn of(stored: &StoredMessage, evidence: &Evidence) -> Self {
+    fn of(stored: &StoredMessage, evidence: &PrecomputedFeatures) -> Self {
         let text = without_bots(&stored.message.text);
         Self {
             stems: stems(&text),

@@ -37,7 +37,7 @@ pub const WORDS: usize = 10;
 const RAREST: usize = 12;
 
 /// A trigger as seen by the scorers.
-pub struct Tag<'a> {
+pub struct TriggerFeatures<'a> {
     pub utterance: Utterance<'a>,
     pub mentions: Vec<UserId>,
     /// Probability that it continues no conversation of the members: it starts something new, or follows an exchange of
@@ -60,19 +60,19 @@ pub struct Tag<'a> {
 }
 
 /// The candidates, with the consensus of all forests on their segments.
-pub struct Scene<'a> {
+pub struct SegmentedCorpus<'a> {
     pub corpus: &'a Corpus<'a>,
     pub consensus: Consensus,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> SegmentedCorpus<'a> {
     pub fn of(corpus: &'a Corpus<'a>, segments: &Partitions) -> Self {
         Self { corpus, consensus: Consensus::of(segments) }
     }
 }
 
 /// Returns the probability that the trigger points at each candidate; sums to 1.
-pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f64> {
+pub fn targets(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures], terms: &Terms<FEATURES>) -> Vec<f64> {
     if !tag.rests_on.is_empty() {
         // A reply to an answer is about that answer and its sources.
         let share = 1.0 / tag.rests_on.len() as f64;
@@ -90,14 +90,14 @@ pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f
 }
 
 /// Records the part of each feature in each candidate's score as the target.
-pub fn explain(rows: &[Values], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
-    let rows: Vec<(Values, Values)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
+pub fn explain(rows: &[FocusFeatures], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
+    let rows: Vec<(FocusFeatures, FocusFeatures)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
     contributions::add(to, "tag", &NAMES, &rows);
 }
 
-pub type Values = [f64; FEATURES];
+pub type FocusFeatures = [f64; FEATURES];
 
-pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
+pub fn features(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<FocusFeatures> {
     let mut rows = pointing(tag, scene);
     if !tag.is_bare {
         asking(tag, scene, &mut rows);
@@ -107,15 +107,15 @@ pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
 
 /// Flags the candidates whose segment has no rare word of the trigger, if common words were dropped from it: a match of
 /// common words must not outweigh a rare one.
-pub fn lack_words(tag: &Tag<'_>, rows: &[Values]) -> Vec<bool> {
+pub fn lack_words(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures]) -> Vec<bool> {
     let best = rows.iter().map(|values| values[RAREST]).fold(0.0, f64::max);
     let is_asked = tag.is_narrowed && !tag.is_bare && !tag.is_reply;
     rows.iter().map(|values| is_asked && values[RAREST] < best / 2.0).collect()
 }
 
 /// Computes the features that do not depend on the trigger's words.
-fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
-    let Scene { corpus, consensus, .. } = scene;
+fn pointing(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<FocusFeatures> {
+    let SegmentedCorpus { corpus, consensus, .. } = scene;
     let count = corpus.utterances.len();
     let newest_own =
         corpus.utterances.iter().rposition(|utterance| utterance.features.author == tag.utterance.features.author);
@@ -143,7 +143,11 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
 
 /// Returns the largest share of the forests in which a candidate is in one segment with an answer of the bot, itself or
 /// a later one, to an asker that `whom` accepts.
-fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: impl Fn(Option<UserId>) -> bool) -> f64 {
+fn answered(
+    place: usize,
+    SegmentedCorpus { corpus, consensus, .. }: &SegmentedCorpus<'_>,
+    whom: impl Fn(Option<UserId>) -> bool,
+) -> f64 {
     let asker = |answer: &Utterance<'_>| answer.reply.map(|asked| corpus.utterances[asked].features.author);
     let is_such = |answer: &Utterance<'_>| answer.is_ours && whom(asker(answer));
     let such = consensus.with(place).filter(|(other, _)| *other >= place && is_such(&corpus.utterances[*other]));
@@ -151,8 +155,8 @@ fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: imp
 }
 
 /// Computes the features that depend on the trigger's words.
-fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
-    let Scene { corpus, consensus } = scene;
+fn asking(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>, rows: &mut [FocusFeatures]) {
+    let SegmentedCorpus { corpus, consensus } = scene;
     let meanings = Meanings::of(corpus);
     let of_segments = meanings.of_segments(consensus);
     let rarest = rarest_words(tag, scene);
@@ -174,7 +178,10 @@ fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
 }
 
 /// Returns, for each candidate, the idf of the rarest word of the trigger in its segment.
-fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> Vec<f64> {
+fn rarest_words(
+    tag: &TriggerFeatures<'_>,
+    SegmentedCorpus { corpus, consensus, .. }: &SegmentedCorpus<'_>,
+) -> Vec<f64> {
     let count = corpus.utterances.len();
     let mut rarest = vec![0.0_f64; count];
     for number in tag.utterance.features.stems.iter().filter_map(|stem| corpus.numbers.get(stem)) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::context::evidence::Evidence;
 use crate::context::features::rhythm::WINDOW;
 use crate::context::open_question::OpenQuestion;
+use crate::context::precomputed::PrecomputedFeatures;
 use chime_core::{Chosen, MessageId, Seq, StoredMessage};
 
 /// A trigger and the messages before it.
@@ -29,7 +29,7 @@ pub struct History {
     pub question: Option<OpenQuestion>,
     /// Sources of an earlier answer of the bot that the trigger may be about.
     pub sources: Option<Sources>,
-    pub evidence: Arc<Evidence>,
+    pub evidence: Arc<PrecomputedFeatures>,
 }
 
 impl History {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// A linear score: each feature, clamped to the range seen in training, times its weight.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Table")]
+#[serde(try_from = "TermsFile")]
 pub struct Terms<const N: usize> {
     pub bias: f64,
     pub terms: [Term; N],
@@ -23,16 +23,16 @@ pub struct Term {
 
 /// A linear score as written in the weights file, its terms in the order of the features.
 #[derive(Deserialize)]
-struct Table {
+struct TermsFile {
     bias: f64,
     terms: Vec<Term>,
 }
 
-impl<const N: usize> TryFrom<Table> for Terms<N> {
+impl<const N: usize> TryFrom<TermsFile> for Terms<N> {
     type Error = String;
 
     /// Converts the terms; missing terms at the end get weight 0.
-    fn try_from(table: Table) -> Result<Self, String> {
+    fn try_from(table: TermsFile) -> Result<Self, String> {
         let mut terms = [Term::default(); N];
         let written = terms.get_mut(..table.terms.len()).ok_or_else(|| format!("more than {N} terms"))?;
         written.copy_from_slice(&table.terms);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::Token;
-use crate::context::focus::Tag;
+use crate::context::focus::TriggerFeatures;
 use crate::context::linear::{Terms, chance};
 
 pub const FEATURES: usize = 4;
@@ -24,7 +24,7 @@ pub struct NoveltyModel {
 }
 
 impl NoveltyModel {
-    pub fn novelty(&self, tag: &Tag<'_>, candidates: &[Arc<MessageFeatures>]) -> f64 {
+    pub fn novelty(&self, tag: &TriggerFeatures<'_>, candidates: &[Arc<MessageFeatures>]) -> f64 {
         chance(self.terms.score(&features(tag, candidates)))
     }
 }
@@ -41,7 +41,7 @@ pub fn waste(newness: f64, price: f64, lengths: impl Iterator<Item = usize>) -> 
 }
 
 /// Computes the features in the order of [`NAMES`].
-pub fn features(tag: &Tag<'_>, candidates: &[Arc<MessageFeatures>]) -> [f64; FEATURES] {
+pub fn features(tag: &TriggerFeatures<'_>, candidates: &[Arc<MessageFeatures>]) -> [f64; FEATURES] {
     let unlinked = (tag.unlinked + 0.003).ln();
     if tag.is_bare {
         return [unlinked, 0.0, 0.0, 0.0];

@@ -1,6 +1,6 @@
 //! A standalone question, whose answer may be anywhere in the conversation.
 
-use crate::retrieval::{Asked, Person, Question, Sought, Span};
+use crate::retrieval::{ParsedQuestion, Person, QuestionContext, Sought, TimeSpan};
 use chime_core::{Language, Seq, StoredMessage};
 
 /// Most words of a question that are searched for. Each costs an index lookup.
@@ -13,15 +13,15 @@ pub struct OpenQuestion {
     names: Vec<String>,
     /// Text without the names of the bot and of members.
     text: String,
-    spans: Vec<Span>,
+    spans: Vec<TimeSpan>,
     /// Number of the trigger; only earlier messages are searched.
     before: Seq,
 }
 
 impl OpenQuestion {
     /// Builds the search for a trigger's question; `None` if the trigger is a reply or has no word to search for.
-    pub fn of(trigger: &StoredMessage, question: Question) -> Option<Self> {
-        let Question { mut words, names, bare: text, spans, .. } = question;
+    pub fn of(trigger: &StoredMessage, question: ParsedQuestion) -> Option<Self> {
+        let ParsedQuestion { mut words, names, bare: text, spans, .. } = question;
         words.retain(|word| !names.contains(word));
         words.truncate(WORDS);
         let is_open = !(words.is_empty() && names.is_empty()) && trigger.message.reply_to.is_none();
@@ -36,10 +36,12 @@ impl OpenQuestion {
 /// Parses the question of `trigger`, which may name any of `people`. `utc_offset` is the chat's offset from UTC in
 /// seconds.
 pub fn read(
-    (trigger, ask): (&StoredMessage, &str),
-    (language, utc_offset): (Language, i32),
+    trigger: &StoredMessage,
+    ask: &str,
+    language: Language,
+    utc_offset: i32,
     people: &[Person<'_>],
-) -> Question {
+) -> ParsedQuestion {
     let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));
-    Question::read(ask, &Asked { language, now, utc_offset, by, people })
+    ParsedQuestion::read(ask, &QuestionContext { language, now, utc_offset, by, people })
 }

@@ -12,16 +12,16 @@ use std::sync::Arc;
 
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::ByCandidate;
-use crate::context::evidence::Evidence;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::features::rhythm::slowness;
-use crate::context::focus::Tag;
+use crate::context::focus::TriggerFeatures;
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
-use crate::context::replies::antecedents::{Antecedents, Past};
+use crate::context::precomputed::PrecomputedFeatures;
+use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
 use crate::context::select::expected_f1::Taken;
@@ -65,7 +65,7 @@ struct Candidates<'a> {
     features: Vec<Arc<MessageFeatures>>,
     /// Number of leading messages from further back. The rest has no gaps.
     older: usize,
-    evidence: &'a Evidence,
+    evidence: &'a PrecomputedFeatures,
     links: &'a ReplyModel,
     /// Distance in messages from each message to its parent, and in `replies` the parent's index if it is a candidate.
     parents: Vec<Option<usize>>,
@@ -75,13 +75,18 @@ struct Candidates<'a> {
 /// Picks the candidates that the trigger of `history` is about. `seen` collects the contributions of each feature.
 pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
     let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
-    let candidates = Candidates::of((&talk, pool.older), &history.evidence, &params.scorers.links);
+    let candidates = Candidates::of(&talk, pool.older, &history.evidence, &params.scorers.links);
     let trigger = candidates.read(asking);
     candidates.pick(&candidates.tag(asking, &trigger), &params.scorers.matters, params.focus_limit, seen)
 }
 
 impl<'a> Candidates<'a> {
-    fn of((messages, older): (&'a [&'a StoredMessage], usize), evidence: &'a Evidence, links: &'a ReplyModel) -> Self {
+    fn of(
+        messages: &'a [&'a StoredMessage],
+        older: usize,
+        evidence: &'a PrecomputedFeatures,
+        links: &'a ReplyModel,
+    ) -> Self {
         let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
         let ids: Vec<MessageId> = earlier.chain(messages.iter().map(|stored| stored.message.id)).collect();
         let distance = |(place, stored): (usize, &&StoredMessage)| distance_of(stored.message.reply_to, &ids[..place]);
@@ -96,6 +101,7 @@ impl<'a> Candidates<'a> {
             parents,
         }
     }
+
     /// Computes the features of a trigger. Its common words do not count if it has a rarer one.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
@@ -110,16 +116,16 @@ impl<'a> Candidates<'a> {
     }
 
     /// Builds the scorers' view of a trigger from its features.
-    fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> Tag<'b> {
+    fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> TriggerFeatures<'b> {
         let message = asking.message;
         let is_bare = says_little(asking.text, |stem| self.features.iter().any(|it| it.has_stem(stem)));
-        let past = Past::of(&self.features, trigger);
+        let past = ReplyContext::of(&self.features, trigger);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(message.message.reply_to, &ids);
         let antecedents = past.antecedents(self.links, is_bare).with_reply(reply);
         let links = self.linked(&antecedents);
         let of_others = (0..links.len()).filter(|place| self.is_exchange_with_others(*place, trigger.author));
-        Tag {
+        TriggerFeatures {
             utterance: utterance(message, trigger, None),
             mentions: past.mentions(),
             unlinked: f64::from(antecedents.starts_new()) + of_others.map(|place| links[place]).sum::<f64>(),

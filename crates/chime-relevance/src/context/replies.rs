@@ -3,7 +3,7 @@
 //! `pairs` and `similarity` compute the features of a message and an earlier one, `model` is the linear model over
 //! them, `antecedents` the distribution over antecedents, and `sample` draws reply forests from it. A distribution
 //! depends only on a message and the window before it, so it can be cached. Start at
-//! [`antecedents::Past::antecedents`].
+//! [`antecedents::ReplyContext::antecedents`].
 
 pub mod antecedents;
 pub mod model;

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use crate::context::central::central;
-use crate::context::evidence::Evidence;
-use crate::retrieval::{Question, SESSION_SILENCE, Span};
+use crate::context::precomputed::PrecomputedFeatures;
+use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
 use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 
 /// Score of the best message, and the step by which each further one scores less.
@@ -27,12 +27,12 @@ const NEWS: Duration = Duration::from_secs(7 * 86_400);
 /// A range of messages to load for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedSpan {
-    Within(Span),
+    Within(TimeSpan),
     Newest,
 }
 
 /// Returns the messages to load for a question that asks for all that was said; empty for any other question.
-pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
+pub fn told(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
     // "^ what I asked" means a question that the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
     let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
@@ -48,10 +48,10 @@ pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
 
 /// Returns the messages of `read` that the question wants, oldest first; the most representative score highest.
 pub fn said(
-    question: &Question,
+    question: &ParsedQuestion,
     trigger: &StoredMessage,
     read: &[StoredMessage],
-    evidence: &Evidence,
+    evidence: &PrecomputedFeatures,
 ) -> Option<Vec<Chosen>> {
     let meant: Vec<&StoredMessage> = if question.spans.is_empty() {
         if question.last_talk {
@@ -79,8 +79,8 @@ pub fn said(
 
 /// Returns `true` if a member wrote the message within a named time span and the author is named. If the question names
 /// no time, any time matches; if it names nobody, any member.
-fn is_wanted(question: &Question, message: &Message) -> bool {
-    let is_within = |span: &Span| (span.from..span.to).contains(&message.sent_at);
+fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
+    let is_within = |span: &TimeSpan| (span.from..span.to).contains(&message.sent_at);
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
     let is_by = question.named.is_empty() || question.named.contains(&message.sender.id);
     message.role == Role::User && is_then && is_by

@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use crate::context::focus;
 use crate::context::linear::Terms;
-use crate::context::matters::link::SegmentLink;
 use crate::context::novelty::NoveltyModel;
 use crate::context::relatedness::{pairwise, refine};
 use crate::context::replies::model::ReplyModel;
+use crate::context::subjects::link::SegmentLink;
 
 /// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`. Published figures were measured
 /// on held-out chats. `far`, the novelty threshold and the price of a token were set by hand.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Weights {
+pub struct FocusWeights {
     /// Seconds of silence that end a segment, unless a reply bridges them.
     pub far: f64,
     pub segment_link: SegmentLink,
@@ -27,7 +27,7 @@ pub struct Weights {
     pub refine: Vec<Terms<{ refine::FEATURES }>>,
 }
 
-impl Weights {
+impl FocusWeights {
     /// The shipped weights as JSON.
     pub const WRITTEN: &str = include_str!("weights.json");
 }
@@ -36,12 +36,13 @@ impl Weights {
 #[derive(Debug, Clone)]
 pub struct Scorers {
     pub links: ReplyModel,
-    pub matters: Weights,
+    pub matters: FocusWeights,
 }
 
 #[expect(clippy::expect_used, reason = "the files are part of the program, and tests read them")]
-static SHIPPED: LazyLock<Arc<Scorers>> =
-    LazyLock::new(|| Arc::new(Scorers::read(ReplyModel::WRITTEN, Weights::WRITTEN).expect("files of the right form")));
+static SHIPPED: LazyLock<Arc<Scorers>> = LazyLock::new(|| {
+    Arc::new(Scorers::read(ReplyModel::WRITTEN, FocusWeights::WRITTEN).expect("files of the right form"))
+});
 
 impl Scorers {
     pub fn shipped() -> Arc<Self> {
@@ -59,23 +60,23 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::context::{matters::link, novelty};
+    use crate::context::{novelty, subjects::link};
 
     #[test]
     fn the_shipped_weights_can_be_read() {
-        let weights: Weights = serde_json::from_str(Weights::WRITTEN).expect("the file is of the right form");
+        let weights: FocusWeights = serde_json::from_str(FocusWeights::WRITTEN).expect("the file is of the right form");
         assert!((0.0..=1.0).contains(&weights.novelty.threshold) && weights.novelty.price > 0.0);
         let is_fitted = |terms: &[crate::context::linear::Term]| {
             terms.iter().any(|term| term.weight != 0.0) && terms.iter().all(|term| term.low <= term.high)
         };
-        let Weights { novelty, focus_bare, focus_text, pairwise, refine, .. } = &weights;
+        let FocusWeights { novelty, focus_bare, focus_text, pairwise, refine, .. } = &weights;
         assert!(is_fitted(&novelty.terms.terms) && is_fitted(&focus_bare.terms) && is_fitted(&focus_text.terms));
         assert!(is_fitted(&pairwise.terms) && refine.iter().all(|look| is_fitted(&look.terms)));
     }
 
     #[test]
     fn terms_are_written_in_the_order_of_the_features() {
-        let written: Value = serde_json::from_str(Weights::WRITTEN).expect("JSON");
+        let written: Value = serde_json::from_str(FocusWeights::WRITTEN).expect("JSON");
         let check = |part: &Value, names: &[&str]| {
             let terms = part["terms"].as_array().expect("terms").iter();
             assert_eq!(terms.map(|term| &term["name"]).collect::<Vec<_>>(), names);

@@ -287,7 +287,7 @@ fn older_query(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> O
         (stored, history.evidence.reading(stored), shares.get(place).copied().unwrap_or(0.0))
     };
     let talk: Vec<Candidate<'_>> = pool.candidates.iter().map(candidate).collect();
-    OlderQuery::of((&history.trigger, &history.ask), &talk, before)
+    OlderQuery::of(&history.trigger, &history.ask, &talk, before)
 }
 
 fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::retrieval::features::{Features, Prepared};
-use crate::retrieval::lexicon::{Lexicon, words};
-use crate::retrieval::passage::{Passage, Reading};
+use crate::retrieval::frequencies::Frequencies;
+use crate::retrieval::lexicon::Lexicon;
+use crate::retrieval::passage::{Passage, PassageProperties};
 use crate::retrieval::profile::Profile;
-use crate::retrieval::question::Question;
-use crate::retrieval::rank::{Frequencies, Ranked};
+use crate::retrieval::question::ParsedQuestion;
+use crate::retrieval::words::words;
 use chime_core::dot;
 
 /// Okapi BM25's constants, with little normalisation by length: long and short messages are worth about the same.
@@ -18,13 +18,16 @@ const RECENT_DAYS: (f64, f64) = (28.0, 180.0);
 const RECENCY: (f64, f64, f64) = (1.0, 0.6, 0.3);
 const DAY_MS: f64 = 86_400_000.0;
 
-pub(super) fn ranked(
+/// Returns the score of each passage. `vector` is the embedding of the question, empty if there is none.
+pub(super) fn scores(
     profile: Profile,
-    question: &Question,
-    (passages, readings): (&[Passage<'_>], &[Reading]),
-    (frequencies, prepared): (&Frequencies, &Prepared<'_>),
+    question: &ParsedQuestion,
+    passages: &[Passage<'_>],
+    readings: &[PassageProperties],
+    frequencies: &Frequencies,
+    vector: &[f32],
     lexicon: &mut Lexicon<'_>,
-) -> Vec<Ranked> {
+) -> Vec<f64> {
     let mut asked: Vec<Box<str>> = Vec::new();
     for word in &question.words {
         let id = lexicon.id(word);
@@ -41,7 +44,7 @@ pub(super) fn ranked(
             let counts = counts(&passages[index], lexicon);
             let share =
                 asked.iter().filter(|stem| counts.contains_key(*stem)).count() as f64 / asked.len().max(1) as f64;
-            let score = match profile {
+            match profile {
                 Profile::Bm25 => asked
                     .iter()
                     .map(|stem| {
@@ -52,12 +55,11 @@ pub(super) fn ranked(
                     .sum(),
                 Profile::Tags => share,
                 _ => {
-                    let similarity = f64::from(dot(passages[index].vector, &prepared.vector));
+                    let similarity = f64::from(dot(passages[index].vector, vector));
                     let age = (newest - passages[index].sent_at.millis()) as f64 / DAY_MS;
                     0.6 * similarity + 0.25 * share + 0.15 * recency(age)
                 }
-            };
-            Ranked { index, score, features: Features::default() }
+            }
         })
         .collect()
 }

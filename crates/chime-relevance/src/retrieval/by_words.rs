@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::retrieval::features::{Features, Prepared};
+use crate::retrieval::archive::Archive;
+use crate::retrieval::features::{Features, PreparedQuestion};
 use crate::retrieval::lexicon::Lexicon;
-use crate::retrieval::passage::{Passage, Reading, put_beside};
+use crate::retrieval::passage::{Passage, PassageProperties, put_beside};
 use crate::retrieval::proposals::{WordPostings, proposals, ranges};
-use crate::retrieval::question::Question;
-use crate::retrieval::stretches::Sought;
+use crate::retrieval::question::ParsedQuestion;
 use chime_core::{Language, MessageId, Role, Seq, StoredMessage};
 
 /// Most messages that are read.
@@ -16,7 +16,7 @@ const READ: u32 = 120;
 const TELLING: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Word {
+pub struct WeightedWord {
     pub text: String,
     /// Weight relative to the other words.
     pub weight: f64,
@@ -31,31 +31,17 @@ pub struct Met {
     pub words: usize,
 }
 
-pub trait Archive {
-    type Error;
-
-    /// Returns the number of its messages.
-    fn count(&self) -> Result<f64, Self::Error>;
-    /// Returns the newest messages before `before` that hold a stem, and the number of all messages that hold it.
-    fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the same for messages that name a person of this name or were written by one.
-    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the messages whose vectors are nearest to `vector`, if there are vectors.
-    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
-    /// Returns the messages of a range of numbers, both ends included, oldest first.
-    fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
-}
-
 /// Returns messages before `before`, oldest first, that hold some of `words`, and their neighbours.
 pub fn by_words<A: Archive>(
     archive: &A,
-    (language, words): (Language, &[Word]),
+    language: Language,
+    words: &[WeightedWord],
     before: Seq,
     lexicon: &mut Lexicon<'_>,
 ) -> Result<Vec<Met>, A::Error> {
     let all = archive.count()?;
     let (mut postings, mut worths, mut telling) = (Vec::new(), HashMap::new(), Vec::new());
-    for Word { text, weight } in words {
+    for WeightedWord { text, weight } in words {
         let id = lexicon.id(text);
         let stem = lexicon.word(id).stem.clone();
         let (seqs, held) = archive.holding(&stem, before)?;
@@ -71,11 +57,12 @@ pub fn by_words<A: Archive>(
     for range in ranges(proposed.iter().map(|one| one.seq), before, READ) {
         messages.extend(archive.between(range)?);
     }
-    let question = Question::of_words(telling, language);
+    let question = ParsedQuestion::of_words(telling, language);
     let passages = passages(&messages);
-    let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, &question, lexicon)).collect();
+    let readings: Vec<PassageProperties> =
+        passages.iter().map(|passage| PassageProperties::of(passage, &question, lexicon)).collect();
     let worth_of = |stem: &str| worths.get(stem).copied().unwrap_or_default();
-    let prepared = Prepared::new(&question, (&passages, &readings), worth_of, lexicon);
+    let prepared = PreparedQuestion::new(&question, &passages, &readings, worth_of, lexicon);
     let read = |place| (prepared.features(&passages, &readings, place), prepared.words_said(place));
     let read: Vec<(Features, usize)> = (0..passages.len()).map(read).collect();
     let met = |(message, (features, words))| Met { message, features, words };
@@ -109,52 +96,20 @@ fn passages(messages: &[StoredMessage]) -> Vec<Passage<'_>> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use std::convert::Infallible;
-
+mod tests {
     use super::*;
+    use crate::retrieval::archive::tests::TranscriptArchive;
     use chime_core::embed::Embedder;
     use chime_core::testkit::transcript;
-
-    pub struct Said(pub Vec<StoredMessage>);
-
-    impl Archive for Said {
-        type Error = Infallible;
-
-        fn count(&self) -> Result<f64, Infallible> {
-            Ok(10_000.0)
-        }
-
-        fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.to_lowercase().contains(stem);
-            let seqs: Vec<Seq> = self.0.iter().rev().filter(holds).map(|it| it.seq).collect();
-            let held = seqs.len() as f64;
-            Ok((seqs, held))
-        }
-
-        fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-            let names = |it: &&StoredMessage| it.seq < before && it.message.sender.name.contains(stem);
-            let seqs: Vec<Seq> = self.0.iter().filter(names).map(|it| it.seq).collect();
-            let held = seqs.len() as f64;
-            Ok((seqs, held))
-        }
-
-        fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Infallible> {
-            Ok(Vec::new())
-        }
-
-        fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
-            Ok(self.0.iter().filter(|it| (from..=to).contains(&it.seq)).cloned().collect())
-        }
-    }
 
     #[test]
     fn words_are_met_in_any_form_and_no_vector_is_made_for_it() {
         let embedder = Embedder::shipped().unwrap();
-        let said = Said(transcript("10:00 ann#1 the boats on the lake\n10:01 ben#2 a lake boat\n10:02 ann#3 ok"));
-        let words = ["boat", "lake"].map(|text| Word { text: text.to_owned(), weight: 1.0 });
+        let said =
+            TranscriptArchive(transcript("10:00 ann#1 the boats on the lake\n10:01 ben#2 a lake boat\n10:02 ann#3 ok"));
+        let words = ["boat", "lake"].map(|text| WeightedWord { text: text.to_owned(), weight: 1.0 });
         let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
-        let met = by_words(&said, (Language::DEFAULT, &words), Seq(100), &mut lexicon).unwrap();
+        let met = by_words(&said, Language::DEFAULT, &words, Seq(100), &mut lexicon).unwrap();
         assert_eq!(met.iter().map(|one| one.words).collect::<Vec<_>>(), [2, 2, 0]);
         assert_eq!(lexicon.into_read(100, 100).embedded.get(), 0);
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CuesFile {
     settled: Vec<String>,
     taken: Vec<String>,
     planned: Vec<String>,
@@ -33,7 +33,7 @@ struct Patterns {
 pub fn cues(text: &str) -> Cues {
     // A file that does not parse would find nothing; a test rules that out.
     static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
-        let file: File = toml::from_str(include_str!("cues.toml")).unwrap_or_default();
+        let file: CuesFile = toml::from_str(include_str!("cues.toml")).unwrap_or_default();
         let pattern = |list: &[String]| Regex::new(&any_of(list)).ok();
         Some(Patterns {
             settled: pattern(&file.settled)?,

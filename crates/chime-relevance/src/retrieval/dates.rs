@@ -2,21 +2,21 @@
 
 use chrono::{Datelike, Days, Months, NaiveDate};
 
-use crate::retrieval::languages::{Table, Tables};
+use crate::retrieval::languages::{PhraseTable, Tables};
 use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
 
 /// Half-open time span: `to` is the first moment after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     pub from: Timestamp,
     pub to: Timestamp,
 }
 
 /// Returns the spans that `words` name, as of `now`, where the local time is `utc_offset` seconds ahead of UTC. A date
 /// in the future is taken as the last past one of its kind, since messages are from the past.
-pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<Span> {
+pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<TimeSpan> {
     let Some(today) = day_of(now, utc_offset) else { return Vec::new() };
     let mut found = Vec::new();
     for table in tables.iter() {
@@ -24,7 +24,7 @@ pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset:
         reader.read();
         found.extend(reader.spans);
     }
-    let mut spans: Vec<Span> = found.into_iter().filter_map(|(from, to)| span(from, to, utc_offset)).collect();
+    let mut spans: Vec<TimeSpan> = found.into_iter().filter_map(|(from, to)| span(from, to, utc_offset)).collect();
     spans.dedup();
     spans
 }
@@ -34,15 +34,15 @@ fn day_of(moment: Timestamp, utc_offset: i32) -> Option<NaiveDate> {
     NaiveDate::from_epoch_days(i32::try_from(days).ok()?)
 }
 
-fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<Span> {
+fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<TimeSpan> {
     let start =
         |day: NaiveDate| Timestamp::from_secs(i64::from(day.to_epoch_days()) * DAY_SECS - i64::from(utc_offset));
-    (from < to).then(|| Span { from: start(from), to: start(to) })
+    (from < to).then(|| TimeSpan { from: start(from), to: start(to) })
 }
 
 struct DateReader<'a> {
     words: &'a [String],
-    table: &'static Table,
+    table: &'static PhraseTable,
     today: NaiveDate,
     spans: Vec<(NaiveDate, NaiveDate)>,
 }
@@ -277,7 +277,7 @@ impl DateReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::lexicon::words;
+    use crate::retrieval::words::words;
     use chime_core::Language;
 
     /// As of Wednesday, 15 May 2024, 12:00 UTC.

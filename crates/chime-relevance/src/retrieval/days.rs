@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::retrieval::languages::{Table, all};
-use crate::retrieval::lexicon::words;
+use crate::retrieval::languages::{PhraseTable, all};
+use crate::retrieval::words::words;
 use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
@@ -34,7 +34,7 @@ static WORDS: LazyLock<DayWords> = LazyLock::new(|| {
 });
 
 impl DayWords {
-    fn add(&mut self, table: &'static Table) {
+    fn add(&mut self, table: &'static PhraseTable) {
         let weekdays = (0..).zip(&table.weekdays).map(|(day, phrases)| (phrases, Named::Weekday(day)));
         let relative = &table.relative;
         let relative = [(&relative.yesterday, -1), (&relative.today, 0), (&relative.tomorrow, 1)];

@@ -1,9 +1,9 @@
 //! Features of a message for a question. None depends on the other candidates.
 
-use crate::retrieval::dates::Span;
+use crate::retrieval::dates::TimeSpan;
 use crate::retrieval::lexicon::Lexicon;
-use crate::retrieval::passage::{Passage, Reading};
-use crate::retrieval::question::Question;
+use crate::retrieval::passage::{Passage, PassageProperties};
+use crate::retrieval::question::ParsedQuestion;
 use crate::retrieval::similarity::Similarities;
 use chime_core::dot;
 
@@ -95,8 +95,8 @@ const FADES_DAYS: (f64, f64) = (7.0, 14.0);
 const FADES_BEFORE: f64 = 3.0;
 
 /// A question ready to be compared with passages.
-pub(super) struct Prepared<'q> {
-    question: &'q Question,
+pub(super) struct PreparedQuestion<'q> {
+    question: &'q ParsedQuestion,
     idf: Vec<f64>,
     total_idf: f64,
     /// Empty if the model knows too few of the question's words.
@@ -107,10 +107,11 @@ pub(super) struct Prepared<'q> {
     replies: Vec<Vec<usize>>,
 }
 
-impl<'q> Prepared<'q> {
+impl<'q> PreparedQuestion<'q> {
     pub fn new(
-        question: &'q Question,
-        (passages, readings): (&[Passage<'_>], &[Reading]),
+        question: &'q ParsedQuestion,
+        passages: &[Passage<'_>],
+        readings: &[PassageProperties],
         idf: impl Fn(&str) -> f64,
         lexicon: &mut Lexicon<'_>,
     ) -> Self {
@@ -145,7 +146,7 @@ impl<'q> Prepared<'q> {
     }
 
     /// Computes all features of the passage at `place` except [`Features::sentence_cosine`], which takes longer.
-    pub fn features(&self, passages: &[Passage<'_>], readings: &[Reading], place: usize) -> Features {
+    pub fn features(&self, passages: &[Passage<'_>], readings: &[PassageProperties], place: usize) -> Features {
         let (passage, reading, question) = (&passages[place], &readings[place], self.question);
         let flag = |holds: bool| f64::from(u8::from(holds));
         Features {
@@ -156,8 +157,8 @@ impl<'q> Prepared<'q> {
             own_coverage: self.coverage_of([place].into_iter()),
             question_before: (passage.before.filter(|before| readings[*before].is_question))
                 .map_or(0.0, |before| self.coverage_of([before].into_iter())),
-            window_cosine: self.mean_cosine(passages, place, (1, NEIGHBOR_VECTOR)),
-            wide_cosine: self.mean_cosine(passages, place, (WIDE_COSINE, 1.0)),
+            window_cosine: self.mean_cosine(passages, place, 1, NEIGHBOR_VECTOR),
+            wide_cosine: self.mean_cosine(passages, place, WIDE_COSINE, 1.0),
             sentence_cosine: 0.0,
             named_author: flag(question.named.contains(&passage.author)),
             is_question: flag(reading.is_question),
@@ -194,7 +195,7 @@ impl<'q> Prepared<'q> {
     }
 
     /// Returns the cosine of the question with a passage and its neighbours, each neighbour weighted by `share`.
-    fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, (reach, share): (usize, f32)) -> f64 {
+    fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, reach: usize, share: f32) -> f64 {
         if self.vector.is_empty() {
             return 0.0;
         }
@@ -246,7 +247,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// Returns 1 inside the span, and less with the distance from it.
-fn closeness(span: &Span, passage: &Passage<'_>) -> f64 {
+fn closeness(span: &TimeSpan, passage: &Passage<'_>) -> f64 {
     let days = |millis: i64| millis as f64 / 1000.0 / DAY_SECS;
     let (from, to, at) = (span.from.millis(), span.to.millis(), passage.sent_at.millis());
     let fades = if days(to - from) <= DATE_DAYS { FADES_DAYS.0 } else { FADES_DAYS.1 };

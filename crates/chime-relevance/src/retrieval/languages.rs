@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::retrieval::lexicon::words;
+use crate::retrieval::words::words;
 use chime_core::Language;
 use chime_core::rows::{read, rows};
 use chime_core::trigger::Languages;
@@ -26,7 +26,7 @@ const FILES: [&str; 12] = [
 
 rows! {
     /// Contents of a file. `languages/en.toml` explains the lists.
-    struct File {
+    struct PhraseFile {
         language: String,
         short: String,
         asks_when: String,
@@ -65,7 +65,7 @@ rows! {
 
 /// Phrases of one language.
 #[derive(Debug)]
-pub struct Table {
+pub struct PhraseTable {
     /// ISO 639-3.
     code: String,
     /// ISO 639-1.
@@ -196,9 +196,9 @@ impl Phrases {
     }
 }
 
-impl Table {
+impl PhraseTable {
     fn parse(toml: &str) -> Result<Self, String> {
-        let file: File = read(toml)?;
+        let file: PhraseFile = read(toml)?;
         let each = |list: &str| list.split(',').map(Phrases::parse).collect::<Vec<_>>();
         let of = |list: &str| Phrases::parse(list);
         let count = |entry: &str| {
@@ -258,10 +258,10 @@ impl Table {
 }
 
 /// The embedded tables. A file that does not parse is skipped; a test rules that out.
-static SHIPPED: LazyLock<Vec<Table>> =
-    LazyLock::new(|| FILES.iter().filter_map(|file| Table::parse(file).ok()).collect());
+static SHIPPED: LazyLock<Vec<PhraseTable>> =
+    LazyLock::new(|| FILES.iter().filter_map(|file| PhraseTable::parse(file).ok()).collect());
 
-pub fn all() -> impl Iterator<Item = &'static Table> {
+pub fn all() -> impl Iterator<Item = &'static PhraseTable> {
     SHIPPED.iter()
 }
 
@@ -273,8 +273,8 @@ pub fn short_code(language: Language) -> Option<&'static str> {
 /// The languages for one question in one chat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tables {
-    of_chat: Option<&'static Table>,
-    of_question: Option<&'static Table>,
+    of_chat: Option<&'static PhraseTable>,
+    of_question: Option<&'static PhraseTable>,
 }
 
 impl Tables {
@@ -282,18 +282,18 @@ impl Tables {
     pub fn of(chat: Language, question: &str) -> Self {
         let likely = Languages::shipped().likely_codes(question);
         let of_chat = SHIPPED.iter().find(|table| table.code == chat.code());
-        let is_likely = |table: &&Table| likely.contains(&table.short.as_str());
+        let is_likely = |table: &&PhraseTable| likely.contains(&table.short.as_str());
         // If the question fits all languages or the chat's own, the chat's language is enough.
         let is_known = likely.len() < SHIPPED.len() && !of_chat.is_some_and(|table| is_likely(&table));
         Self { of_chat, of_question: SHIPPED.iter().filter(|_| is_known).find(is_likely) }
     }
 
-    pub fn iter(self) -> impl Iterator<Item = &'static Table> {
+    pub fn iter(self) -> impl Iterator<Item = &'static PhraseTable> {
         self.of_chat.into_iter().chain(self.of_question)
     }
 
     /// Returns the question's language if it is known, else the chat's.
-    pub fn of_question(self) -> Option<&'static Table> {
+    pub fn of_question(self) -> Option<&'static PhraseTable> {
         self.of_question.or(self.of_chat)
     }
 

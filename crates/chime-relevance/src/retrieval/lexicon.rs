@@ -6,31 +6,10 @@ use std::collections::HashMap;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::retrieval::languages::short_code;
+use crate::retrieval::words::lower_into;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer};
-
-/// Returns the words of a text in order, in lower case.
-pub fn words(text: &str) -> Vec<String> {
-    text.unicode_words().map(lower).collect()
-}
-
-fn lower(word: &str) -> String {
-    let mut lower = String::new();
-    lower_into(word, &mut lower);
-    lower
-}
-
-fn lower_into(word: &str, lower: &mut String) {
-    lower.clear();
-    if word.is_ascii() {
-        lower.push_str(word);
-        lower.make_ascii_lowercase();
-    } else {
-        // The lower case of a final sigma depends on its position, so the whole word is converted at once.
-        lower.push_str(&word.to_lowercase().replace('’', "'"));
-    }
-}
 
 /// Number of a word in a [`Lexicon`].
 pub type WordId = u32;
@@ -50,7 +29,7 @@ pub struct WordsRead {
     /// Short words keyed by their bytes: a lookup needs no second memory access, which would mostly miss the cache.
     short: HashMap<u128, Known>,
     long: HashMap<Box<str>, Known>,
-    entries: Vec<Word>,
+    entries: Vec<LexiconEntry>,
     /// One for each entry, adjacent in memory for the same reason.
     outlines: Vec<Outline>,
     /// Number of entries with a vector.
@@ -87,7 +66,7 @@ fn packed(word: &str) -> Option<u128> {
     Some(u128::from_le_bytes(bytes))
 }
 
-pub struct Word {
+pub struct LexiconEntry {
     text: Box<str>,
     pub stem: Box<str>,
     is_telling: bool,
@@ -95,7 +74,7 @@ pub struct Word {
     vector: OnceCell<Box<[f32]>>,
 }
 
-impl Word {
+impl LexiconEntry {
     /// Returns the distinct packed trigrams with boundary marks, ascending. Lazy, since outlines rule out most pairs.
     pub fn trigrams(&self) -> &[u64] {
         self.trigrams.get_or_init(|| {
@@ -206,7 +185,7 @@ impl<'e> Lexicon<'e> {
         let known = Known { id, is_telling: !Languages::shipped().is_stop_word_of(word, self.code.iter()) };
         let stem = self.stemmer.stem(word);
         read.outlines.push(Outline::of(word, &stem));
-        read.entries.push(Word {
+        read.entries.push(LexiconEntry {
             text: word.into(),
             stem: stem.into(),
             is_telling: known.is_telling,
@@ -220,7 +199,7 @@ impl<'e> Lexicon<'e> {
         known
     }
 
-    pub fn word(&self, id: WordId) -> &Word {
+    pub fn word(&self, id: WordId) -> &LexiconEntry {
         &self.read.entries[id as usize]
     }
 
@@ -261,6 +240,7 @@ fn trigrams(word: &str) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retrieval::words::words;
 
     #[test]
     fn a_word_is_kept_once_with_its_stem_and_trigrams() {
@@ -306,10 +286,5 @@ mod tests {
         assert_eq!(with_vectors(&later), [1, 1, 0, 0]);
         assert!(ids.iter().zip(&made).all(|(id, vector)| later.vector(*id) == vector.as_slice()));
         assert_eq!(later.into_read(10, 4).embedded.get(), 4);
-    }
-
-    #[test]
-    fn words_are_lower_case_with_one_kind_of_apostrophe() {
-        assert_eq!(words("Don’t go, at 7.30!"), ["don't", "go", "at", "7.30"]);
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::retrieval::languages::Tables;
-use crate::retrieval::lexicon::{Lexicon, WordId, words};
+use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::proposals::AROUND;
-use crate::retrieval::question::Question;
+use crate::retrieval::question::ParsedQuestion;
+use crate::retrieval::words::words;
 use chime_core::trigger::calls_bot;
 use chime_core::{Seq, ThreadId, Timestamp, UserId};
 
@@ -59,7 +60,7 @@ pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
 
 /// Properties derived from a passage.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct PassageProperties {
     /// Content words, each once.
     pub words: Vec<WordId>,
     pub is_question: bool,
@@ -69,9 +70,9 @@ pub(super) struct Reading {
     pub names_number: bool,
 }
 
-impl Reading {
+impl PassageProperties {
     /// Derives the properties. Times and numbers are detected only if the question asks for them.
-    pub fn of(passage: &Passage<'_>, question: &Question, lexicon: &mut Lexicon<'_>) -> Self {
+    pub fn of(passage: &Passage<'_>, question: &ParsedQuestion, lexicon: &mut Lexicon<'_>) -> Self {
         let mut ids = lexicon.telling(passage.text);
         ids.sort_unstable();
         ids.dedup();
@@ -132,7 +133,7 @@ fn names_number(said: &[String], tables: Tables) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::question::Asked;
+    use crate::retrieval::question::QuestionContext;
     use chime_core::Language;
 
     #[track_caller]
@@ -148,9 +149,9 @@ mod tests {
             after: None,
             replies_to: None,
         };
-        let asked = Asked { language, now: Timestamp::from_secs(0), utc_offset: 0, by: None, people: &[] };
-        let question = Question { asks_when: true, asks_number: true, ..Question::read("", &asked) };
-        let reading = Reading::of(&passage, &question, &mut Lexicon::new(language, None));
+        let asked = QuestionContext { language, now: Timestamp::from_secs(0), utc_offset: 0, by: None, people: &[] };
+        let question = ParsedQuestion { asks_when: true, asks_number: true, ..ParsedQuestion::read("", &asked) };
+        let reading = PassageProperties::of(&passage, &question, &mut Lexicon::new(language, None));
         (reading.is_question, reading.names_time, reading.names_number, reading.calls_bot)
     }
 

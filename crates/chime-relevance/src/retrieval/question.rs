@@ -1,8 +1,8 @@
 //! Parses a question: its words, names and dates, and the kind of answer it asks for.
 
-use crate::retrieval::dates::{Span, spans_named};
+use crate::retrieval::dates::{TimeSpan, spans_named};
 use crate::retrieval::languages::Tables;
-use crate::retrieval::lexicon::words;
+use crate::retrieval::words::words;
 use chime_core::{Language, Timestamp, UserId};
 
 /// A member that a question may name.
@@ -15,7 +15,7 @@ pub struct Person<'a> {
 
 /// Circumstances of a question.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct QuestionContext<'a> {
     pub language: Language,
     pub now: Timestamp,
     /// Offset of the chat's time zone from UTC, in seconds.
@@ -27,7 +27,7 @@ pub struct Asked<'a> {
 
 /// A parsed question.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct ParsedQuestion {
     pub tables: Tables,
     pub language: Language,
     /// Content words, each once; names of members last.
@@ -38,7 +38,7 @@ pub struct Question {
     pub names: Vec<String>,
     /// Members that it names, and the asker if it asks about their own messages.
     pub named: Vec<UserId>,
-    pub spans: Vec<Span>,
+    pub spans: Vec<TimeSpan>,
     pub asks_when: bool,
     pub asks_number: bool,
     /// `true` if it asks what a member said, or what was said at a time, and names nothing else.
@@ -63,7 +63,7 @@ const MIN_INFLECTED_CHARS: usize = 4;
 /// Most characters of an inflectional ending.
 const MAX_ENDING_CHARS: usize = 3;
 
-impl Question {
+impl ParsedQuestion {
     /// Builds a literal question from words that were selected elsewhere.
     pub fn of_words(words: Vec<String>, language: Language) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Question {
     }
 
     /// Parses `text`, which does not contain the bot's own name.
-    pub fn read(text: &str, asked: &Asked<'_>) -> Self {
+    pub fn read(text: &str, asked: &QuestionContext<'_>) -> Self {
         let tables = Tables::of(asked.language, text);
         let said = words(text);
         let names: Vec<(String, UserId)> = (asked.people.iter())
@@ -101,7 +101,7 @@ impl Question {
                 named.push(*id);
             }
         }
-        let asks = |of: fn(&super::languages::Table) -> &super::languages::Phrases| {
+        let asks = |of: fn(&super::languages::PhraseTable) -> &super::languages::Phrases| {
             tables.iter().any(|table| of(table).any_in(&said))
         };
         if asks(|table| &table.asks_oneself) {
@@ -204,15 +204,15 @@ fn is_form_of(word: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(code: &str, text: &str) -> Question {
+    fn read(code: &str, text: &str) -> ParsedQuestion {
         let people = [
             Person { id: UserId(1), name: "Caroline", username: Some("caro") },
             Person { id: UserId(2), name: "Катя", username: None },
             Person { id: UserId(3), name: "Will B.", username: None },
         ];
-        Question::read(
+        ParsedQuestion::read(
             text,
-            &Asked {
+            &QuestionContext {
                 language: Language::from_code(code),
                 now: Timestamp::from_secs(1_715_774_400),
                 utc_offset: 0,

@@ -1,10 +1,11 @@
 //! Ranks sessions by their best messages and by their summaries.
 
 use crate::retrieval::features::sentences;
+use crate::retrieval::frequencies::Frequencies;
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::profile::Weights;
-use crate::retrieval::question::Question;
-use crate::retrieval::rank::{Frequencies, Ranked};
+use crate::retrieval::question::ParsedQuestion;
+use crate::retrieval::rank::Ranked;
 use crate::retrieval::similarity::Similarities;
 use chime_core::dot;
 
@@ -30,8 +31,9 @@ const BEST: usize = 3;
 
 /// Ranks sessions, best first. `ranked` are messages, best first, and `session_of` returns the session of each.
 pub fn rank_sessions(
-    question: &Question,
-    (ranked, session_of): (&[Ranked], impl Fn(usize) -> Option<usize>),
+    question: &ParsedQuestion,
+    ranked: &[Ranked],
+    session_of: impl Fn(usize) -> Option<usize>,
     sessions: &[SessionText<'_>],
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
@@ -73,7 +75,7 @@ pub struct SummaryReader {
 }
 
 impl SummaryReader {
-    pub fn new(question: &Question, frequencies: &Frequencies, lexicon: &mut Lexicon<'_>) -> Self {
+    pub fn new(question: &ParsedQuestion, frequencies: &Frequencies, lexicon: &mut Lexicon<'_>) -> Self {
         let ids: Vec<WordId> = question.words.iter().map(|word| lexicon.id(word)).collect();
         let idf: Vec<f64> = ids.iter().map(|id| frequencies.idf(&lexicon.word(*id).stem)).collect();
         let vector = lexicon.embedder().map_or_else(Vec::new, |embedder| embedder.embed(&question.bare));

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::retrieval::by_words::Archive;
-use crate::retrieval::dates::Span;
+use crate::retrieval::archive::{Archive, Sought};
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::SESSION_SILENCE;
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
@@ -21,20 +20,6 @@ pub const NEAREST: usize = 20;
 /// weighs 1.
 const COSINE: f64 = 1.6;
 const THEN: f64 = 0.6;
-
-/// Search terms of a question.
-#[derive(Debug, Clone, Copy)]
-pub struct Sought<'a> {
-    /// Content words.
-    pub words: &'a [String],
-    /// Words that name members.
-    pub names: &'a [String],
-    /// Text to embed.
-    pub text: &'a str,
-    pub spans: &'a [Span],
-    /// Number of the first message that is not searched.
-    pub before: Seq,
-}
 
 /// Neighboring messages of members, oldest first, without small talk and questions to a bot.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,12 +144,12 @@ fn says_something(stored: &StoredMessage) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::by_words::tests::Said;
+    use crate::retrieval::archive::tests::TranscriptArchive;
     use chime_core::Language;
     use chime_core::testkit::transcript;
 
     fn found(chat: &str, words: &[&str], names: &[&str]) -> Vec<Vec<u32>> {
-        let said = Said(transcript(chat));
+        let said = TranscriptArchive(transcript(chat));
         let own = |of: &[&str]| of.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let (words, names) = (own(words), own(names));
         let sought = Sought { words: &words, names: &names, text: "", spans: &[], before: Seq(1_000) };

@@ -64,7 +64,7 @@ impl Commands {
             .read(move |conn| {
                 let is_here = conversation.chat == key;
                 let topics =
-                    if is_here { remembered_topics(conn, conversation, (&rules, zone), now)? } else { Vec::new() };
+                    if is_here { remembered_topics(conn, conversation, &rules, zone, now)? } else { Vec::new() };
                 Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?, topics))
             })
             .await?;

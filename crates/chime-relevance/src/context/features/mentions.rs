@@ -11,7 +11,7 @@ const MAX_MENTIONS: usize = 6;
 
 /// Members that a message names, among those who have spoken before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct NamedMembers {
     /// All members it names, except its author.
     pub mentions: Vec<UserId>,
     /// Member addressed at its start.
@@ -40,7 +40,7 @@ impl Names {
     }
 
     /// Finds the members that `message` names: first by Telegram's entities, then at its start, then elsewhere.
-    fn heard(&self, message: &MessageFeatures) -> Heard {
+    fn heard(&self, message: &MessageFeatures) -> NamedMembers {
         let other = |id: &UserId| *id != message.author;
         let bearer = |name: &Token| self.bearers.get(name).copied().flatten();
         let first = message.lead.as_ref().and_then(bearer).filter(other);
@@ -51,7 +51,7 @@ impl Names {
                 mentions.push(id);
             }
         }
-        Heard { mentions, first }
+        NamedMembers { mentions, first }
     }
 }
 
@@ -60,8 +60,8 @@ impl Names {
 pub struct Hearing {
     pub names: Names,
     /// One entry for each message before it.
-    pub past: Vec<Heard>,
-    pub message: Heard,
+    pub past: Vec<NamedMembers>,
+    pub message: NamedMembers,
 }
 
 impl Hearing {

@@ -93,9 +93,9 @@ pub fn without_bots(text: &str) -> Cow<'_, str> {
 }
 
 /// Key of a message. Telegram restarts message ids when a chat becomes a supergroup, so the id alone is ambiguous.
-pub type Address = (ChatId, MessageId);
+pub type MessageAddress = (ChatId, MessageId);
 
-pub fn address(stored: &StoredMessage) -> Address {
+pub fn address(stored: &StoredMessage) -> MessageAddress {
     (stored.message.chat, stored.message.id)
 }
 

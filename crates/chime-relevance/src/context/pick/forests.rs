@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::context::evidence::antecedents_by;
 use crate::context::features::corpus::Corpus;
 use crate::context::features::message::address;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::assign::Assignment;
 use crate::context::pick::Candidates;
+use crate::context::precomputed::antecedents_by;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
 use crate::context::strands::{Partitioned, Partitions, segments};
-use crate::context::weights::Weights;
+use crate::context::subjects::assign::Assignment;
+use crate::context::weights::FocusWeights;
 
 impl Partitioned {
-    pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &Weights) -> Self {
+    pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &FocusWeights) -> Self {
         let cut = |far: Option<f64>| -> Vec<Vec<IndexSet>> {
             forests.iter().map(|forest| segments(corpus, &forest.antecedents, far)).collect()
         };
@@ -33,7 +33,7 @@ impl Partitioned {
 
 impl Candidates<'_> {
     /// Splits the candidates into the threads, segments and subjects of `forests`.
-    pub(super) fn strands_in(&self, forests: &[Forest], weights: &Weights) -> Partitioned {
+    pub(super) fn strands_in(&self, forests: &[Forest], weights: &FocusWeights) -> Partitioned {
         Partitioned::of(&self.corpus(None), forests, weights)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::Corpus;
-use crate::context::focus::{self, Scene, Tag, lack_words, targets};
+use crate::context::focus::{self, SegmentedCorpus, TriggerFeatures, lack_words, targets};
 use crate::context::linear::Terms;
 use crate::context::novelty::waste;
 use crate::context::pick::{Candidates, Selection};
@@ -11,7 +11,7 @@ use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::{self, Refinement};
 use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Partitioned;
-use crate::context::weights::Weights;
+use crate::context::weights::FocusWeights;
 
 /// Most candidates that are considered as the trigger's target.
 const TARGETS: usize = 12;
@@ -25,14 +25,14 @@ const COMMON_ALONE: f64 = 0.02;
 const UNLINKED: f64 = 0.86;
 
 /// Weights of one refining pass.
-type Look = Terms<{ refine::FEATURES }>;
+type RefineTerms = Terms<{ refine::FEATURES }>;
 
 impl Candidates<'_> {
     /// Picks at most `most` candidates for the focus. `seen` collects the contributions of each feature.
     pub(super) fn pick(
         &self,
-        tag: &Tag<'_>,
-        weights: &Weights,
+        tag: &TriggerFeatures<'_>,
+        weights: &FocusWeights,
         most: usize,
         seen: Option<&mut ByCandidate>,
     ) -> Selection {
@@ -56,17 +56,23 @@ impl Candidates<'_> {
     }
 
     /// Returns the guesses, and for each candidate the probability that it belongs to the right one.
-    fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut ByCandidate>) -> (Vec<Guess>, Vec<f32>) {
+    fn guesses(
+        &self,
+        tag: &TriggerFeatures<'_>,
+        weights: &FocusWeights,
+        seen: Option<&mut ByCandidate>,
+    ) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(tag.utterance.at));
         let partitioned = self.strands_in(&self.forests(), weights);
-        guesses(&corpus, &partitioned, (tag, weights), seen)
+        guesses(&corpus, &partitioned, tag, weights, seen)
     }
 }
 
 fn guesses(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
-    (tag, weights): (&Tag<'_>, &Weights),
+    tag: &TriggerFeatures<'_>,
+    weights: &FocusWeights,
     seen: Option<&mut ByCandidate>,
 ) -> (Vec<Guess>, Vec<f32>) {
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
@@ -76,8 +82,8 @@ fn guesses(
     let (mut guesses, mut left) = (Vec::new(), Vec::new());
     // Targets without weight are computed only to be explained.
     if by_relatedness > 0.0 || seen.is_some() {
-        let found = by_target(corpus, partitioned, (tag, weights), (before, last), seen);
-        for Target { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
+        let found = by_target(corpus, partitioned, tag, weights, before, last, seen);
+        for WeightedTarget { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
             guesses.push(Guess { weight: (by_relatedness * weight) as f32, members });
             left.push(share as f32);
         }
@@ -92,7 +98,7 @@ fn guesses(
 }
 
 /// A candidate that the trigger may point at.
-struct Target {
+struct WeightedTarget {
     weight: f64,
     /// Probability that each candidate belongs to the target's subject.
     members: Vec<f32>,
@@ -104,11 +110,13 @@ struct Target {
 fn by_target(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
-    (tag, weights): (&Tag<'_>, &Weights),
-    (before, last): (&[Look], &Look),
+    tag: &TriggerFeatures<'_>,
+    weights: &FocusWeights,
+    before: &[RefineTerms],
+    last: &RefineTerms,
     seen: Option<&mut ByCandidate>,
-) -> Vec<Target> {
-    let scene = Scene::of(corpus, &partitioned.segments);
+) -> Vec<WeightedTarget> {
+    let scene = SegmentedCorpus::of(corpus, &partitioned.segments);
     let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // An untagged trigger uses the reply model alone.
@@ -137,7 +145,7 @@ fn by_target(
         refinement.explain(&weights.pairwise, last, seen);
     }
     let found = targets.iter().zip(refinement.of_targets(last));
-    found.map(|((place, weight), members)| Target { weight: *weight, members, share: share(*place) }).collect()
+    found.map(|((place, weight), members)| WeightedTarget { weight: *weight, members, share: share(*place) }).collect()
 }
 
 /// Returns the probability that each candidate belongs to the right guess. Undoes [`COMMON_ALONE`], since surroundings
@@ -245,7 +253,7 @@ mod tests {
         let forests: Vec<Forest> = (case.antecedents.iter().cloned().zip(case.chances.iter().cloned()))
             .map(|(antecedents, chances)| Forest { antecedents, chances })
             .collect();
-        let tag = Tag {
+        let tag = TriggerFeatures {
             utterance: utterance((&case.tag, &of_tag)),
             mentions: Vec::new(),
             unlinked: 0.0,
@@ -258,9 +266,9 @@ mod tests {
             is_narrowed: false,
             cluster: 0,
         };
-        let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");
+        let weights = &serde_json::from_str::<FocusWeights>(WEIGHTS).expect("the file is of the right form");
         let partitioned = Partitioned::of(&corpus, &forests, weights);
-        guesses(&corpus, &partitioned, (&tag, weights), seen).0
+        guesses(&corpus, &partitioned, &tag, weights, seen).0
     }
 
     #[track_caller]

@@ -5,30 +5,30 @@
 use std::sync::Arc;
 
 pub use crate::context::focus::{NAMES as FOCUS_NAMES, WORDS as OF_BARE_TAG};
-pub use crate::context::matters::link::NAMES as SEGMENT_NAMES;
 pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
 pub use crate::context::pick::Asking;
 pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
 pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
 pub use crate::context::retrieval::query::{Candidate, OlderQuery};
 pub use crate::context::retrieval::rerank::{
-    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, Weights as BeyondWeights, values as beyond_values,
+    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, RerankWeights, values as beyond_values,
 };
 pub use crate::context::seed::SeedRule;
-pub use crate::context::weights::Weights;
+pub use crate::context::subjects::link::NAMES as SEGMENT_NAMES;
+pub use crate::context::weights::FocusWeights;
 
-use crate::context::evidence::Evidence;
 use crate::context::features::message::MessageFeatures;
-use crate::context::focus::{Scene, features as focus_features};
-use crate::context::matters::lessons::{Lesson, lessons};
+use crate::context::focus::{SegmentedCorpus, features as focus_features};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::Candidates;
+use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
-use crate::context::replies::antecedents::Past;
+use crate::context::replies::antecedents::ReplyContext;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
 use crate::context::strands::segments;
+use crate::context::subjects::lessons::{Lesson, lessons};
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
 
@@ -57,10 +57,10 @@ impl<'a> Example<'a> {
     pub fn of(
         asking: Asking<'a>,
         messages: &'a [&'a StoredMessage],
-        evidence: &'a Evidence,
+        evidence: &'a PrecomputedFeatures,
         scorers: &'a Scorers,
     ) -> Option<Self> {
-        let candidates = Candidates::of((messages, 0), evidence, &scorers.links);
+        let candidates = Candidates::of(messages, 0, evidence, &scorers.links);
         (!messages.is_empty()).then(|| Self { asking, forests: candidates.forests(), candidates, scorers })
     }
 
@@ -101,10 +101,10 @@ impl<'a> Example<'a> {
         segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
     }
 
-    fn with_pairs<R>(&self, then: impl FnOnce(&Scene<'_>, &Pairwise<'_>) -> R) -> R {
+    fn with_pairs<R>(&self, then: impl FnOnce(&SegmentedCorpus<'_>, &Pairwise<'_>) -> R) -> R {
         let corpus = self.candidates.corpus(None);
         let partitioned = self.candidates.strands_in(&self.forests, &self.scorers.matters);
-        let scene = Scene::of(&corpus, &partitioned.segments);
+        let scene = SegmentedCorpus::of(&corpus, &partitioned.segments);
         then(&scene, &Pairwise::new(&corpus, &scene.consensus, &partitioned))
     }
 }
@@ -118,5 +118,5 @@ pub fn link_rows(
     model: &ReplyModel,
     each: impl FnMut(usize, Vec<f32>),
 ) {
-    Past::of(&messages[..place], &messages[place]).rows(model, is_bare, each);
+    ReplyContext::of(&messages[..place], &messages[place]).rows(model, is_bare, each);
 }

@@ -20,7 +20,7 @@ pub const NAMES: [&str; FEATURES] = [
     "segment_size",
     "other_segment_size",
 ];
-pub type Row = [f64; FEATURES];
+pub type PairFeatures = [f64; FEATURES];
 
 /// Precomputed tables for the features of pairs.
 pub struct Pairwise<'a> {
@@ -83,7 +83,7 @@ impl<'a> Pairwise<'a> {
     }
 
     /// Returns the features of each of `places` with `target`, in the order of [`NAMES`].
-    pub fn rows(&self, target: usize, places: &[usize]) -> Vec<Row> {
+    pub fn rows(&self, target: usize, places: &[usize]) -> Vec<PairFeatures> {
         let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
         let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
         let cosine = |product: f32, lengths: &[f32], place: usize| {

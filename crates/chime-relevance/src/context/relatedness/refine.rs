@@ -19,7 +19,7 @@ pub const NAMES: [&str; FEATURES] = {
     names.split_at_mut(pairwise::FEATURES).1.copy_from_slice(&of_neighbors);
     names
 };
-pub type Row = [f64; FEATURES];
+pub type RefineFeatures = [f64; FEATURES];
 
 /// Most candidates that are refined: with 40 instead of 64, F1 over 80 hand-labelled groups is .003 lower.
 const MOST: usize = 64;
@@ -38,7 +38,7 @@ pub struct Refinement {
     /// Indices of the refined candidates, ascending.
     places: Vec<usize>,
     /// Pair features of each refined candidate with those before it, and with itself.
-    rows: Vec<Vec<pairwise::Row>>,
+    rows: Vec<Vec<pairwise::PairFeatures>>,
     /// Shares of the forests in which two are in one segment, normalized to row sums of 1.
     segments: Matrix,
     /// Log odds that two belong together, by the last pass.
@@ -49,7 +49,7 @@ pub struct Refinement {
 struct Target {
     place: usize,
     /// Pair features of all candidates with it, and their probability of sharing its subject.
-    rows: Vec<pairwise::Row>,
+    rows: Vec<pairwise::PairFeatures>,
     first: Vec<f32>,
 }
 
@@ -62,7 +62,7 @@ impl Refinement {
             Some(target) => places[..=row].iter().map(|other| target.rows[*other]).collect(),
             None => pairwise.rows(*place, &places[..=row]),
         };
-        let rows: Vec<Vec<pairwise::Row>> = places.iter().enumerate().map(row).collect();
+        let rows: Vec<Vec<pairwise::PairFeatures>> = places.iter().enumerate().map(row).collect();
         let share = |row: usize, column: usize| pairwise.in_segment(places[row], places[column]);
         Self {
             segments: Matrix::symmetric(places.len(), share).with_row_sums_of_one(),
@@ -92,7 +92,7 @@ impl Refinement {
     }
 
     /// Returns each target's features with the other refined candidates; empty if the target is not refined.
-    pub fn rows(&self) -> Vec<Vec<(usize, Row)>> {
+    pub fn rows(&self) -> Vec<Vec<(usize, RefineFeatures)>> {
         let asked: Vec<usize> =
             self.targets.iter().filter_map(|target| self.places.binary_search(&target.place).ok()).collect();
         let neighbors = Neighbors::of(self, asked);
@@ -110,7 +110,7 @@ impl Refinement {
     /// Records the contributions of each feature to each candidate's score with the likeliest target.
     pub fn explain(&self, first: &Terms<{ pairwise::FEATURES }>, last: &Terms<FEATURES>, to: &mut ByCandidate) {
         let Some(target) = self.targets.first() else { return };
-        let mut rows: Vec<(Row, Row)> =
+        let mut rows: Vec<(RefineFeatures, RefineFeatures)> =
             target.rows.iter().map(|values| (widened(values), widened(&first.parts(values)))).collect();
         for (place, values) in self.rows().swap_remove(0) {
             rows[place] = (values, last.parts(&values));
@@ -142,7 +142,7 @@ fn likely_members(targets: &[Target], count: usize) -> Vec<usize> {
     places
 }
 
-fn widened(values: &pairwise::Row) -> Row {
+fn widened(values: &pairwise::PairFeatures) -> RefineFeatures {
     let mut wide = [0.0; FEATURES];
     wide[..pairwise::FEATURES].copy_from_slice(values);
     wide
@@ -186,7 +186,7 @@ impl Neighbors {
     }
 
     /// Returns the features of candidate `other` with the one in matrix row `row`; `pair` are their pair features.
-    fn row(&self, row: usize, other: usize, pair: &pairwise::Row) -> Row {
+    fn row(&self, row: usize, other: usize, pair: &pairwise::PairFeatures) -> RefineFeatures {
         let (mut values, one) = (widened(pair), self.asked[row]);
         let chance = self.segment_chances.row(row)[other].clamp(0.005, 0.995);
         let of_neighbors = [

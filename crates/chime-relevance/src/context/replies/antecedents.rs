@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::context::features::mentions::Hearing;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::WINDOW;
-use crate::context::replies::model::{ReplyModel, Values};
+use crate::context::replies::model::{FactorValues, ReplyModel};
 use crate::context::replies::pairs::{RAW, pairs};
 use chime_core::UserId;
 
@@ -67,13 +67,13 @@ impl Antecedents {
 }
 
 /// A message and the messages before it, ready to be compared.
-pub struct Past<'a> {
+pub struct ReplyContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
     hearing: Hearing,
 }
 
-impl<'a> Past<'a> {
+impl<'a> ReplyContext<'a> {
     /// Prepares `message` and the last [`WINDOW`] messages of `past`, which is ordered oldest first.
     pub fn of(past: &'a [Arc<MessageFeatures>], message: &'a MessageFeatures) -> Self {
         let past = &past[past.len().saturating_sub(WINDOW)..];
@@ -86,7 +86,7 @@ impl<'a> Past<'a> {
 
     /// Computes the distribution of the message by `model`. With `bare`, the message counts as one without words.
     pub fn antecedents(&self, model: &ReplyModel, bare: bool) -> Antecedents {
-        let (mut scores, mut values) = (Vec::with_capacity(self.past.len()), Values::default());
+        let (mut scores, mut values) = (Vec::with_capacity(self.past.len()), FactorValues::default());
         self.pairs(bare, |place, raw| scores.push((self.past.len() - place, model.score(raw, &mut values))));
         // "Starts something new" has the score 0.
         let highest = scores.iter().map(|(_, score)| *score).fold(0.0, f32::max);
@@ -101,11 +101,11 @@ impl<'a> Past<'a> {
 
     /// Calls `each` with the distance of every candidate, newest first, and the products that `model` weighs.
     pub fn rows(&self, model: &ReplyModel, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
-        let mut values = Values::default();
+        let mut values = FactorValues::default();
         self.pairs(bare, |place, raw| each(self.past.len() - place, model.products(raw, &mut values)));
     }
 
     fn pairs(&self, bare: bool, each: impl FnMut(usize, &[f32; RAW])) {
-        pairs((self.message, self.past), &self.hearing, bare, each);
+        pairs(self.message, self.past, &self.hearing, bare, each);
     }
 }

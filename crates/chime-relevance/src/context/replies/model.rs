@@ -6,17 +6,17 @@ use crate::context::replies::pairs::{RAW, RAW_NAMES};
 
 /// Scores one message as a reply to another. Fitted by `cargo bench --bench fit`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Table")]
+#[serde(try_from = "ReplyModelFile")]
 pub struct ReplyModel {
     bias: f32,
-    terms: Vec<Term>,
+    terms: Vec<ProductTerm>,
     /// Raw feature and bound of each hinge max(0, x - bound).
     hinges: Vec<(usize, f32)>,
 }
 
 #[derive(Debug, Clone)]
-struct Term {
-    /// Indices into [`Values`].
+struct ProductTerm {
+    /// Indices into [`FactorValues`].
     factors: [u8; FACTORS],
     weight: f32,
     /// Range of the product in training, without outliers.
@@ -27,13 +27,13 @@ struct Term {
 const FACTORS: usize = 3;
 /// Values of all factors: 1, each raw feature x, each 1 - x, and the hinges. There are 256, so that a `u8` index needs
 /// no bounds check.
-pub struct Values([f32; 256]);
+pub struct FactorValues([f32; 256]);
 /// Index of the first x, of the first 1 - x and of the first hinge.
 const IS: usize = 1;
 const NOT: usize = IS + RAW;
 const ABOVE: usize = NOT + RAW;
 
-impl Default for Values {
+impl Default for FactorValues {
     fn default() -> Self {
         Self([1.0; 256])
     }
@@ -43,20 +43,20 @@ impl ReplyModel {
     pub const WRITTEN: &str = include_str!("weights.json");
 
     /// Returns the log odds of an antecedent against "starts something new". `values` is scratch space.
-    pub fn score(&self, raw: &[f32; RAW], values: &mut Values) -> f32 {
+    pub fn score(&self, raw: &[f32; RAW], values: &mut FactorValues) -> f32 {
         self.fill(raw, values);
-        let weigh = |term: &Term| term.weight * term.product(values).max(term.low).min(term.high);
+        let weigh = |term: &ProductTerm| term.weight * term.product(values).max(term.low).min(term.high);
         self.bias + self.terms.iter().map(weigh).sum::<f32>()
     }
 
     /// Returns the products in the order of the weights file, not clamped.
-    pub fn products(&self, raw: &[f32; RAW], values: &mut Values) -> Vec<f32> {
+    pub fn products(&self, raw: &[f32; RAW], values: &mut FactorValues) -> Vec<f32> {
         self.fill(raw, values);
         self.terms.iter().map(|term| term.product(values)).collect()
     }
 
-    fn fill(&self, raw: &[f32; RAW], values: &mut Values) {
-        let Values(values) = values;
+    fn fill(&self, raw: &[f32; RAW], values: &mut FactorValues) {
+        let FactorValues(values) = values;
         for (place, value) in raw.iter().enumerate() {
             values[IS + place] = *value;
             values[NOT + place] = 1.0 - value;
@@ -67,15 +67,15 @@ impl ReplyModel {
     }
 }
 
-impl Term {
-    fn product(&self, Values(values): &Values) -> f32 {
+impl ProductTerm {
+    fn product(&self, FactorValues(values): &FactorValues) -> f32 {
         self.factors.iter().fold(1.0, |product, factor| product * values[usize::from(*factor)])
     }
 }
 
 /// The weights file.
 #[derive(Deserialize)]
-struct Table {
+struct ReplyModelFile {
     bias: f32,
     features: Vec<TableRow>,
 }
@@ -89,20 +89,20 @@ struct TableRow {
     hi: f32,
 }
 
-impl TryFrom<Table> for ReplyModel {
+impl TryFrom<ReplyModelFile> for ReplyModel {
     type Error = String;
 
-    fn try_from(table: Table) -> Result<Self, String> {
+    fn try_from(table: ReplyModelFile) -> Result<Self, String> {
         let mut model = Self { bias: table.bias, terms: Vec::new(), hinges: Vec::new() };
         for row in table.features {
             let mut factors = [0; FACTORS];
             if row.factors.len() > FACTORS {
                 return Err(format!("more than {FACTORS} factors"));
             }
-            for (place, written) in factors.iter_mut().zip(row.factors) {
-                *place = model.factor(written)?;
+            for (place, (operation, name, bound)) in factors.iter_mut().zip(row.factors) {
+                *place = model.factor(&operation, &name, bound)?;
             }
-            model.terms.push(Term { factors, weight: row.w, low: row.lo, high: row.hi });
+            model.terms.push(ProductTerm { factors, weight: row.w, low: row.lo, high: row.hi });
         }
         Ok(model)
     }
@@ -110,9 +110,9 @@ impl TryFrom<Table> for ReplyModel {
 
 impl ReplyModel {
     /// Returns the index of a factor among the values; adds a hinge if it is one.
-    fn factor(&mut self, (operation, name, bound): (String, String, f32)) -> Result<u8, String> {
+    fn factor(&mut self, operation: &str, name: &str, bound: f32) -> Result<u8, String> {
         let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
-        let place = match operation.as_str() {
+        let place = match operation {
             "id" => IS + index,
             "not" => NOT + index,
             "hinge" => {
@@ -143,9 +143,9 @@ mod tests {
         let model: ReplyModel = serde_json::from_str(table).unwrap();
         let mut raw = [0.0; RAW];
         raw[RAW_NAMES.iter().position(|name| *name == "ld").unwrap()] = 2.0;
-        assert_eq!(model.score(&raw, &mut Values::default()), 0.5 + 4.0 + 0.5);
+        assert_eq!(model.score(&raw, &mut FactorValues::default()), 0.5 + 4.0 + 0.5);
         raw[RAW_NAMES.iter().position(|name| *name == "same").unwrap()] = 1.0;
-        assert_eq!(model.score(&raw, &mut Values::default()), 0.5 + 0.0 + 0.5);
+        assert_eq!(model.score(&raw, &mut FactorValues::default()), 0.5 + 0.0 + 0.5);
         let unknown = table.replace("\"ld\"", "\"no such\"");
         assert!(serde_json::from_str::<ReplyModel>(&unknown).is_err());
     }

@@ -14,7 +14,7 @@ use crate::context::replies::similarity::Similarity;
 use chime_core::UserId;
 
 pub const RAW: usize = 43;
-/// Names in the weights file, in the order of `Scene::features`; i is the message, j the earlier one.
+/// Names in the weights file, in the order of `PairContext::features`; i is the message, j the earlier one.
 pub const RAW_NAMES: [&str; RAW] = [
     "ld",
     "ldt",
@@ -74,12 +74,13 @@ const NEVER_MQ: f32 = 4.0;
 /// the index in `past` and the features, newest first. `hearing` covers all of them. With `bare`, the message counts as
 /// one without words.
 pub fn pairs(
-    (message, past): (&MessageFeatures, &[Arc<MessageFeatures>]),
+    message: &MessageFeatures,
+    past: &[Arc<MessageFeatures>],
     hearing: &Hearing,
     bare: bool,
     mut each: impl FnMut(usize, &[f32; RAW]),
 ) {
-    let scene = Scene::new((message, past), hearing, bare);
+    let scene = PairContext::new(message, past, hearing, bare);
     let mut walk = Walk { longest: 0.0, longest_gap: 0.0, by: vec![0.0; scene.spoken.len()], distinct: 0.0 };
     for place in (0..past.len()).rev() {
         walk.meet(place, &scene);
@@ -90,7 +91,7 @@ pub fn pairs(
 }
 
 /// The part of the features that all candidates of one message share.
-struct Scene<'a> {
+struct PairContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
     bare: bool,
@@ -141,12 +142,12 @@ struct Walk {
 
 impl Walk {
     /// Adds the gap after a candidate, since it lies between the candidate and the message.
-    fn meet(&mut self, place: usize, scene: &Scene<'_>) {
+    fn meet(&mut self, place: usize, scene: &PairContext<'_>) {
         self.longest_gap = self.longest_gap.max(scene.gaps[place + 1]);
         self.longest = self.longest.max(scene.rhythm[place + 1]);
     }
 
-    fn pass(&mut self, place: usize, scene: &Scene<'_>) {
+    fn pass(&mut self, place: usize, scene: &PairContext<'_>) {
         let times = &mut self.by[scene.authors[place]];
         if *times == 0.0 {
             self.distinct += 1.0;
@@ -155,12 +156,8 @@ impl Walk {
     }
 }
 
-impl<'a> Scene<'a> {
-    fn new(
-        (message, past): (&'a MessageFeatures, &'a [Arc<MessageFeatures>]),
-        hearing: &'a Hearing,
-        bare: bool,
-    ) -> Self {
+impl<'a> PairContext<'a> {
+    fn new(message: &'a MessageFeatures, past: &'a [Arc<MessageFeatures>], hearing: &'a Hearing, bare: bool) -> Self {
         let gaps = gaps(message, past);
         let rhythm = ranks(&gaps);
         let author = message.author;
@@ -170,7 +167,7 @@ impl<'a> Scene<'a> {
             message,
             past,
             bare,
-            own: Own::of((message, past), &rhythm),
+            own: Own::of(message, past, &rhythm),
             rhythm,
             scale: scale(&gaps),
             gaps,
@@ -281,7 +278,7 @@ impl<'a> Scene<'a> {
 }
 
 impl Own {
-    fn of((message, past): (&MessageFeatures, &[Arc<MessageFeatures>]), rhythm: &[f32]) -> Self {
+    fn of(message: &MessageFeatures, past: &[Arc<MessageFeatures>], rhythm: &[f32]) -> Self {
         match past.iter().rposition(|turn| turn.author == message.author) {
             Some(own) => Self {
                 is_known: true,

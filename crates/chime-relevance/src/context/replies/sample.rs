@@ -4,7 +4,7 @@
 //! forests in which two messages are in one tree is the probability that they belong together. The draws are hashes of
 //! the message, so that the same chat gives the same forests.
 
-use crate::context::features::message::Address;
+use crate::context::features::message::MessageAddress;
 use crate::context::replies::antecedents::{Antecedent, Antecedents};
 
 /// Number of sampled forests. More do not help: F1 over all labelled chats is .600 with 12 and with 24.
@@ -19,7 +19,7 @@ pub struct Forest {
 }
 
 /// Samples forests of `candidates`, which come oldest first, each with its antecedents.
-pub fn forests<'a>(candidates: impl Iterator<Item = (Address, &'a Antecedents)>) -> Vec<Forest> {
+pub fn forests<'a>(candidates: impl Iterator<Item = (MessageAddress, &'a Antecedents)>) -> Vec<Forest> {
     let mut forests = vec![Forest::default(); FORESTS];
     for (place, (id, antecedents)) in candidates.enumerate() {
         each_chance((id, ANTECEDENT), |forest, chance| {
@@ -50,7 +50,7 @@ const FOREST_BITS: u32 = 8;
 
 /// Generates uniform numbers from 0 to 1 for a message, one per forest, stratified: one in each of `FORESTS` equal
 /// parts. So the share of forests that draw an antecedent is close to its probability, and few forests suffice.
-fn each_chance(((chat, message), draw): (Address, u64), mut each: impl FnMut(usize, f32)) {
+fn each_chance(((chat, message), draw): (MessageAddress, u64), mut each: impl FnMut(usize, f32)) {
     let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));
     let mut hashes: [u64; FORESTS] =

@@ -6,7 +6,7 @@ use crate::context::features::lexical;
 use crate::context::features::lexical::{damped, holding, stems, stems_of_name, words_of};
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, QuickSet, Token};
-use crate::retrieval::Word;
+use crate::retrieval::WeightedWord;
 use chime_core::{Seq, StoredMessage, UserId};
 
 /// Most words that are searched for. Each costs an index lookup.
@@ -20,7 +20,7 @@ pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
 #[derive(Debug, Clone, PartialEq)]
 pub struct OlderQuery {
     /// Words to search for, by descending weight.
-    pub words: Vec<Word>,
+    pub words: Vec<WeightedWord>,
     /// Number of the first message that is not searched.
     pub before: Seq,
     /// Authors of the focus, each with the highest score of their messages.
@@ -30,7 +30,7 @@ pub struct OlderQuery {
 impl OlderQuery {
     /// Builds the query of `trigger`, whose text without the bot's name is `ask`, and of the picked messages of `talk`.
     /// Returns `None` if no word is worth a search.
-    pub fn of((trigger, ask): (&StoredMessage, &str), talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
+    pub fn of(trigger: &StoredMessage, ask: &str, talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
         let picked = || talk.iter().filter(|(.., share)| *share > 0.0);
         let names = names(talk.iter().map(|(stored, ..)| *stored).chain([trigger]));
         let asked = stems(ask);
@@ -69,18 +69,18 @@ fn most_telling<'a>(
     texts: impl Iterator<Item = (&'a str, &'a [Token])>,
     weights: &Quick<Token, f64>,
     rarity: &Quick<Token, f64>,
-) -> Vec<Word> {
+) -> Vec<WeightedWord> {
     let telling = |stem: &Token| weights[stem] * rarity[stem];
     let mut most: Vec<f64> = weights.keys().map(telling).collect();
     most.sort_by(|a, b| b.total_cmp(a));
     let least = most.get(WORDS - 1).copied().unwrap_or(f64::NEG_INFINITY);
     // Only these are looked up in the texts, since splitting a text into words takes longer than all the rest.
     let mut wanted: QuickSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
-    let mut words: Vec<(f64, Word)> = Vec::new();
+    let mut words: Vec<(f64, WeightedWord)> = Vec::new();
     for (text, stems) in texts {
         if stems.iter().any(|stem| wanted.contains(stem)) {
             let found = words_of(text).into_iter().filter(|(stem, _)| wanted.remove(stem));
-            words.extend(found.map(|(stem, text)| (telling(&stem), Word { text, weight: weights[&stem] })));
+            words.extend(found.map(|(stem, text)| (telling(&stem), WeightedWord { text, weight: weights[&stem] })));
         }
     }
     words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.text.cmp(&b.1.text)));

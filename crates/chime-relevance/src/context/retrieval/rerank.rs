@@ -43,7 +43,7 @@ pub struct Reranked {
 impl Reranked {
     /// Returns the features with their contributions, the largest first.
     pub fn features(&self) -> Vec<Feature> {
-        let parts = Weights::shipped().terms.parts(&self.values);
+        let parts = RerankWeights::shipped().terms.parts(&self.values);
         let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
             name: format!("beyond.{name}"),
             value: *value,
@@ -56,7 +56,7 @@ impl Reranked {
 }
 
 /// Scores the messages that were found, the likeliest first.
-pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &Weights) -> Vec<Reranked> {
+pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &RerankWeights) -> Vec<Reranked> {
     /// Most messages that are returned.
     const KEPT: usize = 80;
     let score = |met: Met| {
@@ -104,7 +104,7 @@ pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
 /// Weights fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among
 /// other groups of the same language. The threshold was set by hand.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Weights {
+pub struct RerankWeights {
     /// Minimum probability of an accepted message.
     pub threshold: f64,
     #[serde(flatten)]
@@ -112,10 +112,10 @@ pub struct Weights {
 }
 
 #[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
-static SHIPPED: LazyLock<Weights> =
+static SHIPPED: LazyLock<RerankWeights> =
     LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).expect("weights of the right form"));
 
-impl Weights {
+impl RerankWeights {
     pub fn shipped() -> &'static Self {
         &SHIPPED
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_shipped_weights_can_be_read() {
-        let weights = Weights::shipped();
+        let weights = RerankWeights::shipped();
         assert!(weights.terms.terms.iter().all(|term| term.weight != 0.0 && term.low <= term.high));
         assert!((0.0..1.0).contains(&weights.threshold));
     }

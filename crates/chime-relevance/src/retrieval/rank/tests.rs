@@ -1,5 +1,5 @@
 use super::*;
-use crate::retrieval::question::{Asked, Person};
+use crate::retrieval::question::{Person, QuestionContext};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};
 
@@ -28,8 +28,8 @@ fn best(question: &str, texts: &[&str], profile: Profile) -> Vec<usize> {
     let vectors: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed(text)).collect();
     let people = [Person { id: ANN, name: "Ann", username: None }, Person { id: BEN, name: "Ben", username: None }];
     let now = Timestamp::from_secs(1_700_100_000);
-    let asked = Asked { language: Language::DEFAULT, now, utc_offset: 0, by: None, people: &people };
-    let question = Question::read(question, &asked);
+    let asked = QuestionContext { language: Language::DEFAULT, now, utc_offset: 0, by: None, people: &people };
+    let question = ParsedQuestion::read(question, &asked);
     let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
     let ranked = rank(&question, &passages(texts, &vectors), None, &mut lexicon, profile);
     ranked.iter().map(|one| one.index).collect()

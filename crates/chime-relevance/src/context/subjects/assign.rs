@@ -5,9 +5,9 @@ use std::hash::BuildHasherDefault;
 use crate::context::features::corpus::Corpus;
 use crate::context::features::token::Quick;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::link::{Scored, SegmentLink, bond};
-use crate::context::matters::matter::Matter;
-use crate::context::matters::segment::Segment;
+use crate::context::subjects::link::{Scored, SegmentLink, bond};
+use crate::context::subjects::segment::Segment;
+use crate::context::subjects::subject::LinkedSubject;
 
 /// Samples the subjects of forests over one corpus. Segments and pairs of segment and subject recur in other forests,
 /// so both are cached.
@@ -34,32 +34,32 @@ impl<'a> Assignment<'a> {
     /// from 0 to 1 for each candidate; the one of a segment's first message draws its subject.
     pub fn forest(&mut self, segments: &[IndexSet], chances: &[f32]) -> Vec<IndexSet> {
         let Self { corpus, segment_link, segments: known, numbers, bonds } = self;
-        let mut matters: Vec<(usize, Matter)> = Vec::new();
+        let mut subjects: Vec<(usize, LinkedSubject)> = Vec::new();
         for members in segments {
             let next = known.len();
             let new = || (next, Segment::new(members.places().collect(), corpus));
             let (number, segment) = &*known.entry(*members).or_insert_with(new);
-            let bond = |(of, matter): &(usize, Matter)| {
+            let bond = |(of, subject): &(usize, LinkedSubject)| {
                 let known = bonds.entry((*of, *number));
-                (*known.or_insert_with(|| segment_link.scored(&bond(corpus, (segment, matter)))), matter.count)
+                (*known.or_insert_with(|| segment_link.scored(&bond(corpus, segment, subject))), subject.count)
             };
-            let at_hand: Vec<(Scored, usize)> = matters.iter().map(bond).collect();
+            let at_hand: Vec<(Scored, usize)> = subjects.iter().map(bond).collect();
             let probabilities = likelihoods(segment_link.scores(&at_hand, corpus.slowness));
             let place = match drawn(&probabilities, f64::from(chances[segment.start()])) {
                 Some(chosen) => {
-                    matters[chosen].1.add(segment, corpus);
+                    subjects[chosen].1.add(segment, corpus);
                     chosen
                 }
                 None => {
-                    matters.push((0, Matter::begun_by(segment, corpus)));
-                    matters.len() - 1
+                    subjects.push((0, LinkedSubject::begun_by(segment, corpus)));
+                    subjects.len() - 1
                 }
             };
-            let (of, matter) = &mut matters[place];
+            let (of, subject) = &mut subjects[place];
             let next = numbers.len();
-            *of = *numbers.entry(matter.members).or_insert(next);
+            *of = *numbers.entry(subject.members).or_insert(next);
         }
-        matters.iter().map(|(_, matter)| matter.members).collect()
+        subjects.iter().map(|(_, subject)| subject.members).collect()
     }
 }
 

@@ -3,11 +3,11 @@
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::segment::{Segment, add};
+use crate::context::subjects::segment::{Segment, add};
 use chime_core::dot;
 
 #[derive(Debug, Clone, Default)]
-pub struct Matter {
+pub struct LinkedSubject {
     pub members: IndexSet,
     pub count: usize,
     /// Index of its first message.
@@ -23,12 +23,12 @@ pub struct Matter {
     pub vector_length: f32,
 }
 
-impl Matter {
+impl LinkedSubject {
     pub fn begun_by(segment: &Segment, corpus: &Corpus<'_>) -> Self {
         let (authors, stems) = (vec![0.0; corpus.spoken.len()], vec![0; corpus.spread.len()]);
-        let mut matter = Self { first: segment.start(), authors, stems, ..Self::default() };
-        matter.add(segment, corpus);
-        matter
+        let mut subject = Self { first: segment.start(), authors, stems, ..Self::default() };
+        subject.add(segment, corpus);
+        subject
     }
 
     pub fn add(&mut self, segment: &Segment, corpus: &Corpus<'_>) {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::recall::Reading;
-use crate::recall::legs::Candidates;
+use crate::recall::request::ParsedRequest;
+use crate::recall::retrievers::RecallCandidates;
 use chime_core::MessageId;
 use chime_core::embed::Embedder;
 use chime_relevance::retrieval::Passage;
@@ -15,14 +15,14 @@ use chime_store::passages::{self, StoredPassage};
 const READ: u32 = 400;
 
 /// Candidates and their neighbours, by number.
-pub struct Found {
+pub struct LoadedCandidates {
     pub messages: Vec<StoredPassage>,
 }
 
-impl Found {
+impl LoadedCandidates {
     pub fn read(
-        reading: &Reading<'_>,
-        candidates: &Candidates,
+        reading: &ParsedRequest<'_>,
+        candidates: &RecallCandidates,
         embedder: Option<&Embedder>,
     ) -> chime_store::Result<Self> {
         let (conn, chat) = (reading.conn, reading.request.conversation.chat);

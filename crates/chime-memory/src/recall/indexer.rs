@@ -37,7 +37,7 @@ pub enum VectorSource {
 }
 
 /// Worker that makes missing vectors, repairs the index, and migrates to a new model.
-pub struct VectorKeeper {
+pub struct VectorIndexer {
     store: Store,
     clock: Clock,
     source: VectorSource,
@@ -46,7 +46,7 @@ pub struct VectorKeeper {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum KeepError {
+enum IndexError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -55,12 +55,12 @@ enum KeepError {
 
 /// Result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum StepProgress {
     Done,
     More,
 }
 
-impl VectorKeeper {
+impl VectorIndexer {
     pub fn new(store: Store, clock: Clock, source: VectorSource) -> Self {
         Self { store, clock, source, is_checked: AtomicBool::new(false) }
     }
@@ -68,10 +68,10 @@ impl VectorKeeper {
     /// Runs the periodic `vectors` job.
     pub async fn run(&self) -> JobOutcome {
         match self.work().await {
-            Ok(Progress::Done) => JobOutcome::UntilNextRun,
-            Ok(Progress::More) => JobOutcome::WaitUntil(self.soon()),
-            Err(KeepError::Store(error)) => JobOutcome::of_store(&error, "keeping vectors"),
-            Err(KeepError::Server(error)) => {
+            Ok(StepProgress::Done) => JobOutcome::UntilNextRun,
+            Ok(StepProgress::More) => JobOutcome::WaitUntil(self.soon()),
+            Err(IndexError::Store(error)) => JobOutcome::of_store(&error, "keeping vectors"),
+            Err(IndexError::Server(error)) => {
                 tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
                 JobOutcome::UntilNextRun
             }
@@ -81,9 +81,9 @@ impl VectorKeeper {
     /// Does one run of the job. Returns `true` if no work remains.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
-            Ok(progress) => Ok(progress == Progress::Done),
-            Err(KeepError::Store(error)) => Err(error),
-            Err(KeepError::Server(_)) => Ok(true),
+            Ok(progress) => Ok(progress == StepProgress::Done),
+            Err(IndexError::Store(error)) => Err(error),
+            Err(IndexError::Server(_)) => Ok(true),
         }
     }
 
@@ -91,21 +91,21 @@ impl VectorKeeper {
         self.clock.now().plus(GOES_ON_AFTER)
     }
 
-    async fn work(&self) -> Result<Progress, KeepError> {
-        let Some(target) = self.target().await? else { return Ok(Progress::Done) };
+    async fn work(&self) -> Result<StepProgress, IndexError> {
+        let Some(target) = self.target().await? else { return Ok(StepProgress::Done) };
         if !self.is_checked.swap(true, Ordering::Relaxed) {
             self.check_index(&target).await?;
         }
         let made = match &self.source {
-            VectorSource::Off => Progress::Done,
+            VectorSource::Off => StepProgress::Done,
             VectorSource::Local(embedder) => self.make(&target, embedder).await?,
             VectorSource::Server(embeddings) => self.carry_over(&target, embeddings).await?,
         };
-        if made == Progress::More {
+        if made == StepProgress::More {
             return Ok(made);
         }
-        if self.change_to(&target).await? == Progress::More {
-            return Ok(Progress::More);
+        if self.change_to(&target).await? == StepProgress::More {
+            return Ok(StepProgress::More);
         }
         self.delete_left().await
     }
@@ -170,23 +170,23 @@ impl VectorKeeper {
         Ok(())
     }
 
-    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<Progress, KeepError> {
+    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<StepProgress, IndexError> {
         for _ in 0..BATCHES {
-            if self.make_batch(target, embedder).await? == Progress::Done {
-                return Ok(Progress::Done);
+            if self.make_batch(target, embedder).await? == StepProgress::Done {
+                return Ok(StepProgress::Done);
             }
         }
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 
-    async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<Progress> {
+    async fn make_batch(&self, target: &Space, embedder: &Arc<Embedder>) -> chime_store::Result<StepProgress> {
         let (space, embedder) = (target.clone(), Arc::clone(embedder));
         let read = move |conn: &chime_store::Reader| {
             let Some(batch) = embedding_spaces::next_batch(conn, &space, NEAR, AT_ONCE)? else { return Ok(None) };
             let made: Vec<Vec<f32>> = batch.texts.iter().map(|(_, text)| embedder.embed(text)).collect();
             Ok(Some((batch, made)))
         };
-        let Some((batch, made)) = self.store.read(read).await? else { return Ok(Progress::Done) };
+        let Some((batch, made)) = self.store.read(read).await? else { return Ok(StepProgress::Done) };
         let id = target.id;
         let keep = move |tx: &chime_store::Writer<'_>| {
             for ((message, text), vector) in batch.texts.iter().zip(&made) {
@@ -195,21 +195,21 @@ impl VectorKeeper {
             embedding_spaces::settle(tx, id, &batch)
         };
         self.store.write(Priority::Background, keep).await?;
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 
     /// Migrates to the server's current model: embeds the texts that have a vector of the previous one.
-    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<Progress, KeepError> {
+    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, IndexError> {
         let Some(active) = self.store.read(embedding_spaces::active).await?.filter(|active| active.id != target.id)
         else {
-            return Ok(Progress::Done);
+            return Ok(StepProgress::Done);
         };
         for _ in 0..BATCHES {
             let (old, new) = (active.id, target.id);
             let texts =
                 self.store.read(move |conn| embedding_spaces::to_carry_over(conn, old, new, OF_A_REQUEST)).await?;
             if texts.is_empty() {
-                return Ok(Progress::Done);
+                return Ok(StepProgress::Done);
             }
             let sent: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
             let made = embeddings.embed(&sent, &self.clock).await?;
@@ -220,11 +220,11 @@ impl VectorKeeper {
             };
             self.store.write(Priority::Background, keep).await?;
         }
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 
     /// Activates the target space once all summaries have vectors in it, which memory jobs make.
-    async fn change_to(&self, target: &Space) -> chime_store::Result<Progress> {
+    async fn change_to(&self, target: &Space) -> chime_store::Result<StepProgress> {
         let id = target.id;
         let change = move |tx: &chime_store::Writer<'_>| {
             let Some(active) = embedding_spaces::active(tx)? else {
@@ -244,16 +244,16 @@ impl VectorKeeper {
         }
         // A server's vectors take longer than a short delay.
         let is_local = matches!(self.source, VectorSource::Local(_));
-        Ok(if is_another && !is_due && is_local { Progress::More } else { Progress::Done })
+        Ok(if is_another && !is_due && is_local { StepProgress::More } else { StepProgress::Done })
     }
 
-    async fn delete_left(&self) -> Result<Progress, KeepError> {
+    async fn delete_left(&self) -> Result<StepProgress, IndexError> {
         for _ in 0..BATCHES {
-            let Some(space) = self.store.read(embedding_spaces::left).await? else { return Ok(Progress::Done) };
+            let Some(space) = self.store.read(embedding_spaces::left).await? else { return Ok(StepProgress::Done) };
             let delete = move |tx: &chime_store::Writer<'_>| embedding_spaces::delete_some(tx, &space, DELETED_AT_ONCE);
             self.store.write(Priority::Background, delete).await?;
         }
-        Ok(Progress::More)
+        Ok(StepProgress::More)
     }
 }
 

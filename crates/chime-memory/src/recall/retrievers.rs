@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::recall::Reading;
+use crate::recall::request::ParsedRequest;
 use chime_core::dot;
 use chime_core::{LegScores, Seq, SessionId, UserId, WordStemmer};
 use chime_relevance::retrieval::Frequencies;
@@ -42,7 +42,7 @@ const OF_SESSION: f64 = 0.7;
 
 /// Proposals with the scores of each retriever.
 #[derive(Debug, Default)]
-pub struct Candidates {
+pub struct RecallCandidates {
     pub messages: HashMap<Seq, LegScores>,
     /// Best first.
     pub proposals: Vec<Proposal>,
@@ -52,7 +52,7 @@ pub struct Candidates {
     pub vectors: HashMap<Seq, Vec<f32>>,
 }
 
-impl Candidates {
+impl RecallCandidates {
     fn add(&mut self, seq: Seq, scores: LegScores) {
         let known = self.messages.entry(seq).or_default();
         *known = known.merged(scores);
@@ -86,10 +86,10 @@ impl Candidates {
     }
 }
 
-impl Reading<'_> {
+impl ParsedRequest<'_> {
     /// Runs all retrievers.
-    pub fn candidates(&self) -> chime_store::Result<Candidates> {
-        let mut candidates = Candidates::default();
+    pub fn candidates(&self) -> chime_store::Result<RecallCandidates> {
+        let mut candidates = RecallCandidates::default();
         let stems = self.stems();
         let words = self.by_words(&stems, &mut candidates)?;
         self.by_vectors(&mut candidates)?;
@@ -117,7 +117,7 @@ impl Reading<'_> {
     fn by_words(
         &self,
         stems: &[(String, &str)],
-        candidates: &mut Candidates,
+        candidates: &mut RecallCandidates,
     ) -> chime_store::Result<Vec<WordPostings>> {
         let messages = postings::messages(self.conn, self.request.conversation.chat)?;
         let mut frequencies = Frequencies { messages, holding: HashMap::new() };
@@ -139,7 +139,12 @@ impl Reading<'_> {
 
     /// In languages without a stemmer, adds messages with the beginning of `word` in any of their words to the last
     /// list.
-    fn by_parts(&self, word: &str, lists: &mut [Postings], candidates: &mut Candidates) -> chime_store::Result<()> {
+    fn by_parts(
+        &self,
+        word: &str,
+        lists: &mut [Postings],
+        candidates: &mut RecallCandidates,
+    ) -> chime_store::Result<()> {
         let Some(list) = lists.last_mut().filter(|_| !self.language.has_stemmer()) else { return Ok(()) };
         for seq in postings::of_part(self.conn, &self.range(OF_A_WORD), word)?.seqs {
             candidates.add(seq, LegScores { trigrams: 1.0, ..LegScores::default() });
@@ -172,7 +177,7 @@ impl Reading<'_> {
         self.people.iter().filter(|(id, _)| self.question.named.contains(id)).take(AUTHORS)
     }
 
-    fn by_authors(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> chime_store::Result<()> {
+    fn by_authors(&self, stems: &[(String, &str)], candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         for (_, name) in self.named() {
             for (stem, _) in stems {
                 let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), stem, name, self.language)?;
@@ -184,7 +189,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn by_vectors(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
+    fn by_vectors(&self, candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         self.by_new_vectors(candidates)?;
         let Some(space) = self.space.as_ref().filter(|_| !self.vector.is_empty()) else { return Ok(()) };
         let (chat, newest) = (self.request.conversation.chat, self.request.before);
@@ -203,7 +208,7 @@ impl Reading<'_> {
     }
 
     /// Compares the newest messages directly, because they have no stored vectors yet.
-    fn by_new_vectors(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
+    fn by_new_vectors(&self, candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         let Some(embedder) = self.embedder else { return Ok(()) };
         let (chat, before) = (self.request.conversation.chat, self.request.before);
         let made = match &self.space {
@@ -227,7 +232,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn by_tags(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> chime_store::Result<()> {
+    fn by_tags(&self, stems: &[(String, &str)], candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         let stems: Vec<String> = stems.iter().map(|(stem, _)| stem.clone()).collect();
         let chat = self.request.conversation.chat;
         for (session, tags) in tags::sessions_named(self.conn, chat, &stems, BY_TAG)? {
@@ -237,7 +242,7 @@ impl Reading<'_> {
     }
 
     /// Proposes the source messages of the best sessions' summaries.
-    fn open_sessions(&self, candidates: &mut Candidates) -> chime_store::Result<()> {
+    fn open_sessions(&self, candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         for (session, scores) in candidates.best_sessions().into_iter().take(OPENED) {
             for seq in summaries::grounds(self.conn, session, OF_EACH)? {
                 candidates.add(seq, scores);

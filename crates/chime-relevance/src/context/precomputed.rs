@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use crate::context::features::message::{Address, MessageFeatures, address, without_bots};
+use crate::context::features::message::{MessageAddress, MessageFeatures, address, without_bots};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
-use crate::context::replies::antecedents::{Antecedents, Past};
+use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use chime_core::embed::Embedder;
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
 /// Results computed ahead of the trigger. All of them may be missing: then they are computed on demand or skipped.
 #[derive(Debug, Clone, Default)]
-pub struct Evidence {
-    pub readings: Quick<Address, Arc<MessageFeatures>>,
+pub struct PrecomputedFeatures {
+    pub readings: Quick<MessageAddress, Arc<MessageFeatures>>,
     /// Antecedents from the text alone; reply links are added on use.
-    pub antecedents: Quick<Address, Arc<Antecedents>>,
+    pub antecedents: Quick<MessageAddress, Arc<Antecedents>>,
     /// Ids of the messages right before the oldest candidate, oldest first, since replies may lead there.
     pub earlier: Vec<MessageId>,
     /// Model that made the vectors, if it is loaded.
     pub embedder: Option<Arc<Embedder>>,
 }
 
-impl Evidence {
+impl PrecomputedFeatures {
     /// Returns the vector of a text; `None` without a model or if the model knows no word of the text.
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let embedder = self.embedder.as_ref()?;
@@ -40,15 +40,15 @@ impl Evidence {
 
 /// Returns the likeliest antecedents of the message at `place` among `readings` (oldest first), reply links ignored.
 pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
-    Past::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
+    ReplyContext::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
 }
 
 /// Returns the likeliest antecedents of every message of a conversation, which is ordered oldest first.
 pub fn antecedent_rows(
     conversation: &[StoredMessage],
-    evidence: &Evidence,
+    evidence: &PrecomputedFeatures,
     links: &ReplyModel,
-) -> Quick<Address, Arc<Antecedents>> {
+) -> Quick<MessageAddress, Arc<Antecedents>> {
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
     conversation.iter().map(address).zip(rows).collect()

@@ -1,8 +1,8 @@
 //! Memory lines for the prompt of an answer.
 
-use crate::jobs::reading::remembered;
+use crate::jobs::load::remembered;
 use crate::members;
-use crate::wording::{Place, Remembered};
+use crate::wording::{BulletSource, Remembered};
 use chime_core::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};
 use chime_store::{Reader, chats, memory};
 
@@ -28,7 +28,7 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<V
 /// Renders a bullet, or returns `None` if its source messages no longer exist.
 pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     let grounds = |seq: &Seq| {
-        let Place { link, at, by } = remembered.places.get(seq)?;
+        let BulletSource { link, at, by } = remembered.places.get(seq)?;
         Some(Grounds { message: *seq, name: by.clone(), sent_at: *at, link: link.clone() })
     };
     let rests_on: Vec<Grounds> = bullet.sources.iter().filter_map(grounds).collect();

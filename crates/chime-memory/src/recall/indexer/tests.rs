@@ -78,13 +78,13 @@ impl Bench {
         Self { store, ..self }
     }
 
-    fn keeper(&self, embedder: &Arc<Embedder>) -> VectorKeeper {
-        VectorKeeper::new(self.store.clone(), self.clock.clone(), VectorSource::Local(Arc::clone(embedder)))
+    fn indexer(&self, embedder: &Arc<Embedder>) -> VectorIndexer {
+        VectorIndexer::new(self.store.clone(), self.clock.clone(), VectorSource::Local(Arc::clone(embedder)))
     }
 
     async fn keep(&self, embedder: &Arc<Embedder>) {
-        let keeper = self.keeper(embedder);
-        while keeper.work().await.unwrap() == Progress::More {}
+        let indexer = self.indexer(embedder);
+        while indexer.work().await.unwrap() == StepProgress::More {}
     }
 
     async fn recalled(&self, embedder: &Arc<Embedder>) -> RecalledMessage {
@@ -231,10 +231,10 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
     bench.keep(&before).await;
     let old = bench.active().await;
     // Stopped half-way.
-    let keeper = bench.keeper(&after);
-    let target = keeper.target().await.unwrap().unwrap();
-    assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), Progress::More);
-    drop(keeper);
+    let indexer = bench.indexer(&after);
+    let target = indexer.target().await.unwrap().unwrap();
+    assert_eq!(indexer.make_batch(&target, &after).await.unwrap(), StepProgress::More);
+    drop(indexer);
     let bench = bench.opened_again().await;
     assert_eq!(bench.active().await, old);
     let coverage = bench.coverage(&after).await;

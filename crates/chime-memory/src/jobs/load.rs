@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bullets::cost;
-use crate::jobs::{Memory, SummaryVectors};
+use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::lines::{Spoken, spoken};
 use crate::policy::RECENT_CAPS;
-use crate::policy::{self, Standing};
-use crate::wording::{Place, Remembered};
+use crate::policy::{self, SummaryConditions};
+use crate::wording::{BulletSource, Remembered};
 use chime_core::embed::Embedder;
 use chime_core::{
     ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone,
@@ -26,11 +26,11 @@ pub(super) struct SessionRead {
 
 impl Memory {
     /// Loads the facts that decide how a chat's summaries are made.
-    pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<Standing> {
+    pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<SummaryConditions> {
         let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
         let now = self.clock.now();
         let spent = self.store.read(move |conn| usage::spent(conn, now, chat, UserId(0))).await?;
-        Ok(Standing {
+        Ok(SummaryConditions {
             is_wanted: self.config.is_on && kept.own_setting != Some(false),
             is_present: kept.is_present,
             has_model: self.model.is_there(),
@@ -117,7 +117,7 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
     let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
     // While many sessions are summarized at once, what is done so far.
     let recent = if recent.is_none() && history.is_none() { newest_talks(conn, chat.key)? } else { recent };
-    let found = with_places(conn, chat, zone, (recent, history))?;
+    let found = with_places(conn, chat, zone, recent, history)?;
     let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
     Ok(Remembered { is_being_made, ..found })
 }
@@ -151,7 +151,8 @@ pub(super) fn with_places(
     conn: &Reader,
     chat: &ChatRow,
     zone: Zone,
-    (recent, history): (OfSessions, OfSessions),
+    recent: OfSessions,
+    history: OfSessions,
 ) -> chime_store::Result<Remembered> {
     let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
     let mut places = BTreeMap::new();
@@ -161,7 +162,7 @@ pub(super) fn with_places(
         }
         let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
         let link = message_link(&chat.chat, &message);
-        places.insert(*seq, Place { link, at: message.sent_at, by: message.sender.name });
+        places.insert(*seq, BulletSource { link, at: message.sent_at, by: message.sender.name });
     }
     let (names, zone) = (summaries::member_names(conn, chat.key)?, chat.zone(zone));
     Ok(Remembered { recent, history, names, places, zone, is_being_made: false })

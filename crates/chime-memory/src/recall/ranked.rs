@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::recall::RecallRequest;
-use crate::recall::found::Found;
-use crate::recall::legs::Candidates;
+use crate::recall::loaded::LoadedCandidates;
+use crate::recall::request::RecallRequest;
+use crate::recall::retrievers::RecallCandidates;
 use crate::recall::summaries::{self, FoundSummary, Summaries};
 use chime_core::{Bullet, Conversation, LegScores, Seq, SessionId};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
@@ -19,41 +19,41 @@ const TOLD: usize = 3;
 const BULLETS: usize = 4;
 
 /// Ranked recall results for a question.
-pub struct Looked {
+pub struct RankedRecall {
     conversation: Conversation,
     /// The trigger: only earlier messages are recalled.
     before: Seq,
     /// Best first.
-    messages: Vec<Message>,
+    messages: Vec<RankedMessage>,
     /// Messages for the member or time in the question, best first.
-    listed: Vec<Message>,
+    listed: Vec<RankedMessage>,
     summaries: Summaries,
 }
 
 /// Message that may be recalled.
-pub struct Message {
+pub struct RankedMessage {
     pub seq: Seq,
     pub score: f64,
     pub features: Features,
     pub legs: LegScores,
 }
 
-impl Message {
-    pub(super) fn of(ranked: Ranked, found: &Found, candidates: &Candidates) -> Self {
+impl RankedMessage {
+    pub(super) fn of(ranked: Ranked, found: &LoadedCandidates, candidates: &RecallCandidates) -> Self {
         let seq = found.messages[ranked.index].seq;
         let legs = candidates.messages.get(&seq).copied().unwrap_or_default();
         Self { seq, score: ranked.score, features: ranked.features, legs }
     }
 }
 
-impl Looked {
+impl RankedRecall {
     /// Creates the results from `messages` and `summaries`, both best first.
-    pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<Message>, summaries: Summaries) -> Self {
+    pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<RankedMessage>, summaries: Summaries) -> Self {
         let RecallRequest { conversation, before, .. } = *request;
         Self { conversation, before, messages, listed: Vec::new(), summaries }
     }
 
-    pub(super) fn with_listed(mut self, listed: Vec<Message>, sessions: Vec<FoundSummary>) -> Self {
+    pub(super) fn with_listed(mut self, listed: Vec<RankedMessage>, sessions: Vec<FoundSummary>) -> Self {
         self.listed = listed;
         self.summaries.add(sessions);
         self
@@ -81,8 +81,8 @@ impl Looked {
 
     /// Alternates listed and found messages, each once, because either may be meant: "What did we agree for saturday?"
     /// asks for messages about that day and for messages sent on it.
-    fn by_turns(&self, shown: &HashSet<Seq>) -> Vec<&Message> {
-        let is_news = |one: &&Message| one.seq < self.before && !shown.contains(&one.seq);
+    fn by_turns(&self, shown: &HashSet<Seq>) -> Vec<&RankedMessage> {
+        let is_news = |one: &&RankedMessage| one.seq < self.before && !shown.contains(&one.seq);
         let mut found = self.messages.iter().filter(is_news).take(RECALLED);
         let mut listed = self.listed.iter().filter(is_news).take(LISTED);
         let (mut told, mut seen) = (Vec::new(), HashSet::new());

@@ -6,8 +6,8 @@ use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
 use crate::context::focus::{flag, minutes};
 use crate::context::linear::Terms;
-use crate::context::matters::matter::Matter;
-use crate::context::matters::segment::Segment;
+use crate::context::subjects::segment::Segment;
+use crate::context::subjects::subject::LinkedSubject;
 use chime_core::dot;
 
 pub const FEATURES: usize = 18;
@@ -35,7 +35,7 @@ pub const NAMES: [&str; FEATURES] = [
 /// Index of the first feature that depends on all subjects, and the features whose mean the last three subtract.
 const COMPARED: usize = 14;
 const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
-pub type Row = [f64; FEATURES];
+pub type LinkFeatures = [f64; FEATURES];
 
 /// Linear model that scores a segment as the continuation of an earlier subject.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,7 +49,7 @@ pub struct SegmentLink {
 /// Features of a segment and a subject that do not depend on other subjects, so they are equal in every forest that has
 /// both. The features from `COMPARED` on are 0.
 #[derive(Debug, Clone, Copy)]
-pub struct Bond(Row);
+pub struct Bond(LinkFeatures);
 
 /// A [`Bond`] reduced to the numbers that its score needs.
 #[derive(Debug, Clone, Copy)]
@@ -88,13 +88,13 @@ impl SegmentLink {
     }
 }
 
-pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
+pub fn bond(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> Bond {
     let start = segment.start();
-    let near = matter.members.last_before(start).unwrap_or(matter.first);
+    let near = subject.members.last_before(start).unwrap_or(subject.first);
     let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();
     let is_answered = corpus.answers[start] > corpus.answers[near];
-    let (people_likelihood, people_cosine) = people(corpus, segment, matter);
-    let (word_cosine, rarest) = words(corpus, segment, matter);
+    let (people_likelihood, people_cosine) = people(corpus, segment, subject);
+    let (word_cosine, rarest) = words(corpus, segment, subject);
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
         minutes(seconds),
@@ -102,21 +102,21 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
         flag(is_answered) * minutes(seconds),
         people_likelihood,
         people_cosine,
-        flag(matter.authors[corpus.authors[start]] > 0.0),
+        flag(subject.authors[corpus.authors[start]] > 0.0),
         word_cosine,
         rarest / 5.0,
-        meaning(segment, matter),
-        (matter.count as f64).ln(),
+        meaning(segment, subject),
+        (subject.count as f64).ln(),
         (segment.count() as f64).ln(),
         flag(corpus.utterances[start].features.is_question),
         segment.wordiness,
-        matter.stem_count.ln_1p(),
+        subject.stem_count.ln_1p(),
     ]);
     Bond(row)
 }
 
 /// Returns the features of a segment with each earlier subject, which comes with its number of messages.
-pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
+pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = LinkFeatures> {
     let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
     bonds.iter().map(move |(bond, _)| {
         let mut row = bond.0;
@@ -129,9 +129,9 @@ pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
 }
 
 /// Returns the means over all subjects, weighted by their number of messages.
-fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
+fn means(subjects: impl Iterator<Item = (Compared, usize)>) -> Compared {
     let (mut sums, mut total) = (Compared::default(), 0.0);
-    for (compared, count) in matters {
+    for (compared, count) in subjects {
         sums.iter_mut().zip(compared).for_each(|(sum, value)| *sum += value * count as f64);
         total += count as f64;
     }
@@ -140,33 +140,33 @@ fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
 
 /// Returns the log likelihood ratio of the segment's authors inside the subject against outside, and the cosine of the
 /// author counts of both.
-fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
-    let (own, count, all) = (segment.count() as f64, matter.count as f64, corpus.utterances.len() as f64);
+fn people(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f64, f64) {
+    let (own, count, all) = (segment.count() as f64, subject.count as f64, corpus.utterances.len() as f64);
     let (mut likelihood, mut product) = (0.0, 0.0);
     for (author, times) in &segment.authors {
-        let there = matter.authors[*author];
+        let there = subject.authors[*author];
         product += times * there;
         let elsewhere = (f64::from(corpus.spoken[*author]) - times - there + 1.0)
             / (all - own - count + corpus.spoken.len() as f64);
         likelihood += times * ((there + 3.0 * elsewhere) / (count + 3.0) / elsewhere).ln();
     }
-    let lengths = segment.authors_length * matter.authors_length();
+    let lengths = segment.authors_length * subject.authors_length();
     (likelihood / own.sqrt(), product / lengths.max(1e-6))
 }
 
 /// Returns the idf-weighted cosine of the stems, and the idf of the rarest shared stem.
-fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
+fn words(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f64, f64) {
     let (mut product, mut rarest) = (0.0, 0.0_f64);
-    let shared = segment.stems.iter().map(|used| (used, matter.stems[used.stem as usize]));
+    let shared = segment.stems.iter().map(|used| (used, subject.stems[used.stem as usize]));
     for (used, there) in shared.filter(|(_, there)| *there > 0) {
         let idf = corpus.idf[used.stem as usize];
         product += used.weight(corpus) * damped(f64::from(there)) * idf;
         rarest = rarest.max(idf);
     }
-    (product / (segment.lexical_length * matter.lexical_length()).max(1e-6), rarest)
+    (product / (segment.lexical_length * subject.lexical_length()).max(1e-6), rarest)
 }
 
-fn meaning(segment: &Segment, matter: &Matter) -> f64 {
-    let lengths = segment.vector_length * matter.vector_length;
-    if lengths <= 0.0 { 0.0 } else { f64::from(dot(&segment.vector, &matter.vector) / lengths.max(1e-6)) }
+fn meaning(segment: &Segment, subject: &LinkedSubject) -> f64 {
+    let lengths = segment.vector_length * subject.vector_length;
+    if lengths <= 0.0 { 0.0 } else { f64::from(dot(&segment.vector, &subject.vector) / lengths.max(1e-6)) }
 }

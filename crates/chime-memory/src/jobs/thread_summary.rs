@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::bullets::cost;
-use crate::jobs::mini::Made;
-use crate::jobs::{Memory, StepError};
+use crate::jobs::error::StepError;
+use crate::jobs::memory::Memory;
+use crate::jobs::new_summary::NewSummary;
 use crate::lines::{self, Spoken};
 use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
@@ -23,7 +24,7 @@ const MOST_MESSAGES: usize = 400;
 const ANY: usize = usize::MAX;
 
 /// Next part of a thread that is not summarized yet.
-struct Part {
+struct ThreadPart {
     before: Option<ThreadSummary>,
     /// Bullets to extend.
     so_far: Vec<Bullet>,
@@ -42,7 +43,7 @@ impl Memory {
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
             let by = (means == Means::Model).then_some(model);
             let room = self.model.material_tokens(PART_TOKENS);
-            let part = self.store.read(move |conn| next_part(conn, chat, (&wanted, room), by.as_deref())).await?;
+            let part = self.store.read(move |conn| next_part(conn, chat, &wanted, room, by.as_deref())).await?;
             let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
             if !self.extend_by(job, conversation, part, means).await? {
                 // The messages changed meanwhile: the next answer about the thread enqueues the job again.
@@ -55,10 +56,10 @@ impl Memory {
         &self,
         job: &Job,
         conversation: Conversation,
-        part: Part,
+        part: ThreadPart,
         means: Means,
     ) -> Result<bool, StepError> {
-        let Part { before, so_far, messages } = part;
+        let ThreadPart { before, so_far, messages } = part;
         let chat = conversation.chat;
         let spoken = self.speak(chat, messages.clone()).await?;
         let made = match means {
@@ -123,9 +124,10 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_sto
 fn next_part(
     conn: &Reader,
     chat: ChatKey,
-    (oldest, room): (&[Seq], usize),
+    oldest: &[Seq],
+    room: usize,
     by: Option<&str>,
-) -> chime_store::Result<Option<Part>> {
+) -> chime_store::Result<Option<ThreadPart>> {
     let stands_for = |below| thread_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
     let is_full =
         |it: &ThreadSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
@@ -149,7 +151,7 @@ fn next_part(
     }
     let bullet = |line: &str| Bullet { text: line.to_owned(), sources: Vec::new() };
     let so_far = so_far.map(|it| it.text.lines().map(bullet).collect()).unwrap_or_default();
-    Ok((!messages.is_empty()).then_some(Part { before, so_far, messages }))
+    Ok((!messages.is_empty()).then_some(ThreadPart { before, so_far, messages }))
 }
 
 fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_store::Result<bool> {
@@ -161,10 +163,10 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
     Ok(true)
 }
 
-fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> Made {
-    let said: Vec<extract::Line> = spoken.iter().map(|it| it.line.clone()).collect();
+fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> NewSummary {
+    let said: Vec<extract::SummaryMessage> = spoken.iter().map(|it| it.line.clone()).collect();
     let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
     let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
-    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }

@@ -1,0 +1,54 @@
+//! Errors of a memory job's step.
+
+use std::time::Duration;
+
+use chime_access::gateway::AskError;
+use chime_core::Job;
+use chime_llm::LlmError;
+use chime_store::StoreError;
+
+/// Attempts after which a model without usable output is not asked again.
+const WORTHWHILE: u32 = 3;
+/// Delay before retrying after the daily tokens ran out.
+const BUDGET_AGAIN: Duration = Duration::from_secs(60 * 60);
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StepError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The model failed. Holds no message content.
+    #[error("{0}")]
+    Model(String),
+    /// The model's output is unusable, perhaps because of the messages it read. Holds no message content.
+    #[error("{0}")]
+    Unusable(String),
+    /// The model is not available for this long.
+    #[error("{1}")]
+    Later(Duration, String),
+    #[error(transparent)]
+    Prompt(#[from] chime_core::prompts::PromptError),
+}
+
+impl StepError {
+    /// Converts the error of a model call.
+    pub fn of_ask(error: &AskError) -> Self {
+        match error {
+            AskError::TooLong | AskError::RetryLater(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered) => {
+                Self::Unusable(error.to_string())
+            }
+            AskError::Final(cause) if cause.is_about_the_request() => Self::Unusable(error.to_string()),
+            AskError::BreakerOpen { retry_after } | AskError::GaveWay { retry_after } => {
+                Self::Later(*retry_after, error.to_string())
+            }
+            AskError::OverBudget(_) => Self::Later(BUDGET_AGAIN, error.to_string()),
+            AskError::Offline | AskError::RetryLater(_) | AskError::Final(_) | AskError::Store(_) => {
+                Self::Model(error.to_string())
+            }
+        }
+    }
+}
+
+/// Returns `true` if this attempt is the last one worth making when the model's output is unusable.
+pub(super) fn is_given_up(job: &Job) -> bool {
+    job.attempts + 1 >= WORTHWHILE
+}

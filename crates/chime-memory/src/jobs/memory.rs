@@ -1,0 +1,91 @@
+//! Dependencies of the memory jobs, and what all jobs do with their results.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::extract::Ranking;
+use crate::jobs::error::{StepError, is_given_up};
+use crate::jobs::model::SummaryModel;
+use crate::jobs::new_summary::NewSummary;
+use chime_access::gateway::ModelPurpose;
+use chime_core::config::MemoryConfig;
+use chime_core::embed::Embedder;
+use chime_core::prompts::Prompts;
+use chime_core::{Job, Zone};
+use chime_jobs::JobOutcome;
+use chime_jobs::worker::Wake;
+use chime_llm::Embeddings;
+use chime_runtime::clock::Clock;
+use chime_store::{Priority, Store, jobs};
+
+/// Makes and updates the summaries of all chats.
+pub struct Memory {
+    pub store: Store,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub prompts: Arc<Prompts>,
+    pub config: MemoryConfig,
+    /// Time zone of chats without their own.
+    pub zone: Zone,
+    pub model: SummaryModel,
+    pub vectors: SummaryVectors,
+    /// `true` if a chat gets its privacy notice before anything is sent to a server for summaries.
+    pub announces: bool,
+    pub ranking: Mutex<Ranking>,
+}
+
+pub enum SummaryVectors {
+    Off,
+    /// Embedded model, and the name stored with its vectors.
+    Local {
+        embedder: Arc<Embedder>,
+        name: String,
+    },
+    Server(Arc<Embeddings>),
+}
+
+impl Memory {
+    pub(super) fn ranking(&self) -> MutexGuard<'_, Ranking> {
+        self.ranking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Falls back to the extract after repeated unusable output, so that no message can prevent the summary of a chat.
+    pub(super) fn or_extract(
+        &self,
+        job: &Job,
+        made: Result<NewSummary, StepError>,
+        extract: impl FnOnce() -> NewSummary,
+    ) -> Result<NewSummary, StepError> {
+        match made {
+            Err(StepError::Unusable(why)) if is_given_up(job) => {
+                tracing::warn!(job.id = job.id.0, why, "job {}: an extract stands in for the model's summary", job.id);
+                Ok(NewSummary { given_up_by: Some(self.summary_model()), ..extract() })
+            }
+            made => made,
+        }
+    }
+
+    /// Converts the result of a step to the outcome of its job.
+    pub(super) fn outcome(&self, job: &Job, done: Result<JobOutcome, StepError>) -> JobOutcome {
+        match done {
+            Ok(outcome) => outcome,
+            Err(StepError::Store(error)) => JobOutcome::of_store(&error, job),
+            Err(StepError::Later(pause, why)) => {
+                tracing::info!(job.id = job.id.0, why, "job {} waits for the model", job.id);
+                JobOutcome::WaitUntil(self.clock.now().plus(pause))
+            }
+            Err(error) => JobOutcome::Failed(format!("{job}: {error}")),
+        }
+    }
+
+    /// Returns the name of the model that writes summaries.
+    pub(super) fn summary_model(&self) -> String {
+        self.model.gateway.model_name(ModelPurpose::Summary).to_owned()
+    }
+
+    /// Ends a job that has nothing to store.
+    pub(super) async fn finish(&self, job: &Job) -> Result<JobOutcome, StepError> {
+        let payload = job.payload.clone();
+        self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
+        Ok(JobOutcome::Finished)
+    }
+}

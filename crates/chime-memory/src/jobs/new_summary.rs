@@ -1,0 +1,38 @@
+//! Summary that was just made.
+
+use crate::bullets;
+use crate::jobs::model::ModelOutput;
+use chime_core::{Bullet, Summary, SummaryMethod, Timestamp, estimate_tokens};
+
+/// New summary, not stored yet.
+pub(super) struct NewSummary {
+    pub bullets: Vec<Bullet>,
+    pub method: SummaryMethod,
+    /// Output of the last model call; `None` for an extract.
+    pub written: Option<ModelOutput>,
+    /// Model whose unusable output the extract replaces.
+    pub given_up_by: Option<String>,
+}
+
+impl NewSummary {
+    /// Returns the model that wrote it or that the extract replaces; empty if none was called.
+    pub fn model(&self) -> String {
+        self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
+    }
+}
+
+/// Converts a new summary to its stored form.
+pub(super) fn summary_of(made: &NewSummary, now: Timestamp) -> Summary {
+    Summary {
+        tokens: bullets::cost(&made.bullets, estimate_tokens),
+        bullets: made.bullets.clone(),
+        method: made.method,
+        model: made.model(),
+        built_at: now,
+    }
+}
+
+/// Returns the number of characters of all bullets.
+pub(super) fn chars(summary: &Summary) -> usize {
+    summary.bullets.iter().map(|bullet| bullet.text.chars().count()).sum()
+}

@@ -1,0 +1,74 @@
+//! Searchable messages of a conversation, and the terms of a search.
+
+use crate::retrieval::dates::TimeSpan;
+use chime_core::{Seq, StoredMessage};
+
+/// Search terms of a question.
+#[derive(Debug, Clone, Copy)]
+pub struct Sought<'a> {
+    /// Content words.
+    pub words: &'a [String],
+    /// Words that name members.
+    pub names: &'a [String],
+    /// Text to embed.
+    pub text: &'a str,
+    pub spans: &'a [TimeSpan],
+    /// Number of the first message that is not searched.
+    pub before: Seq,
+}
+
+/// Messages of a conversation that can be searched by words and by vectors.
+pub trait Archive {
+    type Error;
+
+    /// Returns the number of its messages.
+    fn count(&self) -> Result<f64, Self::Error>;
+    /// Returns the newest messages before `before` that hold a stem, and the number of all messages that hold it.
+    fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
+    /// Returns the same for messages that name a person of this name or were written by one.
+    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
+    /// Returns the messages whose vectors are nearest to `vector`, if there are vectors.
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
+    /// Returns the messages of a range of numbers, both ends included, oldest first.
+    fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// Archive of the messages of a transcript, without vectors.
+    pub struct TranscriptArchive(pub Vec<StoredMessage>);
+
+    impl Archive for TranscriptArchive {
+        type Error = Infallible;
+
+        fn count(&self) -> Result<f64, Infallible> {
+            Ok(10_000.0)
+        }
+
+        fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.to_lowercase().contains(stem);
+            let seqs: Vec<Seq> = self.0.iter().rev().filter(holds).map(|it| it.seq).collect();
+            let held = seqs.len() as f64;
+            Ok((seqs, held))
+        }
+
+        fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+            let names = |it: &&StoredMessage| it.seq < before && it.message.sender.name.contains(stem);
+            let seqs: Vec<Seq> = self.0.iter().filter(names).map(|it| it.seq).collect();
+            let held = seqs.len() as f64;
+            Ok((seqs, held))
+        }
+
+        fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Infallible> {
+            Ok(Vec::new())
+        }
+
+        fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+            Ok(self.0.iter().filter(|it| (from..=to).contains(&it.seq)).cloned().collect())
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Splits texts into words for search, which are in lower case.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Returns the words of a text in order, in lower case.
+pub fn words(text: &str) -> Vec<String> {
+    text.unicode_words().map(lower).collect()
+}
+
+fn lower(word: &str) -> String {
+    let mut lower = String::new();
+    lower_into(word, &mut lower);
+    lower
+}
+
+/// Writes the lower case of `word` to `lower`, with one kind of apostrophe.
+pub(super) fn lower_into(word: &str, lower: &mut String) {
+    lower.clear();
+    if word.is_ascii() {
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+    } else {
+        // The lower case of a final sigma depends on its position, so the whole word is converted at once.
+        lower.push_str(&word.to_lowercase().replace('’', "'"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_lower_case_with_one_kind_of_apostrophe() {
+        assert_eq!(words("Don’t go, at 7.30!"), ["don't", "go", "at", "7.30"]);
+    }
+}
