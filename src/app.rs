@@ -178,8 +178,53 @@ impl AppComponents {
     fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
-        let captures_concepts = self.config.memory.is_on && self.config.llm.captures_concepts;
-        let answering = Answering::new(AnsweringParts {
+        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice));
+        let commands = Commands {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            bot: self.bot.clone(),
+            access: self.config.access.clone(),
+            zone: self.config.time.zone,
+            privacy_facts: self.privacy_facts(),
+            memory: self.config.memory.clone(),
+            streaming: self.config.answer.streaming,
+            has_claim_code: self.claim.is_some(),
+        };
+        let keeper = RetentionWorker {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            config: self.config.privacy.clone(),
+            rests_until: std::sync::Mutex::default(),
+        };
+        let delivery = Delivery {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            bot: self.bot.clone(),
+            lanes,
+        };
+        let capturing = Capturing {
+            is_on: self.captures_concepts(),
+            store: self.store.clone(),
+            gateway: gateway.clone(),
+            clock: self.clock.clone(),
+            prompts: Arc::clone(&self.prompts),
+            bot: self.bot.id,
+            redaction: self.config.memory.redaction,
+        };
+        let memory = Arc::new(memory::build(self, wake, gateway)?);
+        let recaps = memory::recaps(self, wake, &memory);
+        let source = memory::sources(&self.config, self.embedder.as_ref())?;
+        let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
+        Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
+    }
+
+    fn answering(&self, wake: &Wake, gateway: &Gateway, lanes: &Lanes, voice: &Arc<Voice>) -> AnsweringParts {
+        AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             gateway: gateway.clone(),
@@ -211,51 +256,13 @@ impl AppComponents {
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             long_threads: memory::long_threads(&self.config.memory),
-            captures_concepts,
-            voice: Arc::clone(&voice),
-        });
-        let commands = Commands {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            bot: self.bot.clone(),
-            access: self.config.access.clone(),
-            zone: self.config.time.zone,
-            privacy_facts: self.privacy_facts(),
-            memory: self.config.memory.clone(),
-            streaming: self.config.answer.streaming,
-            has_claim_code: self.claim.is_some(),
-        };
-        let keeper = RetentionWorker {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            config: self.config.privacy.clone(),
-            rests_until: std::sync::Mutex::default(),
-        };
-        let delivery = Delivery {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            bot: self.bot.clone(),
-            lanes,
-        };
-        let capturing = Capturing {
-            is_on: captures_concepts,
-            store: self.store.clone(),
-            gateway: gateway.clone(),
-            clock: self.clock.clone(),
-            prompts: Arc::clone(&self.prompts),
-            bot: self.bot.id,
-            redaction: self.config.memory.redaction,
-        };
-        let memory = Arc::new(memory::build(self, wake, gateway)?);
-        let recaps = memory::recaps(self, wake, &memory);
-        let source = memory::sources(&self.config, self.embedder.as_ref())?;
-        let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
-        Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
+            captures_concepts: self.captures_concepts(),
+            voice: Arc::clone(voice),
+        }
+    }
+
+    fn captures_concepts(&self) -> bool {
+        self.config.memory.is_on && self.config.llm.captures_concepts
     }
 
     fn voice(&self, wake: &Wake) -> Result<Arc<Voice>, AppError> {

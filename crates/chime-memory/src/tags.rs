@@ -59,7 +59,7 @@ impl MemberNames {
         Self(words.filter(|word| word.chars().count() >= 2).map(str::to_lowercase).collect())
     }
 
-    /// Whether a part of a tag is such a word, its genitive, or the number by which summaries name a member.
+    /// Returns `true` if a part of a tag is a name, its genitive, or the number by which summaries name a member.
     fn has(&self, part: &str) -> bool {
         let is_number = part.strip_prefix('u').is_some_and(|digits| digits.parse::<u32>().is_ok());
         is_number || self.0.contains(part) || part.strip_suffix('s').is_some_and(|name| self.0.contains(name))

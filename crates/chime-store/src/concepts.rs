@@ -60,7 +60,7 @@ impl ContextKey {
     }
 }
 
-/// What a conversation has in scope; none where nothing is stored, or nothing that can be read: the next save replaces it.
+/// Returns the concepts in scope of a conversation; `None` if nothing readable is stored. The next save replaces it.
 pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext>> {
     let raw: Option<String> = conn
         .prepare_cached(
@@ -200,7 +200,7 @@ pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<Answ
     rows.map(|id| super::answers::parse_id(&id?)).collect()
 }
 
-/// Whether an answer is one of the model that was not looked through yet, in a chat with memory.
+/// Returns `true` if a model wrote the answer, the chat has memory, and its concepts were not captured yet.
 pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
     let sql = format!("SELECT 1 FROM answer WHERE id = :id AND {UNSCANNED}");
     Ok(conn.prepare_cached(&sql)?.exists(named_params! { ":id": answer.0.to_string() })?)

@@ -358,7 +358,7 @@ pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
     )
 }
 
-/// Returns how many messages of a chat are kept, without those of members who opted out.
+/// Counts the stored messages of a chat, without those of members who opted out.
 pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
     let count: i64 = conn
         .prepare_cached(
@@ -369,7 +369,7 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
     row::number(count, "messages")
 }
 
-/// When the first message that we may show was sent: since when the bot can read here.
+/// Returns the time of the first message that we may show: the bot has read along since then.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached(

@@ -42,7 +42,7 @@ pub struct Panel {
     pub askers: Askers,
     /// Daily token cap of the chat's own.
     pub daily_tokens: Option<u64>,
-    /// In which times are told.
+    /// Time zone in which times are shown.
     pub zone: Zone,
     pub is_private: bool,
 }

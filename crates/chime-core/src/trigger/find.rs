@@ -48,7 +48,7 @@ pub struct Rules<'a> {
     pub languages: &'a Languages,
     /// No other bot is known in the chat: a command without a name is for this one.
     pub is_only_bot: bool,
-    /// What the bot said just before, where the message replies to nothing.
+    /// Message of the bot just before, if the trigger replies to nothing.
     pub said_before: Option<&'a Message>,
 }
 
@@ -131,7 +131,7 @@ fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
     }
 }
 
-/// A text that begins with a command is for whomever the command is for, and for nobody else.
+/// Returns the trigger of a text that begins with a command, if the command is for this bot.
 fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> Option<Trigger> {
     let is_private = chat_kind == ChatKind::Private;
     let is_ours = |name: CommandName| rules.is_only_bot || name.spec().addressing == Addressing::OursWhenBare;

@@ -66,7 +66,7 @@ pub fn asks_about_bot(ask: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_meets(&said))
 }
 
-/// Whether `text`, which would be thanks elsewhere, agrees to a question ("yes", "ok thanks", 👍).
+/// Returns `true` if `text`, which would be thanks elsewhere, agrees to a question ("yes", "ok thanks", 👍).
 pub fn consents(text: &str, languages: &Languages) -> bool {
     const NODS: [char; 6] = ['👍', '👌', '✅', '✔', '☑', '🆗'];
     let said = words(text);

@@ -320,7 +320,7 @@ impl LanguagePhrases {
             && is_made_of(&said, |phrase| is_new(phrase) || self.around.contains(phrase))
     }
 
-    /// Whether `said` is thanks, with or without politeness around it.
+    /// Returns `true` if `said` is thanks, with or without politeness around it.
     pub(super) fn only_thanks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let around = |phrase: &str| self.around.contains(phrase) || self.greetings.contains(phrase);

@@ -138,7 +138,7 @@ fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions>
     Ok(Some((Summary { bullets, tokens, ..newest.clone() }, u32::try_from(kept.len()).unwrap_or(u32::MAX))))
 }
 
-/// Whether a chat has sessions that were summarized, or that wait for it.
+/// Returns `true` if a chat has sessions with summaries, or sessions that wait for one.
 fn has_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<bool> {
     Ok(!sessions::stale(conn, chat, 1)?.is_empty() || !memory::newest_texts(conn, chat, 1)?.is_empty())
 }

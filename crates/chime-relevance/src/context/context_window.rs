@@ -24,7 +24,6 @@ pub struct ContextWindow {
     pub known_from: Option<Seq>,
     /// All candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
-    /// Where two matters are about as likely: which one is taken, and what belongs to the other.
     /// Messages found further back, the likeliest first, accepted or not.
     pub further_back: Vec<Reranked>,
 }

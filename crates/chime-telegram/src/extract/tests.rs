@@ -527,7 +527,8 @@ fn every_valid_update_is_read() {
             Err(error) => panic!("{error} in {json}"),
         }
     }
-    assert!(seen[0] > 6_000 && seen[1] > 2_000, "{seen:?}");
+    // Every other generated chat holds the direct messages of a channel, which are left alone.
+    assert!(seen[0] > 6_000 && seen[1] > 1_800, "{seen:?}");
 }
 
 #[test]

@@ -298,7 +298,7 @@ fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
         || message.text.split_whitespace().any(names_another)
 }
 
-/// A chat that the bot came into is told what is kept of it, unless it was before.
+/// Announces the privacy notice in a chat that the bot joined, once.
 fn announce(
     tx: &Writer<'_>,
     chat: ChatId,

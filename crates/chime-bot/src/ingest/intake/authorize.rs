@@ -45,8 +45,7 @@ pub fn store_stub(
     Ok((row.key, asks))
 }
 
-/// Sets the language in which the bot speaks in a new chat: that of the app of the user who wrote there or added the
-/// bot.
+/// Sets the language of the bot's own texts in a new chat to the app language of the user who wrote there or added it.
 pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) -> chime_store::Result<()> {
     match app.and_then(language_of_app) {
         Some(code) => chats::set_first_language(tx, chat, Language::from_code(code)),
