@@ -1,7 +1,5 @@
 //! Opening a database: a new one, a newer one, one of another program, one that is gone.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails is the test failing")]
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
