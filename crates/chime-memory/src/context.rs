@@ -65,8 +65,10 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let recent = messages::before(conn, trigger.conversation(), moment, WINDOW)?;
-    let mut evidence = features.evidence(conn, (&trigger, &ask), &recent)?;
+    // The oldest candidates may reply to messages before the window.
+    let mut earlier = messages::before(conn, trigger.conversation(), moment, 2 * WINDOW)?;
+    let recent = earlier.split_off(earlier.len().saturating_sub(WINDOW));
+    let mut evidence = features.evidence(conn, &trigger, &ask, &earlier, &recent)?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, (&trigger, true), params.chain_depth)?;
     let anchor = found.found.first().cloned();

@@ -14,7 +14,7 @@ use chime_relevance::context::features::rhythm::WINDOW;
 use chime_relevance::context::precomputed::{PrecomputedFeatures, antecedents_by, fingerprints};
 use chime_relevance::context::replies::antecedents::Antecedents;
 use chime_relevance::context::weights::Scorers;
-use chime_store::{Reader, messages, vectors};
+use chime_store::{Reader, vectors};
 
 /// Capacity in bytes: the candidates of about thirty conversations. A message takes about 1 KiB, most of it its vector.
 const CAPACITY: u64 = 13 * 1024 * 1024;
@@ -62,35 +62,22 @@ impl FeatureCache {
     }
 
     /// Computes the features of the `recent` messages before a trigger, oldest first, and of the trigger itself, whose
-    /// text without the bot's name is `ask`.
+    /// text without the bot's name is `ask`. `earlier` are the up to [`WINDOW`] messages before `recent`.
     pub fn evidence(
         &self,
         conn: &Reader,
-        (trigger, ask): (&StoredMessage, &str),
+        trigger: &StoredMessage,
+        ask: &str,
+        earlier: &[StoredMessage],
         recent: &[StoredMessage],
     ) -> chime_store::Result<PrecomputedFeatures> {
-        let Some(oldest) = recent.first() else { return Ok(self.evidence_of(&[], &[], trigger, ask, &HashMap::new())) };
-        let moment = (oldest.message.sent_at, oldest.message.id);
-        // Replies of the oldest candidates lead further back.
-        let earlier = messages::before(conn, trigger.conversation(), moment, WINDOW)?;
-        let stored_vectors = match (&self.stored_model, recent.last()) {
+        let stored_vectors = &match (&self.stored_model, recent.last()) {
             (Some(model), Some(newest)) => {
                 let after_newest = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
                 vectors::before(conn, trigger.conversation(), after_newest, model, 2 * WINDOW)?
             }
             _ => HashMap::new(),
         };
-        Ok(self.evidence_of(&earlier, recent, trigger, ask, &stored_vectors))
-    }
-
-    fn evidence_of(
-        &self,
-        earlier: &[StoredMessage],
-        recent: &[StoredMessage],
-        trigger: &StoredMessage,
-        ask: &str,
-        stored_vectors: &HashMap<MessageAddress, Vec<f32>>,
-    ) -> PrecomputedFeatures {
         let all: Vec<Arc<CachedFeatures>> =
             earlier.iter().chain(recent).map(|stored| self.entry(stored, stored_vectors)).collect();
         let features: Vec<Arc<MessageFeatures>> = all.iter().map(|entry| Arc::clone(&entry.features)).collect();
@@ -123,7 +110,7 @@ impl FeatureCache {
             evidence.antecedents.insert(address(stored), antecedents);
         }
         evidence.readings.insert(address(trigger), Arc::new(features_of(trigger, ask, self.vector(ask))));
-        evidence
+        Ok(evidence)
     }
 
     /// Computes the features of messages older than any window. Not cached, since they are rarely needed again.
