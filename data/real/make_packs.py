@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes packs for `chime eval context` from public chat archives and the labels beside this file.
+"""Makes packs for `chime-eval context` from public chat archives and the labels beside this file.
 usage: make_packs.py ARCHIVES OUT     ARCHIVES holds a clone of each repository in README.md under its name: coraza, zig, fluid
 """
 import datetime, html, json, os, re, subprocess, sys, zlib
