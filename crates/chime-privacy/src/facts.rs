@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chime_core::Announced;
 
-/// Facts about this bot that its privacy texts state.
+/// Configuration of the bot as its privacy texts describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivacyFacts {
     /// Username of the bot, without `@`.

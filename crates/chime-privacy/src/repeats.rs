@@ -6,7 +6,7 @@ const RUN: usize = 4;
 /// Smallest number of letters and digits in these words together. Shorter sequences are too common to reveal anything.
 const TELLING_CHARS: usize = 10;
 
-/// Returns `true` if `text` repeats a part of `forgotten` that is long enough to reveal it.
+/// Returns `true` if `text` contains so many words of `forgotten` in a row that it reveals the forgotten text.
 pub fn repeats(text: &str, forgotten: &str) -> bool {
     let (text, forgotten) = (words(text), words(forgotten));
     let run = RUN.min(forgotten.len());

@@ -20,6 +20,7 @@ pub struct Clock {
     /// Milliseconds by which this clock is ahead of the machine's. Only demos and tests set it; it is zero in the
     /// daemon.
     shift: Arc<AtomicI64>,
+    /// Wakes the waits in progress when `shift` changes.
     moved: watch::Sender<()>,
     #[cfg(feature = "testkit")]
     waits: Arc<tokio::sync::Notify>,

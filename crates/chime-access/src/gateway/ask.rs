@@ -235,7 +235,8 @@ impl Gateway {
         Ok(completion)
     }
 
-    /// Calls the model without a budget check, for a caller who did it and who stores the usage in its own transaction.
+    /// Calls the model without a budget check. The caller must have checked the budget, and stores the usage record in
+    /// its own transaction.
     pub async fn ask_within_budget(&self, ask: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
         self.ask_with(ask, None).await
     }

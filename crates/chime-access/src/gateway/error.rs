@@ -21,13 +21,13 @@ pub enum AskError {
     /// time.
     #[error("the model server is needed for answers")]
     GaveWay { retry_after: Duration },
-    /// The same prompt may succeed later.
+    /// The call failed for now: the same prompt may succeed later.
     #[error(transparent)]
     RetryLater(LlmError),
-    /// A shorter prompt may succeed at once.
+    /// The prompt does not fit into the model's context: a shorter one may succeed at once.
     #[error("the prompt is too long for the model")]
     TooLong,
-    /// The same prompt will fail again.
+    /// The call failed for good: the same prompt will fail again.
     #[error(transparent)]
     Final(LlmError),
     /// The budget or the usage table could not be read or written.

@@ -85,7 +85,7 @@ impl LimitsConfig {
 }
 
 impl Prices {
-    /// Returns the cost in millionths of the currency unit.
+    /// Returns the cost in millionths of the currency unit, rounded.
     pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
         let cost = tokens.prompt as f64 * self.prompt + tokens.completion as f64 * self.completion;
         // Numbers out of range become the nearest possible value.

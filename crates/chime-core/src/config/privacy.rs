@@ -9,7 +9,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Largest number of days, a hundred years. Messages are kept forever with 0.
 const MOST_DAYS: usize = 36_500;
 
-/// Retention period and contact for privacy questions.
+/// Retention period, and contact of the operator for members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivacyConfig {
     /// `RETENTION_DAYS`, default 365. `None` (0 days) keeps messages forever. A chat may have a period of its own.

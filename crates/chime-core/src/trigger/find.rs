@@ -16,7 +16,7 @@ pub struct Trigger {
     pub how: How,
     /// The question: the text without the bot's name and the command.
     pub ask: String,
-    /// `true` if the question only points at the conversation: see [`is_generic`].
+    /// `true` if the question has no subject of its own, such as "thoughts?": see [`is_generic`].
     pub generic: bool,
     /// Byte ranges of the text that are not part of the question, such as the bot's name.
     pub cut: Vec<Range<usize>>,

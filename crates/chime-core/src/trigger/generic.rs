@@ -13,8 +13,9 @@ const EMOTICONS: [&str; 16] =
 const POINTING: [char; 16] =
     ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷'];
 
-/// Returns `true` if `ask` only points at the conversation: empty, only punctuation and emoji, or only general phrases
-/// of one language ("thoughts?", "^^", "can you help us with this pls", "see above").
+/// Returns `true` if `ask` has no subject of its own, so that it is about other messages: it is empty, only punctuation
+/// and emoji, or only general phrases of one language ("thoughts?", "^^", "can you help us with this pls", "see
+/// above").
 pub fn is_generic(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
     asked.is_empty()

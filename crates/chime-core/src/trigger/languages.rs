@@ -54,7 +54,7 @@ pub(super) struct LanguagePhrases {
     /// Greetings, wishes and laughter.
     greetings: HashSet<String>,
     consents: HashSet<String>,
-    /// Fillers and polite phrases that are not thanks.
+    /// Fillers and polite phrases that are not thanks; they may surround thanks or a greeting.
     around: HashSet<String>,
     questions: HashSet<String>,
     /// Phrases without a subject, with their fillers; polite phrases are not included.
@@ -63,9 +63,9 @@ pub(super) struct LanguagePhrases {
     ours: HashSet<String>,
     /// Requests for missed messages ("what did I miss"), without fillers.
     missed: HashSet<String>,
-    /// Beginnings of questions that continue the previous one.
+    /// Beginnings of questions that continue the previous question or answer, such as "and then".
     goes_on: HashSet<String>,
-    /// Phrases of questions to the group.
+    /// Phrases that show that a question is for the group, such as "does anybody know".
     to_group: HashSet<String>,
     /// Questions about the bot itself.
     about_bot: HashSet<String>,
@@ -367,7 +367,7 @@ fn phrases<'a, const N: usize>(lists: [&'a Vec<String>; N]) -> impl Iterator<Ite
 mod tests {
     use super::*;
 
-    /// Every list of every language, by its name.
+    /// Returns the lists of a language with their names.
     fn lists(rows: LanguageLists) -> [(&'static str, Vec<String>); 15] {
         [
             ("fillers", rows.fillers),

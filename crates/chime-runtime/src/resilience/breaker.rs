@@ -69,7 +69,8 @@ impl Breaker {
         }
     }
 
-    /// Applies the outcome of a call. A success closes the breaker from any state, even a late one.
+    /// Applies the outcome of a call. A success closes the breaker in any state, even if the call began before the
+    /// breaker opened.
     #[must_use]
     pub fn settle(self, outcome: CallOutcome, now: Timestamp) -> Self {
         match (self, outcome) {

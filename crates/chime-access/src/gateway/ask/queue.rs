@@ -73,7 +73,7 @@ impl CallQueue {
         let mut slot = ServerSlot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
-            // Registers before the check below, so that no notification between check and wait is lost.
+            // Starts to listen before the check below, so that a change between the check and the wait is noticed.
             changed.as_mut().enable();
             if let Some(called_off) = self.lock().start(ticket) {
                 slot.called_off = called_off;
