@@ -1,4 +1,4 @@
-//! Access decisions that read the store.
+//! Loads from the database what the access and rate decisions need.
 
 use crate::{Access, AccessFacts, Recent, chat_access, subject};
 use chime_core::config::{AccessConfig, RateLimit};
@@ -23,7 +23,8 @@ pub fn is_owner(conn: &Reader, user: UserId, config: &AccessConfig) -> Result<bo
     Ok(config.is_owner(user) || admission::is_owner(conn, user)?)
 }
 
-/// Loads the recent triggers and refusals of `conversation` and `user`, the input of [`admit`](crate::admit).
+/// Loads the input of [`admit`](crate::admit): the triggers of `conversation` and of `user` that were admitted within
+/// the limit's period before `at`, and the last refusals that were explained to them in words.
 pub fn recent(
     conn: &Reader,
     conversation: Conversation,

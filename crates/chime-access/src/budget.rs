@@ -1,21 +1,23 @@
-//! Daily token budget. Pure functions.
+//! Compares the tokens used today with the daily caps. Pure functions.
 
 use chime_core::config::DailyTokens;
 use chime_core::{Because, Spent};
 
-/// Used share of a budget, in percent, from which on calls are made cheaper.
+/// A budget of which at least this percentage is used counts as nearly used up.
 const TIGHT_PERCENT: u64 = 80;
 
-/// Remaining budget for model calls.
+/// Result of comparing today's token usage with the daily caps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
     Ample,
-    /// A budget is nearly used up: callers use a smaller context and the cheaper model.
+    /// At least 80 % of a budget is used: callers use a smaller context and the cheaper model.
     Tight,
+    /// A budget is used up: no model may be called today.
     Over(Because),
 }
 
-/// Compares today's usage with the caps. Calls in flight are not counted yet, so a few calls may exceed a cap.
+/// Compares today's usage with the caps. Calls still running are not in `spent` yet, so the total may exceed a cap
+/// slightly.
 pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     let budgets = [
         (spent.total, caps.total, Because::DailyTokens),
@@ -35,7 +37,8 @@ pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     allowance
 }
 
-/// Returns the daily cap of a chat in tokens: the operator's or the chat admins', whichever is smaller.
+/// Returns the daily cap of a chat in tokens: the smaller of the operator's cap and the cap that the chat's admins
+/// chose, or `None` if there is neither.
 pub fn cap_of_chat(spent: Spent, caps: DailyTokens) -> Option<u64> {
     [caps.per_chat, spent.own_cap_of_chat].into_iter().flatten().min()
 }

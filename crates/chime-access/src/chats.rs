@@ -1,4 +1,5 @@
-//! Decides which chats the bot serves. By default none: the operator allows each one.
+//! Decides which chats and private users the bot serves. By default it serves no group: the operator or an owner allows
+//! each one.
 
 use chime_core::config::{AccessConfig, AllowedChats, PrivateChats};
 use chime_core::{Chat, ChatId, ChatKind, UserId};
@@ -9,16 +10,17 @@ pub enum Access {
     Refused,
 }
 
-/// Access facts from the database, in addition to the configuration.
+/// Facts from the database on which access depends besides the configuration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AccessFacts<'a> {
-    /// Former ids of the chat. A group that became a supergroup remains allowed under the id in the configuration.
+    /// Ids that the chat had before. A group gets a new id when it becomes a supergroup, and stays allowed if the
+    /// configuration lists its former id.
     pub former_ids: &'a [ChatId],
     /// `true` if an owner added the bot to the chat.
     pub owner_added: bool,
     /// `true` if the sender became an owner by `/claim`.
     pub sender_claimed: bool,
-    /// `true` if the sender has written in a group that the bot serves.
+    /// `true` if the sender is known from a group that the bot serves.
     pub sender_is_member: bool,
 }
 

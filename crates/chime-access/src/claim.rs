@@ -1,12 +1,14 @@
 //! One-time code by which the first owner registers if the configuration names none.
 
-/// Letters and digits without look-alikes.
+/// Capital letters and digits, without those that look alike, such as `O` and `0`.
 const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-/// Length in characters: 60 random bits, too many to guess through a chat.
+/// Number of characters. At 5 bits each, the code has 60 random bits, too many to guess by sending messages.
 const LENGTH: usize = 12;
+/// Number of characters between two hyphens when the code is shown.
 const GROUP: usize = 4;
 
-/// Code that `chime run` prints and the first owner sends with `/claim`. In memory only; each start makes a new one.
+/// Code that `chime run` prints and the first owner sends with `/claim`. Never stored: each start of the program makes
+/// a new code.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClaimCode(String);
 
@@ -26,7 +28,7 @@ impl ClaimCode {
         letters.chunks(GROUP).map(String::from_iter).collect::<Vec<_>>().join("-")
     }
 
-    /// Returns `true` if `offered` is the code, regardless of case and grouping.
+    /// Returns `true` if `offered` is the code, ignoring case, spaces and hyphens.
     pub fn matches(&self, offered: &str) -> bool {
         let typed: String = offered.chars().filter(char::is_ascii_alphanumeric).collect();
         typed.eq_ignore_ascii_case(&self.0)

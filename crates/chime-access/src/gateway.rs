@@ -1,4 +1,5 @@
-//! Gateway to the models: checks budget, breakers and queue, chooses the model, makes the call, records its usage.
+//! Gateway to the models: a call passes the budget check, the circuit breakers and the queue, goes to the model for its
+//! purpose, and leaves a usage record.
 //!
 //! Start with [`ask::Gateway::ask`]; [`ask::Transcriber`] transcribes recordings. The wire format is in `chime-llm`.
 

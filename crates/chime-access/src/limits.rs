@@ -1,27 +1,28 @@
-//! Rate limits. Pure functions. All times are Telegram's message times, so that a backlog that arrives at once is no
-//! flood.
+//! Rate limits. Pure functions. All times are the sending times of messages, so messages that arrive all at once after
+//! downtime do not count as a flood.
 
 use std::time::Duration;
 
 use chime_core::config::RateLimit;
 use chime_core::{Because, Conversation, ExplainedRefusal, Tell, Timestamp, UserId};
 
-/// Number of triggers of one member, including the current one, that may count as a flood.
+/// Number of triggers of one member, the current one included, over which flooding is measured.
 const FLOOD_TRIGGERS: usize = 5;
-/// Shortest average gap between them: nobody reads answers faster.
+/// These triggers are a flood if they are on average closer together than this: nobody reads answers that fast.
 const FLOOD_GAP: Duration = Duration::from_secs(2);
-/// Time after which a repeated refusal gets a text again; until then it gets a reaction.
+/// Shortest time between two explanations of a refusal in words. A refusal in between gets only a reaction.
 const SAY_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// Recently admitted triggers, in any order, and the last refusals that were explained in words.
+/// Times of the recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recent {
+    /// Triggers of all members in this conversation.
     pub of_conversation: Vec<Timestamp>,
     /// Triggers of the asking member in all conversations.
     pub of_member: Vec<Timestamp>,
-    /// Last explanation to everybody in this conversation.
+    /// Last refusal in this conversation that was explained and concerns all its members.
     pub told_conversation: Option<ExplainedRefusal>,
-    /// Last explanation to the asking member in this conversation.
+    /// Last refusal in this conversation that was explained and concerns only the asking member.
     pub told_member: Option<ExplainedRefusal>,
 }
 
@@ -31,8 +32,8 @@ pub enum Decision {
     Refuse { because: Because, until: Timestamp, tell: Tell },
 }
 
-/// Decides if a trigger sent at `at` is admitted. Refused triggers do not count, so asking too early never extends the
-/// wait.
+/// Decides if a trigger sent at `at` is admitted. Refused triggers are not in `recent`, so asking too early never
+/// extends the wait.
 pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     let reached = [
         (Because::Conversation, full_until(at, &recent.of_conversation, limit)),
@@ -45,7 +46,8 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     Decision::Refuse { because, until, tell: tell(at, told) }
 }
 
-/// Decides if a refusal at `at` is explained in words or with a reaction, given the last explanation.
+/// Chooses words or a mere reaction for a refusal at `at`. `told` is the last refusal explained in words: until its
+/// end, and for at least a minute, further refusals get only a reaction.
 pub fn tell(at: Timestamp, told: Option<ExplainedRefusal>) -> Tell {
     match told {
         Some(told) if at < told.until.max(told.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
@@ -53,8 +55,8 @@ pub fn tell(at: Timestamp, told: Option<ExplainedRefusal>) -> Tell {
     }
 }
 
-/// Returns the key under which a refusal is explained once until the asker may ask again. Rate and flood refusals of a
-/// member share a key, because the advice is the same.
+/// Returns the key of a refusal. Of refusals with the same key, only the first is explained in words until asking again
+/// makes sense. Rate and flood refusals of a member share a key, because both advise to wait.
 pub fn subject(because: Because, conversation: Conversation, user: UserId, at: Timestamp) -> String {
     let (chat, thread, day) = (conversation.chat, conversation.thread.map_or(0, |id| id.0), at.day());
     match because {
@@ -66,7 +68,7 @@ pub fn subject(because: Because, conversation: Conversation, user: UserId, at: T
     }
 }
 
-/// Returns the earliest time at which the limit admits another trigger, or `None` if it does now.
+/// Returns the earliest time at which the rate limit admits another trigger, or `None` if it admits one now.
 fn full_until(at: Timestamp, times: &[Timestamp], limit: RateLimit) -> Option<Timestamp> {
     let mut within: Vec<Timestamp> = times.iter().copied().filter(|time| at.since(*time) < limit.per).collect();
     within.sort_unstable();
@@ -74,7 +76,7 @@ fn full_until(at: Timestamp, times: &[Timestamp], limit: RateLimit) -> Option<Ti
     within.get(too_many).map(|oldest| oldest.plus(limit.per))
 }
 
-/// Returns the earliest time at which another trigger is not a flood, or `None` if one is allowed now.
+/// Returns the earliest time at which another trigger is not a flood, or `None` if it is none now.
 fn flood_until(at: Timestamp, times: &[Timestamp]) -> Option<Timestamp> {
     let mut newest = times.to_vec();
     newest.sort_unstable_by(|a, b| b.cmp(a));

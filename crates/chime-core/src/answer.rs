@@ -1,10 +1,11 @@
-//! Record of one answer: the messages, sources, tokens and settings it used. `/why` and `chime explain` read it.
+//! Record of one answer: the messages and sources in its prompt, the citations, the tokens used. `/why` and `chime
+//! explain` show it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AnswerId, ChatKey, MessageId, Seq, ThreadId, Timestamp, Uncertainty, UserId};
 
-/// Reason why a message is in the context window.
+/// Reason for which a message was put into the context window, the list of chat messages in the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -14,14 +15,14 @@ pub enum Reason {
     Cluster,
     Strand,
     Bridge,
-    /// Matches the words of the trigger.
+    /// The message contains words of the trigger, or is similar in meaning.
     #[serde(alias = "semantic")]
     Query,
-    /// Sent at the time, or by the member, that the trigger names, when it asks about nothing else.
+    /// The trigger names a time or a member and nothing else, and the message was sent at that time or by that member.
     Named,
-    /// Cited by an earlier answer that the trigger is about.
+    /// The trigger is about an earlier answer, which cited the message.
     Source,
-    /// Close to the focus, not part of it.
+    /// The message was sent near the messages of the focus, but is not part of it.
     Nearby,
     Tool,
 }
@@ -30,14 +31,14 @@ pub enum Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Messages chosen as the subject of the trigger.
+    /// Messages chosen because the trigger is about them.
     Focus,
     /// Other recent messages of the conversation.
     Surroundings,
 }
 
 impl Reason {
-    /// Returns `true` if the trigger replies to the message.
+    /// Returns `true` if the message was chosen because the trigger replies to it.
     pub fn is_anchor(self) -> bool {
         matches!(self, Self::Anchor | Self::Quoted)
     }
@@ -63,7 +64,7 @@ impl Reason {
     }
 }
 
-/// Message of the context window, with the reason for choosing it.
+/// Message of the context window, with the reason for which it was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
     pub seq: Seq,
@@ -73,26 +74,27 @@ pub struct Chosen {
     pub score: f64,
 }
 
-/// A message that was considered and left out.
+/// Message that was considered for the context window and left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
     pub id: MessageId,
-    /// Reason in words: `no room`, `before a silence of 26 h`.
+    /// Reason in English: `no room`, `before a silence of 26 h`.
     pub why: String,
 }
 
+/// Part of a prompt, with the sources that it contained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlotUse {
     pub name: String,
     pub tokens: usize,
-    /// Ids as the model may cite them: `m17`.
+    /// Ids of the sources in this part, such as `m17`, which the model may cite.
     pub sources: Vec<String>,
-    /// Scores of recalled sources.
+    /// For the part with recalled sources: the scores of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundSource>,
 }
 
-/// Recalled source with its ranking scores.
+/// Old message or summary that recall found, with its ranking scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundSource {
     /// Id such as `m17` or `s5`.
@@ -101,28 +103,31 @@ pub struct FoundSource {
     pub legs: LegScores,
 }
 
-/// Scores that each retriever gave a recalled source; 0 if the retriever did not find it.
+/// Scores of a recalled source, one for each way of searching (retriever); 0 if that search did not find the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LegScores {
-    /// Idf-weighted share of the question's stems that the source contains.
+    /// Share of the question's word stems that the source contains, 0 to 1. Rare stems weigh more (inverse document
+    /// frequency).
     pub words: f64,
-    /// 1 if the question names the author. If the question has other words, the source must contain one of them.
+    /// 1 if the question names the source's author. If the question also has other words, the source must contain at
+    /// least one of them.
     pub author: f64,
-    /// 1 if the source contains the beginning of a word of the question; used for languages without a stemmer.
+    /// 1 if the source contains a word with the same beginning as a word of the question. Replaces stems in languages
+    /// without a stemmer.
     pub trigrams: f64,
-    /// Cosine similarity with the message.
+    /// Cosine similarity of the embeddings of the question and the message.
     pub vector: f64,
-    /// Cosine similarity with the session's summary.
+    /// Cosine similarity of the embeddings of the question and the session's summary.
     pub summary: f64,
-    /// Confidence of a session tag that the question names.
+    /// Confidence, 0 to 1, of a tag of the session that the question names.
     pub tags: f64,
     /// 1 if the message was sent, or its session ended, at a time that the question asks about.
     pub date: f64,
 }
 
 impl LegScores {
-    /// Returns the higher score of each retriever.
+    /// Returns the higher of both scores for each retriever.
     pub fn merged(self, other: Self) -> Self {
         Self {
             words: self.words.max(other.words),
@@ -135,7 +140,7 @@ impl LegScores {
         }
     }
 
-    /// Returns the retrievers with a score other than 0, by name.
+    /// Returns the names and scores of the retrievers whose score is not 0.
     pub fn found(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let all = [
             ("words", self.words),
@@ -150,7 +155,7 @@ impl LegScores {
     }
 }
 
-/// Citation that was checked against the prompt's sources.
+/// Citation in an answer that names a source of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRef {
     /// Id such as `m17`.
@@ -159,29 +164,30 @@ pub struct SourceRef {
     pub text: String,
 }
 
-/// Tokens of all model calls of one answer, as counted by the server.
+/// Tokens of one or more model calls, as counted by the server, or an estimate if it does not count them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUse {
     pub prompt: u64,
     pub completion: u64,
 }
 
-/// Tokens spent today, prompt and completion together.
+/// Tokens used today (UTC), prompts and completions together, that count against a budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     pub total: u64,
     pub of_chat: u64,
     pub of_member: u64,
-    /// Daily cap that the chat's admins chose.
+    /// Daily cap of the chat that its admins chose, if any.
     pub own_cap_of_chat: Option<u64>,
 }
 
+/// Kind of reply that a trigger got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerStatus {
     Answered,
-    /// No model is configured; a digest of the window was sent.
+    /// No model was used; the reply lists messages of the context window.
     Offline,
-    /// The model failed permanently; an apology was sent.
+    /// The model failed for good; the reply is an apology.
     Apologised,
 }
 
@@ -199,18 +205,18 @@ impl AnswerStatus {
     }
 }
 
-/// One answer with everything it is based on.
+/// Answer with the messages, sources and settings on which it is based.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerRecord {
     pub id: AnswerId,
     pub chat: ChatKey,
     pub thread: Option<ThreadId>,
-    /// Number of the trigger message.
+    /// Number of the message that asked.
     pub trigger: Seq,
     pub asked_by: UserId,
     pub created_at: Timestamp,
     pub status: AnswerStatus,
-    /// Model output after its citations were checked.
+    /// Output of the model, after its citations were checked.
     pub text: String,
     pub anchor: Option<MessageId>,
     pub window: Vec<Chosen>,
@@ -220,9 +226,9 @@ pub struct AnswerRecord {
     /// Model name, or `offline`.
     pub model: String,
     pub tokens: TokenUse,
-    /// Time from starting the job until the answer was ready to send, in milliseconds.
+    /// Milliseconds from the start of the job until the answer was ready to send.
     pub latency_ms: u64,
     pub uncertainty: Option<Uncertainty>,
-    /// `true` if no source was relevant enough in a chat that wants no answers without sources.
+    /// `true` if the chat allows only answers with sources (`Grounding::Strict`) and no source was relevant enough.
     pub guard_used: bool,
 }

@@ -37,7 +37,7 @@ impl ChatKind {
     }
 }
 
-/// Unit of context selection and replies: a chat, or one forum topic of it.
+/// Chat, or one forum topic of a chat. Context is chosen within it, and replies are sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conversation {
     pub chat: ChatKey,
@@ -48,10 +48,11 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotIdentity {
     pub id: UserId,
-    /// Active usernames without `@`, the main one first. Compared case-insensitively.
+    /// Active usernames without `@`, the main one first. Upper and lower case do not matter.
     pub usernames: Vec<String>,
     pub name: String,
-    /// `false` in privacy mode: Telegram does not deliver plain mentions unless the bot is an admin.
+    /// `false` in Telegram's privacy mode: where the bot is no admin, it gets only commands and replies to it, not
+    /// plain mentions.
     pub reads_all_group_messages: bool,
 }
 
@@ -61,7 +62,7 @@ impl BotIdentity {
         self.usernames.iter().any(|own| own.to_lowercase() == name.to_lowercase())
     }
 
-    /// Returns the main username, without `@`.
+    /// Returns the main username without `@`, or an empty string if there is none.
     pub fn username(&self) -> &str {
         self.usernames.first().map_or("", String::as_str)
     }
@@ -69,11 +70,11 @@ impl BotIdentity {
 
 /// Returns the `t.me` link of a message.
 ///
-/// Returns `None` for private chats and basic groups, which have no links, and for messages from before `chat` got its
-/// present id, because that number now belongs to another message. Imported messages whose former chat is unknown have
-/// a negative id.
+/// Returns `None` for messages in private chats and basic groups, which have no links. Also returns `None` for messages
+/// that the chat got under a former id, since in the present chat their number belongs to another message, and for
+/// imported messages with a negative id, whose former chat is unknown.
 pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
-    /// Supergroup and channel ids are `-100` followed by the internal id.
+    /// A supergroup or channel has the id `-100…`; the digits after `-100` are the id in links.
     const SUPERGROUP_OFFSET: i64 = -1_000_000_000_000;
     if !matches!(chat.kind, ChatKind::Supergroup | ChatKind::Channel) || message.chat != chat.id || message.id.0 <= 0 {
         return None;
@@ -89,14 +90,14 @@ pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
     })
 }
 
-/// Parsed message link: the chat by its id, or by its public name without `@`.
+/// Parsed message link. It names the chat by id, or by public name without `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessagePlace {
     Ids(ChatId, MessageId),
     Public { username: String, message: MessageId },
 }
 
-/// Parses a message link as Telegram clients copy it.
+/// Parses a `t.me` link to a message, as Telegram apps copy it. Returns `None` for any other text.
 pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
     let path = link.split_once("t.me/")?.1;
     let mut steps: Vec<&str> = path.split(['?', '#']).next()?.trim_end_matches('/').split('/').collect();
@@ -109,7 +110,7 @@ pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
     }
 }
 
-/// Optional features that the privacy notice mentions.
+/// Optional features that a privacy notice must mention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Announced {
     /// `true` if conversations are summarized in the background.

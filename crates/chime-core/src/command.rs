@@ -1,4 +1,5 @@
-//! Table of the in-chat commands. A new command needs an entry here and a handler in `chime-bot`.
+//! Table of the commands that members can send, such as `/recap`. A new command needs an entry here and a handler in
+//! `chime-bot`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +9,18 @@ pub struct CommandSpec {
     /// Name without the slash.
     pub name: &'static str,
     pub addressing: Addressing,
-    /// `true` if the command concerns the sender's own data; such commands are never refused.
+    /// `true` if the command concerns the sender's own data. Such a command is handled even if limits are reached or it
+    /// arrives late.
     pub is_about_privacy: bool,
 }
 
-/// Handling of a bare `/command` in a group. Telegram delivers it to every bot of the group.
+/// Handling of a `/command` without the bot's name in a group. Telegram delivers it to every bot of the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressing {
+    /// Counts as a command to this bot.
     OursWhenBare,
-    /// Other bots have it too: where another bot is known, it counts only with our name behind it.
+    /// Other bots have the same command: if another bot is known in the group, it counts only with this bot's name
+    /// (`/help@chime_bot`).
     NeedsOurName,
 }
 
@@ -72,8 +76,8 @@ impl CommandName {
         self.spec().name
     }
 
-    /// Returns `true` if rate limits do not apply: the command concerns the sender's own data, or is an admin setting
-    /// that must not be lost. None of these commands calls a model.
+    /// Returns `true` if rate limits do not apply: the command concerns the sender's own data, or changes a setting,
+    /// which must not be lost. None of these commands calls a model.
     pub fn is_always_taken(self) -> bool {
         let is_for_admins = matches!(self, Self::Memory | Self::Note | Self::Settings | Self::Topics);
         is_for_admins || self.spec().is_about_privacy

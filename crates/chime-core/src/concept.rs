@@ -1,10 +1,10 @@
-//! Named things that a chat talks about, and the concepts in scope of a conversation.
+//! Concepts: named things that a chat talks about, each with a definition.
 
 use serde::{Deserialize, Serialize};
 
 use super::ConceptId;
 
-/// Named thing, as last captured.
+/// Named thing that a chat talks about, in the version extracted last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concept {
     pub id: ConceptId,
@@ -28,7 +28,7 @@ pub struct Captured {
     pub kind: Option<String>,
 }
 
-/// Concepts in scope of a conversation. An empty context is not stored.
+/// Concepts that a conversation referred to recently. Not stored if it is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationContext {
     /// Ids in order of their latest reference, the most recent last.

@@ -31,7 +31,8 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
-/// Shortens `text` to at most `max_chars` characters including the final `…`, without splitting a grapheme.
+/// Shortens `text` to at most `max_chars` characters including the final `…`, without splitting a grapheme (what a
+/// reader sees as one character).
 pub fn clip(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.chars().count() <= max_chars {
         return Cow::Borrowed(text);

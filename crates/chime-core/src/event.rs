@@ -1,8 +1,9 @@
-//! Events extracted from Telegram updates.
+//! Events, the parts of a Telegram update that the bot handles.
 
 use super::{Chat, ChatId, Message, MessageId, UserId};
 
-/// One update can yield several events: the service message of a migration is also a message.
+/// Event from a Telegram update. One update can give several: the service message about a migration is a message and a
+/// migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Message(Box<Arrival>),
@@ -13,18 +14,19 @@ pub enum Event {
     Press(Press),
 }
 
-/// Incoming message with its chat and, for a reply, the parent that Telegram included.
+/// Incoming message with its chat and, if it is a reply, the message that it replies to, as far as Telegram includes
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     pub chat: Chat,
     pub message: Message,
     pub parent: Option<Message>,
-    /// Members that a service message names in addition to its sender: added, removed or invited.
+    /// For a service message: the members that were added, removed or invited.
     pub named: Vec<UserId>,
-    /// Bots that a service message says were added.
+    /// For a service message: the bots that were added to the chat.
     pub joined_bots: Vec<UserId>,
     pub topic: Option<TopicName>,
-    /// Language of the author's Telegram app, as an IETF tag.
+    /// Language of the author's Telegram app, as an IETF tag such as `de` or `pt-br`.
     pub language: Option<String>,
 }
 
@@ -32,12 +34,12 @@ pub struct Arrival {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// Service message that created the topic, which Telegram includes in messages of the topic. `None` if this message
-    /// itself creates or renames the topic.
+    /// Service message that created the topic and is the source of the name; Telegram includes it in messages of the
+    /// topic. `None` if the name comes from this message itself, which creates or renames the topic.
     pub given_in: Option<Box<Message>>,
 }
 
-/// Change of the bot's own membership in a chat.
+/// Change of the bot's own membership in a chat. Holds the state after the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     pub chat: Chat,
@@ -48,13 +50,14 @@ pub struct Membership {
     pub is_admin: bool,
 }
 
-/// Upgrade of a basic group to a supergroup, which continues under a new id.
+/// Upgrade of a basic group to a supergroup, by which the chat gets a new id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Migration {
     pub from: ChatId,
     pub to: ChatId,
 }
 
+/// Press on a button below a message of the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Press {
     /// Id of the callback query, needed to answer it.
@@ -66,7 +69,7 @@ pub struct Press {
     pub data: String,
 }
 
-/// A member's current reactions to a message; empty if they were removed.
+/// All reactions that a member now has on a message; `emoji` is empty if the last one was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reaction {
     pub chat: ChatId,

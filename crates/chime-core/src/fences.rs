@@ -1,6 +1,6 @@
-//! Opening and closing lines of fenced code blocks in Markdown.
+//! Detects fences in Markdown: the lines of three or more backticks or tildes that begin and end a code block.
 
-/// Columns by which the closing fence may be indented further than the opening one.
+/// Largest number of columns by which a closing fence may be indented further than the opening one.
 const MAX_FURTHER: usize = 3;
 /// Width of a tab before a fence, in columns.
 const TAB: usize = 4;
@@ -12,12 +12,12 @@ pub struct Fence<'a> {
     pub margin: &'a str,
     /// Three or more backticks or tildes.
     pub mark: &'a str,
-    /// Rest of the line after the fence, without the line end.
+    /// Rest of the line after the mark, such as the language, without the line end.
     pub info: &'a str,
 }
 
 impl<'a> Fence<'a> {
-    /// Parses a line. A line of backticks that contains more backticks later is inline code, not a fence.
+    /// Parses a line. Returns `None` if it is no fence; a line such as ```` ```a``` ```` is inline code.
     pub fn of(line: &'a str) -> Option<Self> {
         let line = line.trim_end_matches('\n');
         let content = behind_margin(line);
@@ -27,7 +27,7 @@ impl<'a> Fence<'a> {
         (length >= 3 && (of == '~' || !info.contains('`'))).then_some(Self { margin, mark, info })
     }
 
-    /// Returns `true` if this line can end the block that `opening` began, ignoring the text after the fence.
+    /// Returns `true` if this line could end the block that `opening` began, if no text followed the mark.
     pub fn may_close(&self, opening: &Self) -> bool {
         self.mark.starts_with(opening.mark)
             && self.margin.chars().all(|c| c.is_whitespace() || c == '>')
@@ -39,17 +39,18 @@ impl<'a> Fence<'a> {
         self.may_close(opening) && self.info.trim().is_empty()
     }
 
+    /// Returns the number of columns before the mark.
     pub fn indent(&self) -> usize {
         columns(self.margin)
     }
 }
 
-/// Line-by-line detector of fenced code.
+/// Detector of fenced code, which gets the lines of a text one by one.
 #[derive(Debug, Default)]
 pub struct Fences<'a>(Option<Fence<'a>>);
 
 impl<'a> Fences<'a> {
-    /// Returns `true` if the next line belongs to a fenced code block, fence lines included.
+    /// Takes the next line, and returns `true` if it belongs to a fenced code block. Fences belong to their block.
     pub fn is_code(&mut self, line: &'a str) -> bool {
         let fence = Fence::of(line);
         match (&self.0, fence) {
@@ -84,7 +85,8 @@ fn behind_margin(line: &str) -> &str {
     }
 }
 
-/// Returns the text after `- `, `* `, `+ `, `1. ` or `1) `.
+/// Returns the text after a list bullet (`- `, `* `, `+ `, `1. ` or `1) `), or `None` if the line does not begin with
+/// one.
 pub fn behind_bullet(line: &str) -> Option<&str> {
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let behind = match line.len() - digits.len() {

@@ -1,9 +1,11 @@
-//! Structured reading of a trigger: intent, filters, and the references to earlier suggestions that were resolved.
+//! Structured meaning of a question: what the member wants, the filters for suggestions, and the earlier suggestions
+//! that words such as "the second one" refer to.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Amount, AnswerId, Item};
 
+/// Kind of request that a question makes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
@@ -62,11 +64,13 @@ impl Intent {
         Self::ALL.into_iter().find(|intent| intent.as_str() == raw)
     }
 
+    /// Returns `true` if the answer should suggest items.
     pub fn suggests(self) -> bool {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)
     }
 
-    /// Returns `true` if kind, category hints, entities and popularity come from the previous suggestion.
+    /// Returns `true` if the question takes kind, category hints, entities and popularity from the suggestion that it
+    /// continues.
     pub fn inherits(self) -> bool {
         matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare)
     }
@@ -88,7 +92,7 @@ pub struct Budget {
     /// ISO 4217 code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The member's words, such as "under 30".
+    /// The words of the question, such as "under 30".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -125,20 +129,21 @@ impl NamedEntity {
     }
 }
 
-/// Ambiguity that the bot asks the member to resolve.
+/// Ambiguity in a question, which the bot asks the member to resolve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clarification {
     pub about: Unclear,
     /// Names of the candidates, in the order in which the member sees them.
     pub candidates: Vec<String>,
-    /// For [`Unclear::Suggestion`]: the answers with the suggestions, one for each candidate.
+    /// For [`Unclear::Suggestion`]: the answer that made the suggestion, one for each candidate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<AnswerId>,
-    /// Question to read again after the member has chosen.
+    /// The question, which is answered once the member has chosen a candidate.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ask: String,
 }
 
+/// Part of a question that is ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unclear {
@@ -150,20 +155,20 @@ pub enum Unclear {
     Suggestion,
 }
 
-/// Structured reading of a trigger, stored with the resulting answer.
+/// Structured meaning of a question, stored with its answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Frame {
     pub intent: Intent,
-    /// Confidence, 0 to 1.
+    /// Confidence in the intent, 0 to 1.
     pub confidence: f64,
     /// Two-letter code of the question's language, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Wanted thing in the member's words, without the parts that the other fields hold.
+    /// The thing wanted, in the words of the question, without words that are in other fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Kind of item such as `book` or `restaurant`, in canonical form if the tables know it.
+    /// Kind of item such as `book` or `restaurant`; a synonym is replaced by the usual word if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -178,7 +183,7 @@ pub struct Frame {
     pub item_language: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// Named entities, the primary one first.
+    /// Named persons, places and works, the most important first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<NamedEntity>,
     pub popular: bool,
@@ -186,7 +191,7 @@ pub struct Frame {
     pub clarification: Option<Clarification>,
 }
 
-/// Filters that a suggestion actually used, as reported by the answer.
+/// Filters that a suggestion actually used, as the answer reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsedSearch {
@@ -194,46 +199,48 @@ pub struct UsedSearch {
     pub popular: bool,
 }
 
-/// Rule that linked a question to an earlier suggestion.
+/// Rule by which the earlier suggestion was found that a question continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
     /// The question replies to the suggestion.
     Reply,
-    /// Newest suggestion in the question's thread.
+    /// It is the newest suggestion in the thread of the question.
     Strand,
-    /// Newest suggestion in this session that the same member requested or continued.
+    /// It is the newest suggestion in this session that the same member requested or continued.
     Member,
 }
 
-/// Evidence that resolved a reference.
+/// Evidence for the meaning of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// The question names it.
+    /// The question contains the name.
     Named,
+    /// The question gives the position, such as "the second one".
     Position,
-    /// Only one candidate exists.
+    /// There is only one candidate.
     Only,
-    /// The original question named it.
+    /// It is the most important entity of the question that led to the suggestion.
     Primary,
-    /// Most recently shown.
+    /// It was shown or asked about last.
     Last,
     /// The member chose it when the bot asked.
     Member,
 }
 
-/// Pronoun, position or title in the question, with its meaning.
+/// Words of a question that refer to an item or person (a pronoun, a position or a title), with what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The member's words, such as "the second one".
+    /// The words of the question, such as "the second one".
     pub said: String,
+    /// Name of the item or person.
     pub means: String,
     pub by: Evidence,
     pub confidence: f64,
 }
 
-/// Reason for clearing the list of excluded items.
+/// Reason for suggesting items again that were suggested before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reset {
@@ -243,7 +250,7 @@ pub enum Reset {
     StartOver,
 }
 
-/// Everything that was resolved for one question. Stored with its answer for `/why`.
+/// Result of interpreting a question that may continue an earlier suggestion. Stored with the answer for `/why`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FollowUp {
@@ -253,7 +260,7 @@ pub struct FollowUp {
     pub follows: Option<AnswerId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
-    /// Names of the frame fields that were copied from the earlier frame.
+    /// Names of the fields in `frame` that were copied from the frame of the earlier answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inherited: Vec<String>,
     /// Items that must not be suggested again, oldest first.
@@ -261,18 +268,20 @@ pub struct FollowUp {
     pub excluded: Vec<Item>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
+    /// Suggested items that the question is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// Items of the newest suggestion when it is unclear if the question continues it: the model decides. Never stored,
-    /// because the words belong to another answer and must be deleted with it.
+    /// Items of the newest suggestion, if it is unclear whether the question continues it; then the prompt shows them
+    /// and the model decides. Never stored: they belong to another answer and must be deleted with it.
     #[serde(skip)]
     pub suggested: Vec<Item>,
 }
 
 impl FollowUp {
-    /// Returns `true` if the question was resolved to more than a plain question.
+    /// Returns `true` if there is more to say about the question than its words: a suggestion is wanted or continued, a
+    /// reference was resolved, or something is ambiguous.
     pub fn is_telling(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();
         !is_plain

@@ -1,6 +1,6 @@
-//! Allowed basis of an answer, and the model's stated uncertainty.
+//! Knowledge that answers may use, and the uncertainty that the model states.
 
-/// Allowed basis of the answers in a chat.
+/// Knowledge that the answers in a chat may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Grounding {
     /// Chat messages and the model's general knowledge.

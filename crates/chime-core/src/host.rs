@@ -1,8 +1,8 @@
-//! Host names of servers.
+//! Detects if a server runs on this machine.
 
 use core::net::IpAddr;
 
-/// Returns `true` if `host`, as written in a URL, is this machine. Such hosts are never reached through a proxy.
+/// Returns `true` if `host`, as written in a URL, is this machine. Requests to it must not go through a proxy.
 pub fn is_loopback(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     let ip = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(&name);

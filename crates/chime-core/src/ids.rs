@@ -1,4 +1,4 @@
-//! Ids as newtypes, so that ids of different things cannot be mixed up.
+//! Types for ids, one for each kind of thing, so that the compiler finds mixed-up ids.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ id! {
     ChatId(i64)
 }
 id! {
-    /// Internal number of a chat. Unlike Telegram's id, it survives the migration to a supergroup.
+    /// Number of a chat in this database. Unlike Telegram's id, it does not change when a group becomes a supergroup.
     ChatKey(u32)
 }
 id! {
@@ -32,7 +32,7 @@ id! {
     MessageId(i64)
 }
 id! {
-    /// Telegram's `message_thread_id` of a forum topic. Plain reply threads and the General topic have none.
+    /// Telegram's `message_thread_id` of a forum topic. Messages in the General topic and outside forums have none.
     ThreadId(i64)
 }
 id! {
@@ -40,8 +40,8 @@ id! {
     UserId(i64)
 }
 id! {
-    /// Telegram's id of an update. Restarts at a random number after a quiet week, so it does not order updates of
-    /// different days.
+    /// Telegram's id of an update. Without updates for a week, Telegram continues at a random number, so ids do not
+    /// tell which of two updates of different days is newer.
     UpdateId(i64)
 }
 id! {
@@ -53,10 +53,10 @@ id! {
     JobId(i64)
 }
 id! {
-    /// Id of an answer in its row, log lines, `/why` and `chime explain`.
+    /// Id of an answer, as shown in log lines, by `/why` and by `chime explain`.
     AnswerId(ulid::Ulid)
 }
 id! {
-    /// Id of a named thing that a chat talks about.
+    /// Id of a [`Concept`](crate::Concept).
     ConceptId(ulid::Ulid)
 }

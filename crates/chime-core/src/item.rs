@@ -1,4 +1,5 @@
-//! Items that the bot suggested, stored so that "more", "cheaper" and "the second one" work.
+//! Items that the bot suggested, such as books or restaurants. They are stored so that members can ask for "more",
+//! "cheaper" or "the second one".
 
 use std::fmt;
 
@@ -16,12 +17,14 @@ impl Amount {
         Self(units.saturating_mul(100))
     }
 
-    /// Returns 70 % of the amount, rounded down to whole units: the new limit for "cheaper".
+    /// Returns 70 % of the amount, the price limit when a member asks for something "cheaper". From one unit on, rounds
+    /// down to whole units.
     pub fn cheaper(self) -> Self {
         let hundredths = self.0.saturating_mul(70) / 100;
         if hundredths < 100 { Self(hundredths) } else { Self(hundredths / 100 * 100) }
     }
 
+    /// Returns the amount less one hundredth of the unit.
     pub fn just_below(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
@@ -44,7 +47,7 @@ pub struct Price {
     pub currency: Option<String>,
 }
 
-/// Item id: the answer that suggested it and the position in that answer.
+/// Id of an item: the answer that suggested it and its position in that answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ItemId {
     pub answer: AnswerId,
@@ -52,7 +55,7 @@ pub struct ItemId {
     pub position: u32,
 }
 
-/// Item as shown in an answer, before it is stored.
+/// Item as an answer shows it, without an id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Suggested {
@@ -67,7 +70,7 @@ pub struct Suggested {
     pub url: Option<String>,
 }
 
-/// Stored item.
+/// Suggested item with its id, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     pub id: ItemId,

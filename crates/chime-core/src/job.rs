@@ -1,4 +1,4 @@
-//! Durable jobs: a typed payload for each kind, and a policy for each kind.
+//! Jobs, which are stored in the database until they are done. Each kind has its own payload and policy.
 
 mod kinds;
 mod policy;
@@ -16,7 +16,8 @@ pub use kinds::{JobKind, JobPayload};
 pub use policy::{Class, Marked, Policy};
 pub use schedule::Schedule;
 
-/// Delay after the last old trigger of a backlog, so that one message can report all of them.
+/// Delay from the last trigger that arrives too late until the chat is told how many were not answered, so that one
+/// message reports all of them.
 pub const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +39,14 @@ impl Job {
         self.payload.key()
     }
 
-    /// Returns the lane: the Telegram chat of the job. The pool limits the number of running jobs for each lane.
+    /// Returns the lane: Telegram's id of the job's chat, or 0. The number of jobs that run at once is limited for each
+    /// lane.
     pub fn lane(&self) -> i64 {
         self.payload.lane()
     }
 }
 
-/// Shows `answer job -100:7`, for logs and errors.
+/// Formats the job like `answer job -100:7`, for logs and errors.
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} job {}", self.kind().as_str(), self.key())
@@ -70,7 +72,7 @@ impl fmt::Display for MessageAt {
     }
 }
 
-/// Rule by which a message addresses the bot.
+/// Way in which a message addresses the bot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
@@ -81,18 +83,18 @@ pub enum How {
     Private,
 }
 
-/// Result of parsing a trigger, without its text: the question is the message text without the `cut` ranges.
+/// Result of parsing a trigger. It holds no text: the question is the text of the message without the ranges in `cut`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedTrigger {
     pub how: How,
-    /// `true` if the question is empty or only points at the conversation.
+    /// `true` if the question is empty or only points at other messages ("thoughts?").
     pub is_generic: bool,
-    /// Byte ranges of the bot's names and the command.
+    /// Byte ranges, in the text of the message, of the bot's names and of the command.
     pub cut: Vec<Range<usize>>,
 }
 
 impl JobPayload {
-    /// The key of the reply that the job comes to: `answer:<chat>:<message>`.
+    /// Returns the key of the reply that this job sends, such as `answer:<chat>:<message>`.
     pub fn reply_key(&self) -> String {
         format!("{}:{}", self.kind().as_str(), self.key())
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChatId, ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId};
 
-/// Message extracted from an update, before the store numbers it.
+/// Message as extracted from an update, before it gets its number in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub chat: ChatId,
@@ -22,17 +22,17 @@ pub struct Message {
     pub entities: Vec<Entity>,
     /// Message of the same chat that this one replies to.
     pub reply_to: Option<MessageId>,
-    /// Part of the parent that the member selected when replying.
+    /// Part of the message replied to that the member selected when replying.
     pub quote: Option<String>,
-    /// Text of a parent that has no row, such as a message of another chat.
+    /// Text of the message replied to, if that is not stored, for example because it is in another chat.
     pub snapshot: Option<String>,
-    /// Source of a forwarded message, as Telegram shows it.
+    /// Name of the source of a forwarded message, as Telegram shows it. `None` if the message is no forward.
     pub forward_origin: Option<String>,
-    /// Original place of quoted words: a forward, or a reply to another chat.
+    /// For a forward, or a reply to a message of another chat: where the words come from.
     pub borrowed: Option<Borrowed>,
     /// Id shared by the messages of one album.
     pub album: Option<String>,
-    /// Inline bot that produced the text.
+    /// Name of the inline bot that wrote the text.
     pub via_bot: Option<String>,
     pub origin: Origin,
 }
@@ -64,18 +64,18 @@ impl Message {
     }
 }
 
-/// Original place of forwarded or quoted words, as far as Telegram gives it. A forward from a channel or a reply to a
-/// public chat identifies the message; a forward of a person's message gives the person and the time in seconds.
+/// Origin of forwarded or quoted words, as far as Telegram gives it: for a forward from a channel or a reply to a
+/// public chat, the message; for a forward of a person's message, the person and the time in whole seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Borrowed {
     pub chat: Option<ChatId>,
     pub message: Option<MessageId>,
-    /// `None` for people who hide their account in forwards.
+    /// Original author. `None` for people who hide their account in forwards.
     pub author: Option<UserId>,
     pub sent_at: Option<Timestamp>,
 }
 
-/// Author of a message: the chat on whose behalf it was sent, else the user.
+/// Author of a message: a user, or the chat in whose name the message was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
     /// `sender_chat.id` if set, else `from.id`.
@@ -89,12 +89,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Creates a sender who writes as a user, not on behalf of a chat.
+    /// Creates a sender who writes as a user, not in the name of a chat.
     pub fn person(id: UserId, name: impl Into<String>) -> Self {
         Self { id, name: name.into(), username: None, is_bot: false, is_chat: false }
     }
 }
 
+/// Role of a message's author, as in a conversation with a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     User,
@@ -194,7 +195,7 @@ impl Kind {
     }
 }
 
-/// Source of a stored message. An update replaces a snapshot, never the reverse.
+/// Way in which a stored message became known. A message from an update replaces a snapshot, never the reverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     Update,
@@ -217,6 +218,7 @@ impl Origin {
 }
 
 impl Message {
+    /// Returns `true` for a voice message or video note that has not been transcribed.
     pub fn lacks_transcript(&self) -> bool {
         self.kind.is_spoken() && self.text.is_empty()
     }
@@ -240,7 +242,7 @@ impl Message {
     }
 }
 
-/// Message with its internal numbers.
+/// Message with its numbers in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredMessage {
     pub chat: ChatKey,

@@ -1,10 +1,10 @@
-//! Outgoing messages.
+//! Messages that the bot sends.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ChatId, FormattedText, MessageId, ThreadId};
 
-/// Message to send. It always goes to the chat and forum topic of the asker.
+/// Message to send. Its target is the chat and forum topic in which the member asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
     pub to: ReplyTarget,
@@ -16,7 +16,7 @@ pub struct Outgoing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Button {
     pub label: String,
-    /// Payload returned by a press, at most 64 bytes.
+    /// Data that Telegram returns when the button is pressed, at most 64 bytes.
     pub data: String,
 }
 

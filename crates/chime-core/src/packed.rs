@@ -1,11 +1,11 @@
-//! Vector arithmetic, and vectors packed into one signed byte per value.
+//! Arithmetic on vectors, and packing of vectors into one signed byte per value.
 
-/// Range of a byte, in multiples of the average value of a unit vector, `1 / sqrt(dimension)`. Larger values are
-/// clamped.
+/// Largest value that a byte can hold, as a multiple of the root mean square value of a unit vector, `1 /
+/// sqrt(dimension)`. Larger values are clamped.
 const REACH: f32 = 8.0;
 const MOST: f32 = 127.0;
 
-/// Packs a vector of about unit length. Returns `None` for a zero vector and for values that are not finite.
+/// Packs a vector of about unit length. Returns `None` if all values are packed as 0, or one is not finite.
 pub fn pack(vector: &[f32]) -> Option<Vec<u8>> {
     let is_finite = vector.iter().all(|value| value.is_finite());
     let scale = MOST * (vector.len() as f32).sqrt() / REACH;
@@ -37,7 +37,7 @@ fn square(byte: u8) -> i32 {
 }
 
 /// Returns the dot product of two vectors, 0 if one is empty. Sums in 16 lanes so that the compiler can vectorise it.
-// Inlined into the loops of other crates.
+// Called in inner loops of other crates, so it must be inlined.
 #[inline]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;

@@ -1,4 +1,4 @@
-//! Prompt templates. They are compiled into the binary, and an operator can replace each of them with a file.
+//! Prompt templates. They are compiled into the program, and an operator can replace each with a file.
 //!
 //! [`Prompts::load`] renders every template with sample values, so that errors show at start. Values are inserted as
 //! plain text and never parsed as templates. Other crates decide which content goes into a prompt.
@@ -17,10 +17,11 @@ use serde::Serialize;
 pub use replaced::Gap;
 pub use summary::{SummaryPrompt, SummaryValues};
 
-/// Template engine instructions per rendering, so that an endless loop fails instead of blocking an answer.
+/// Largest number of instructions of the template engine for one rendering, so that an endless loop in a template fails
+/// instead of blocking an answer.
 const FUEL: u64 = 50_000;
 
-/// All templates, checked at load time.
+/// All prompt templates. Checked when they are loaded.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
@@ -41,12 +42,12 @@ pub enum PromptError {
     Engine(#[source] minijinja::Error),
 }
 
-/// Values for `role.md`, `plain.md` and `strict.md`. This first part of the prompt rarely changes, so that model
-/// servers can cache it.
+/// Values for `role.md`, `plain.md` and `strict.md`. They are the first part of the prompt, which rarely changes, so
+/// that model servers can cache it.
 #[derive(Debug, Serialize)]
 pub struct RoleValues<'a> {
     pub bot_name: &'a str,
-    /// Kind of chat: `group`, `group called "The lake"`, `private chat`.
+    /// Description of the chat: `group`, `group called "The lake"`, `private chat`.
     pub place: &'a str,
     pub is_private: bool,
     /// Random delimiter around untrusted text.
@@ -84,33 +85,33 @@ pub struct AskValues<'a> {
     pub zone: &'a str,
     /// Members that the question names: `Ana (@ana_k), Ben`.
     pub people: Option<&'a str>,
-    /// Message that the trigger replies to: its line, or the known part of it.
+    /// Message that the trigger replies to: its line, or the part that is known.
     pub anchor: Option<&'a str>,
-    /// Number of the anchor. `None` if it is not a message of this chat.
+    /// Number by which the answer may cite this message. `None` if it is not a message of this chat.
     pub anchor_number: Option<usize>,
     /// `true` if messages have numbers for the answer to cite.
     pub numbered: bool,
     /// `true` if the trigger replies to a message that the bot may not read.
     pub anchor_withheld: bool,
-    /// Part of the anchor that the member selected.
+    /// Part of this message that the member selected when replying.
     pub quoted: Option<&'a str>,
-    /// The messages whose photos follow the prompt, `[3], [5]`.
+    /// Numbers of the messages whose photos are sent with the prompt: `[3], [5]`.
     pub photos: Option<&'a str>,
-    /// `Ana`.
+    /// Name of the member who asks: `Ana`.
     pub asker: &'a str,
     /// Question with its author: `Ana: when does it come?`
     pub ask: &'a str,
-    /// `true` if the trigger contains words of its own.
+    /// `true` if the trigger contains more than the bot's name.
     pub has_words: bool,
-    /// `true` if the question only points at the conversation.
+    /// `true` if the question only points at other messages ("thoughts?").
     pub generic: bool,
-    /// `true` if there are no messages to point at.
+    /// `true` if there are no other messages at which it could point.
     pub nothing_known: bool,
     /// Language to answer in, such as `German`.
     pub language: Option<&'a str>,
 }
 
-/// Values for `slot.md`, used for summaries and recalled sources.
+/// Values for `slot.md`, the part of the prompt for one slot of summaries or recalled sources.
 #[derive(Debug, Serialize)]
 pub struct SlotValues<'a> {
     /// Slot name such as `system.recall`.
@@ -137,7 +138,7 @@ pub struct FrameValues<'a> {
 #[derive(Debug, Serialize)]
 pub struct ConceptsValues<'a> {
     pub fence: &'a str,
-    /// Concepts in scope, one per line.
+    /// Concepts that the conversation referred to, with their definitions, one per line.
     pub lines: &'a str,
 }
 
@@ -191,16 +192,15 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// Returns the values that replaced templates fail to show.
+    /// Returns the defects of the operator's templates: required values that they do not show.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
     }
 
-    /// Renders the standard instructions.
+    /// Renders the standard instructions, the first part of an answer's prompt.
     ///
-    /// # Errors
-    /// Like all rendering functions, fails if the template does not render with these values, although it did with the
-    /// samples.
+    /// # Errors All functions that render a template fail if it cannot be rendered with these values, although it could
+    /// with the sample values.
     pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Role, Value::from(Serde(values)))
     }
@@ -329,7 +329,7 @@ fn engine() -> Result<Environment<'static>, PromptError> {
     // Prompts are plain text: members' text must not be HTML-escaped.
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_fuel(Some(FUEL));
-    // In debug mode, errors contain the values, which include members' text.
+    // In debug mode, errors would contain the values and so members' text, which must not be logged.
     engine.set_debug(false);
     Ok(engine)
 }

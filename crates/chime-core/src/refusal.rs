@@ -1,22 +1,27 @@
-//! Triggers that are refused because a limit was reached.
+//! Triggers that the bot refuses to answer: the reasons, and how the asker is informed.
 
 use super::{ChatId, MessageId, ThreadId, Timestamp};
 
+/// Reason for refusing a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// Triggers in one conversation, by all members.
+    /// All members together reached the rate limit of the conversation.
     Conversation,
+    /// The member reached their own rate limit, which counts triggers in all conversations.
     Member,
-    /// Triggers by one member in quick succession.
+    /// The member sent several triggers in quick succession.
     Flood,
-    /// Tokens of the day, over all chats.
+    /// The daily token budget of the whole bot is used up.
     DailyTokens,
+    /// The daily token budget of the chat is used up.
     DailyTokensOfChat,
+    /// The daily token budget of the member is used up.
     DailyTokensOfMember,
+    /// Only admins may ask in this chat, and the sender is not one.
     AdminsOnly,
 }
 
-/// Members who may tag the bot in a group.
+/// Members of a group whose triggers are answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Askers {
     #[default]
@@ -39,20 +44,20 @@ impl Askers {
     }
 }
 
-/// Form in which a refusal is communicated.
+/// Way of informing the asker about a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tell {
-    /// Text that says when to ask again.
+    /// Message that says when to ask again.
     Words,
-    /// Reaction only, because the text was already sent.
+    /// Only a reaction to the trigger, because the message was already sent.
     Reaction,
 }
 
-/// Refusal that was explained in text.
+/// Refusal that was explained in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExplainedRefusal {
     pub at: Timestamp,
-    /// Announced time at which asking again makes sense.
+    /// Time at which asking again makes sense, as the message says.
     pub until: Timestamp,
 }
 
@@ -62,7 +67,8 @@ pub struct Refusal {
     pub message: MessageId,
     pub thread: Option<ThreadId>,
     pub because: Because,
-    /// Key of the explanation: refusals with the same key are explained in text once.
+    /// Key of the refusal. Of refusals with the same key, only the first is explained in a message until asking again
+    /// makes sense.
     pub subject: String,
     /// Time at which asking again makes sense.
     pub until: Timestamp,
@@ -96,7 +102,7 @@ impl Because {
         Self::ALL.into_iter().find(|because| because.as_str() == raw)
     }
 
-    /// Returns `true` if the limit concerns only the asker, not the whole chat.
+    /// Returns `true` if the reason concerns only the asker, not the whole chat.
     pub fn is_personal(self) -> bool {
         match self {
             Self::Member | Self::Flood | Self::DailyTokensOfMember | Self::AdminsOnly => true,

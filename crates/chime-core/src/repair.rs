@@ -5,10 +5,10 @@ use std::borrow::Cow;
 /// Length of `\uXXXX`.
 const ESCAPE: usize = 6;
 
-/// Replaces escapes of lone surrogates (`\ud800`) by `\ufffd`.
+/// Replaces the escape of half a surrogate pair, such as `\ud800` alone, by `\ufffd`.
 ///
-/// JavaScript clients cut text inside a surrogate pair and Telegram passes the half on; some model servers split pairs
-/// between two chunks of an answer. Without the repair, `serde_json` rejects the whole string.
+/// Some Telegram apps cut text inside a surrogate pair, and some model servers split a pair between two chunks of an
+/// answer. Without the repair, `serde_json` rejects the whole JSON text.
 pub fn repair(json: &str) -> Cow<'_, str> {
     let mut repaired = String::new();
     let mut copied = 0;
@@ -16,7 +16,7 @@ pub fn repair(json: &str) -> Cow<'_, str> {
     while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
         let here = at + found;
         match unit(json, here) {
-            // Skips any other escape as two bytes, because the second may be a backslash.
+            // Skips both bytes of any other escape, because the second may be a backslash.
             None => at = here + 2,
             Some(0xD800..=0xDBFF) if matches!(unit(json, here + ESCAPE), Some(0xDC00..=0xDFFF)) => {
                 at = here + 2 * ESCAPE;
@@ -37,7 +37,7 @@ pub fn repair(json: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// Parses the UTF-16 unit of a `\uXXXX` escape at byte `at`.
+/// Parses the UTF-16 unit of a `\uXXXX` escape at byte `at`. Returns `None` if there is no such escape.
 fn unit(json: &str, at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     u16::from_str_radix(digits, 16).ok()

@@ -1,17 +1,18 @@
-//! Parser for data files: reads a TOML file into a struct with one field per key.
+//! Parser for the program's data files: reads TOML into a struct with one field per key.
 //!
-//! Does not use serde: its derived code for so many texts took half a minute to compile, a seventh of the whole build.
+//! It does not use serde, whose generated code for so many fields took half a minute to compile, a seventh of the whole
+//! build.
 
 use toml::Table;
 pub use toml::Value;
 
-/// Value that can be filled from TOML.
+/// Type that can be read from a TOML value.
 pub trait Fill {
-    /// Stores `value` in `self`. The error describes what is wrong with it.
+    /// Stores `value` in `self`. The error describes what is wrong with `value`.
     fn fill(&mut self, value: Value) -> Result<(), String>;
 }
 
-/// Keys of a table that no field has taken yet.
+/// TOML table that is being read: the keys not read yet, and the problems so far.
 #[derive(Debug)]
 pub struct Rows {
     left: Table,
@@ -34,7 +35,7 @@ impl Rows {
         self.wrong.extend(filled.err().map(|error| format!("{name} {error}")));
     }
 
-    /// Returns an error with all problems and all unknown keys.
+    /// Returns an error with all problems, if there are any. A key that no field read is a problem.
     pub fn end(mut self) -> Result<(), String> {
         self.wrong.extend(self.left.keys().map(|name| format!("{name} is unknown")));
         if self.wrong.is_empty() { Ok(()) } else { Err(self.wrong.join(", ")) }
@@ -85,7 +86,8 @@ impl<T: Fill + Default, const N: usize> Fill for [T; N] {
     }
 }
 
-/// Declares a struct with one field per key of a file. Every key is required, and no others are allowed.
+/// Declares a struct that is read from a TOML table with one key per field. Every key is required, and no others are
+/// allowed.
 #[macro_export]
 macro_rules! rows {
     ($(#[$about:meta])* $vis:vis struct $name:ident { $($(#[$says:meta])* $field_vis:vis $field:ident: $kind:ty,)+ }) => {

@@ -1,4 +1,4 @@
-//! Sessions of a conversation and their summaries.
+//! Sessions, the parts of a conversation between long silences, and their summaries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChatKey, MessageId, Seq, ThreadId, Timestamp};
 
-/// Session id, given by its first message: source `s12` is the session that begins with `m12`.
+/// Id of a session: the number of its first message. The source `s12` is the session that begins with message `m12`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionId {
     pub chat: ChatKey,
@@ -15,7 +15,7 @@ pub struct SessionId {
 }
 
 impl SessionId {
-    /// Returns a key that is unique over all chats.
+    /// Returns a text that identifies the session among those of all chats.
     pub fn key(self) -> String {
         format!("{}:{}", self.chat, self.first)
     }
@@ -63,7 +63,7 @@ impl Closed {
     }
 }
 
-/// Text of the service message for a closed forum topic.
+/// Detail of the service message that reports that a forum topic was closed.
 pub const TOPIC_CLOSED: &str = "closed the topic";
 
 /// A closed session.
@@ -77,13 +77,14 @@ pub struct Session {
     pub messages: u32,
     pub reason: Closed,
     pub closed_at: Timestamp,
-    /// Hash of the messages' content, used to detect changes.
+    /// Hash of the content of its messages. If it changes, the session is summarized again.
     pub fingerprint: i64,
-    /// `true` if the session is part of the History summary.
+    /// `true` if the session was merged into the History summary.
     pub is_folded: bool,
 }
 
-/// Line of a summary with the messages that support it. The text names members as `{u7}`.
+/// Line of a summary, with the messages on which it is based. In the text, markers such as `{u7}` replace the names of
+/// members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bullet {
     pub text: String,
@@ -93,7 +94,7 @@ pub struct Bullet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SummaryMethod {
     Model,
-    /// Verbatim messages, chosen without a model.
+    /// Important messages word for word, chosen without a model.
     Extract,
 }
 
@@ -115,17 +116,17 @@ pub struct Summary {
     pub bullets: Vec<Bullet>,
     pub tokens: usize,
     pub method: SummaryMethod,
-    /// Name of the model that wrote it; empty if none did.
+    /// Name of the model that wrote the summary; empty if none did.
     pub model: String,
     pub built_at: Timestamp,
 }
 
-/// Rolling summaries of a chat.
+/// The two summaries of a whole chat, which are updated as sessions end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rolling {
     /// Covers sessions that ended in the last 28 days.
     Recent,
-    /// Covers sessions that ended before that.
+    /// Covers older sessions.
     History,
 }
 
@@ -138,29 +139,30 @@ impl Rolling {
     }
 }
 
-/// Properties of a message that the division into sessions needs.
+/// Properties of a message that are needed to divide a conversation into sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionMessage {
     pub seq: Seq,
     pub at: Timestamp,
     pub id: MessageId,
-    /// `true` if a person wrote it, even if its text may not be read.
+    /// `true` if a person wrote it, even if its text is not stored.
     pub is_human: bool,
     /// Hash of everything that a summary of the message could depend on.
     pub content: u64,
 }
 
-/// End of a session for a reason other than silence, size or age. Its last message is at or before `after`.
+/// End of a session for a reason other than silence, size or age. Messages after the point `after` belong to the next
+/// session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCut {
     pub after: (Timestamp, MessageId),
     pub reason: Closed,
 }
 
-/// Replacement for members without a known name.
+/// Text for members whose name is not known.
 const SOMEBODY: &str = "somebody";
 
-/// Replaces the `{u7}` markers of a summary with names. Unknown members become "somebody".
+/// Replaces markers such as `{u7}` in a summary by the names of the members, or by "somebody" if the name is not known.
 pub fn named(text: &str, names: &BTreeMap<u32, String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

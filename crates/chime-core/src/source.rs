@@ -1,16 +1,16 @@
-//! Sources that an answer may cite, and the slots of a prompt.
+//! Sources that an answer may cite, and the slots (parts) of a prompt.
 
 use std::fmt;
 
 use super::{Seq, Timestamp};
 
-/// Kind of a source. Each kind is numbered from 1 within a chat.
+/// Kind of a source. Within a chat, the sources of a kind are numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SourceKind {
     Message,
     /// Summary of a session.
     Summary,
-    /// Text that the chat saved.
+    /// Text that a member saved with `/note`.
     Note,
 }
 
@@ -59,20 +59,21 @@ impl fmt::Display for SourceId {
     }
 }
 
+/// Source in a prompt, with all that a citation of it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citable {
     pub id: SourceId,
-    /// Author, or title.
+    /// Author of a message, or title of a summary or note.
     pub name: String,
     pub sent_at: Timestamp,
     pub text: String,
     /// Telegram link, if there is one.
     pub link: Option<String>,
-    /// Messages that a summary or a note is based on, most informative first. Citations of the source link to them.
+    /// For a summary or note: the messages on which it is based, the most informative first. Citations link to them.
     pub rests_on: Vec<Grounds>,
 }
 
-/// Message that a summary or a note is based on.
+/// Message on which a summary or note is based.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grounds {
     pub message: Seq,
@@ -81,7 +82,7 @@ pub struct Grounds {
     pub link: Option<String>,
 }
 
-/// Parts of a prompt, in prompt order. Empty slots are omitted.
+/// Part of a prompt. The variants are in the order of the prompt; empty parts are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
     Role,
@@ -95,12 +96,13 @@ pub enum Slot {
     Ask,
 }
 
-/// Tokens of an answer with all prompt slots full, output included. The default daily caps are multiples of this.
+/// Tokens of one answer, prompt and output together, if all slots of the prompt are full. The default daily caps are
+/// multiples of it.
 pub const FULL_ANSWER_TOKENS: u64 = 7_000;
 
 impl Slot {
-    /// Slots that are dropped, in this order, until the prompt fits the model. `Role` and `Ask` are never dropped, and
-    /// `Context` has a budget of its own.
+    /// Slots that are left out, in this order, until the prompt fits into the model's context. `Role` and `Ask` are
+    /// always included, and `Context` has its own limit.
     pub const SACRIFICE: [Self; 6] =
         [Self::Recall, Self::ChatHistory, Self::ChatTopic, Self::ChatRecent, Self::Concepts, Self::Frame];
 
@@ -118,7 +120,8 @@ impl Slot {
         }
     }
 
-    /// Returns the cap in tokens. `None` for slots that are never dropped, and for the context, whose cap is a setting.
+    /// Returns the largest size of the slot in tokens. `None` for `Role` and `Ask`, which have no limit, and for
+    /// `Context`, whose limit is a setting.
     pub fn cap(self) -> Option<usize> {
         match self {
             Self::ChatRecent | Self::ChatTopic => Some(800),
@@ -135,20 +138,21 @@ impl Slot {
     }
 }
 
-/// Optional additions to a prompt: memory, notes, concepts, the resolved follow-up. An answer is possible without them.
+/// Optional parts of a prompt: memory, notes, concepts, facts about a follow-up question. An answer is possible without
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Enrichment {
-    /// Pieces in any order; pieces of the same slot keep their order.
+    /// Pieces in any order. If several have the same slot, they appear in it in this order.
     pub pieces: Vec<Piece>,
 }
 
-/// Lines for one slot. Not escaped yet: assembling the prompt makes members' text safe.
+/// Lines for one slot. The text is not escaped yet; that happens when the prompt is assembled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub slot: Slot,
-    /// For [`Slot::ChatTopic`]: slug of the topic.
+    /// For [`Slot::ChatTopic`]: name of the topic, such as `lake-trip`.
     pub topic: Option<String>,
-    /// Lines, the most important first: a slot over its cap loses its last lines.
+    /// Lines, the most important first: if the slot gets too large, its last lines are left out.
     pub lines: Vec<PieceLine>,
 }
 

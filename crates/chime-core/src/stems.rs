@@ -1,4 +1,4 @@
-//! Lower-case word stems, as stored in the full-text index, and language detection.
+//! Stemming of words, as in the full-text index, and language detection.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::unless_it_panics;
 
-/// Language used for stemming. Languages without a stemmer keep their words whole.
+/// Language of a text. If there is no stemmer for it, its words are not shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Language(whatlang::Lang);
 
-/// Fewest characters for detecting the language of a chat.
+/// Smallest number of characters from which the language of a chat is detected.
 const ENOUGH_TO_JUDGE: usize = 200;
 
-/// Lowest confidence, 0 to 1. A wrong stemmer does little harm, since text and query use the same one; switching back
-/// and forth between two does more.
+/// Smallest confidence, 0 to 1, at which a detected language is accepted. It is low because a wrong stemmer does little
+/// harm: it is applied to texts and queries alike. Switching between two languages does more.
 const SURE_ENOUGH: f64 = 0.3;
 
-/// Languages of the bot's own texts.
+/// Languages in which the bot has its own texts.
 const SPOKEN: [whatlang::Lang; 12] = {
     use whatlang::Lang;
     [
@@ -45,7 +45,8 @@ impl Language {
         self.0.code()
     }
 
-    /// Parses an ISO 639-3 code. Unknown codes give the default, since the index can always be rebuilt from the text.
+    /// Parses an ISO 639-3 code. Unknown codes give the default. That loses nothing, because the index can be built
+    /// again from the texts.
     pub fn from_code(code: &str) -> Self {
         whatlang::Lang::from_code(code).map_or(Self::DEFAULT, Self)
     }
@@ -63,18 +64,21 @@ impl Language {
             .map(|info| Self(info.lang()))
     }
 
-    /// Detects the language of a question. For short questions, only the likely languages compete: the language of the
-    /// surrounding messages (`talk`), the chat's language and English. Returns `None` if there are no letters at all.
+    /// Detects the language of a question. A short question is assigned to one of the likely languages if possible: the
+    /// language of the surrounding messages (`talk`), the chat's language, or English. Returns `None` if neither text
+    /// has enough letters to tell.
     pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
-        /// Fewest letters for detecting a text's language without further hints.
+        /// Smallest number of letters from which a language is detected without a list of likely ones.
         const ENOUGH: usize = 40;
+        /// A question with fewer letters gets the language of the surrounding messages or of the chat.
         const FEWEST: usize = 4;
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
         let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
         let among = |text: &str, languages: &[whatlang::Lang]| {
             unless_it_panics(|| whatlang::Detector::with_allowlist(languages.to_vec()).detect_lang(text)).flatten()
         };
-        // A few lines of chat resemble many of seventy languages, so only a reliable result may be an unusual language.
+        // A few lines of chat resemble several of the seventy languages, so a language outside the usual ones must be
+        // detected reliably.
         let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
         let usual: Vec<whatlang::Lang> = SPOKEN.into_iter().chain([chat.0]).collect();
         let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
@@ -86,7 +90,7 @@ impl Language {
         {
             return Some(Self(language));
         }
-        // A text in another script fits none of the likely languages.
+        // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
         let told = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
@@ -98,10 +102,10 @@ impl Language {
         self.0.eng_name()
     }
 
-    /// Returns `true` if `text` names a language or asks for a translation, and so determines the answer's language
-    /// itself.
+    /// Returns `true` if `text` names a language or asks for a translation. Then the prompt must not demand another
+    /// language for the answer.
     pub fn is_named_in(text: &str) -> bool {
-        /// Prefixes of words for "translate" in the bot's languages.
+        /// Beginnings of words for "translate" in the bot's languages.
         const TRANSLATE: [&str; 11] = [
             "transla",
             "übersetz",
@@ -115,6 +119,8 @@ impl Language {
             "vertal",
             "tõlgi",
         ];
+        /// A word names a language if it has this many first letters in common with the name, so that inflected forms
+        /// count.
         const SHARED: usize = 5;
         let lower = text.to_lowercase();
         let is_name = |word: &str| {
@@ -133,7 +139,7 @@ impl Language {
         })
     }
 
-    /// Returns `true` if inflected forms of a word share a stem in the index.
+    /// Returns `true` if there is a stemmer for the language, so that forms of the same word are found together.
     pub fn has_stemmer(self) -> bool {
         self.algorithm().is_some()
     }
@@ -172,7 +178,7 @@ impl WordStemmer {
     }
 
     pub fn stem<'a>(&self, lower_case: &'a str) -> Cow<'a, str> {
-        // The Greek stemmer panics on some words. These stay whole, both in the index and in queries.
+        // The Greek stemmer panics on some words. Such words are not shortened, neither in the index nor in queries.
         let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
         self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
     }

@@ -1,4 +1,4 @@
-//! Transcripts: a compact notation for chats in tests.
+//! Transcripts: a short notation in which tests write chats.
 //!
 //! ```text
 //! // comments and blank lines are skipped
@@ -45,7 +45,8 @@ pub fn transcript(chat: &str) -> Vec<StoredMessage> {
     scene.messages
 }
 
-/// Returns the time zone of transcripts: UTC all year, but under another name, so that times show no "UTC" label.
+/// Returns the time zone of transcripts. Its time is always UTC, but it has another name, so that formatted times do
+/// not end in "UTC".
 #[expect(clippy::expect_used, reason = "a name that chrono-tz knows")]
 pub fn here() -> Zone {
     Zone::parse("Atlantic/Reykjavik").expect("a known zone")
@@ -129,7 +130,8 @@ impl Scene {
     }
 }
 
-/// Applies the tag `[key value]`. Returns `false` if it is not a known tag and so belongs to the text.
+/// Applies the tag `[key value]` to the message. Returns `false` if the tag is unknown, so that the brackets belong to
+/// the text.
 fn apply(message: &mut Message, key: &str, value: &str) -> Result<bool, String> {
     let some = (!value.is_empty()).then(|| value.to_owned());
     match key {
@@ -158,7 +160,7 @@ fn plain_message(id: MessageId, name: &str, sent_at: Timestamp) -> Message {
     Message::new(CHAT, id, sender, sent_at)
 }
 
-/// Parses `[-3d] 10:04[:30]` relative to `day`, and returns the rest of the line.
+/// Parses a moment `[-3d] 10:04[:30]`; `-3d` means three days before `day`. Also returns the rest of the line.
 fn read_moment(day: i64, line: &str) -> Result<(Timestamp, &str), String> {
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (days_back, time, rest) = match first.strip_prefix('-').and_then(|back| back.strip_suffix('d')) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Text and the entities over it, sorted by offset.
+/// Text, and its formatted ranges sorted by offset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormattedText {
     pub text: String,
@@ -64,7 +64,7 @@ pub enum EntityKind {
     Other,
 }
 
-/// Id of the user in a `text_mention`.
+/// User named in a mention without a username (`text_mention`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserRef {
     pub id: super::UserId,
@@ -75,10 +75,10 @@ pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Returns the part of `text` from `offset` with `length` UTF-16 units.
+/// Returns the part of `text` that starts at `offset` and has `length` UTF-16 units.
 ///
-/// Bounds are clamped to the text, and a bound inside a surrogate pair moves outwards, so that invalid offsets never
-/// cause a panic. A `length` of 0 gives an empty string.
+/// Invalid offsets never panic: bounds outside the text become its start or end, and a bound inside a surrogate pair is
+/// moved so that the whole character is included. A `length` of 0 gives an empty string.
 pub fn utf16_slice(text: &str, offset: usize, length: usize) -> &str {
     if length == 0 {
         return "";

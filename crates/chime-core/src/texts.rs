@@ -34,8 +34,8 @@ const FILES: [&str; 12] = [
 ];
 
 rows! {
-    /// All texts in one language, as Markdown. Placeholders in braces are filled by [`filled`]. `eng.toml` shows the
-    /// meaning of each text.
+    /// All texts in one language, as Markdown. Placeholders in braces are filled by [`filled`]. See `eng.toml` for what
+    /// each text says.
     pub struct Texts {
         /// ISO 639-3 code.
         pub code: String,
@@ -45,7 +45,7 @@ rows! {
         pub name: String,
         pub help: String,
         pub help_private: String,
-        /// Shown until a slow answer is ready.
+        /// Shown while a slow answer is being prepared.
         pub one_moment: String,
         pub why_what: String,
         pub why_gone: String,
@@ -140,7 +140,7 @@ pub fn texts(code: &str) -> &'static Texts {
     all().iter().find(|texts| texts.code == code).or_else(|| all().first()).unwrap_or(&NONE)
 }
 
-/// Returns the command descriptions for Telegram's menu, with the two-letter code of each language.
+/// Returns, for each language, its two-letter code and the commands with their descriptions for Telegram's menu.
 pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
     all().iter().map(|texts| {
         let line = |command: CommandName| Some((command.as_str(), texts.menu.line(command)?));
@@ -148,11 +148,12 @@ pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'stati
     })
 }
 
+/// Returns the ISO 639-3 code and the own name of each language.
 pub fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
     all().iter().map(|texts| (texts.code.as_str(), texts.name.as_str()))
 }
 
-/// Replaces the placeholders of `sentence` by values.
+/// Replaces placeholders such as `{days}` in `sentence` by the values in `blanks`.
 pub fn filled(sentence: &str, blanks: &[(&str, &str)]) -> String {
     let mut said = sentence.to_owned();
     for (name, value) in blanks {
@@ -162,7 +163,7 @@ pub fn filled(sentence: &str, blanks: &[(&str, &str)]) -> String {
 }
 
 fn all() -> &'static [Texts] {
-    // Skips files that do not parse. A test ensures that all of them do.
+    // Skips files that do not parse; a test ensures that all do.
     static ALL: LazyLock<Vec<Texts>> = LazyLock::new(|| FILES.iter().filter_map(|file| read(file).ok()).collect());
     &ALL
 }

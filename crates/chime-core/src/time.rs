@@ -29,7 +29,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns the number of days since the epoch, the second part of an inbox key.
+    /// Returns the number of UTC days since 1 January 1970.
     pub const fn day(self) -> i64 {
         self.0.div_euclid(86_400_000)
     }
@@ -45,19 +45,19 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Adds `span`, saturating.
+    /// Adds `span`. A result out of range becomes the latest possible moment.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Subtracts `span`, saturating.
+    /// Subtracts `span`. A result out of range becomes the earliest possible moment.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Converts to chrono's type for formatting. Moments outside chrono's range become the epoch.
+    /// Converts to chrono's type for formatting. Moments that chrono cannot represent become 1 January 1970.
     pub fn to_utc(self) -> DateTime<Utc> {
         DateTime::from_timestamp_millis(self.0).unwrap_or_default()
     }

@@ -1,18 +1,19 @@
 //! Estimate of the number of tokens of a text, without a tokenizer.
 //!
-//! Every model has its own vocabulary; including one would cost megabytes and be exact for one vendor only. The
-//! estimate is therefore deliberately high, and [`TokenCalibration`] corrects it with the server's actual counts.
+//! Every model splits text in its own way. The tokenizer of one would take megabytes and be exact for one vendor only.
+//! The estimate is therefore high on purpose, and [`TokenCalibration`] corrects it by the counts that the server
+//! reports.
 
 use serde::{Deserialize, Serialize};
 
-/// Factor by which the estimate is raised, in tenths, so that a prompt built to fit does fit.
+/// Factor, in tenths, that raises the estimate, so that a prompt that should fit into the model's context does fit.
 const MARGIN_TENTHS: usize = 12;
 
-/// Costs in hundredths of a token: usual values of large vocabularies, rounded up.
+/// Costs of the parts of a text, in hundredths of a token: usual values for large vocabularies, rounded up.
 mod cost {
-    /// Any byte: prose has about four bytes per token.
+    /// Each byte of the text: prose has about four bytes per token. This sum is the lower limit of the estimate.
     pub const BYTE: usize = 25;
-    /// Run of letters. Common words are one token; names and inflected words need more.
+    /// Each word. Common words are one token; names and inflected words are more.
     pub const WORD: usize = 130;
     /// Up to three digits.
     pub const DIGITS: usize = 100;
@@ -24,7 +25,7 @@ mod cost {
     pub const EMOJI: usize = 250;
 }
 
-/// Digits that vocabularies combine into one token.
+/// Number of digits that tokenizers combine into one token.
 const DIGITS_PER_TOKEN: usize = 3;
 
 /// Estimates the tokens of `text`, preferring too many over too few. Empty text costs nothing.
@@ -82,7 +83,7 @@ fn piece_of(c: char) -> CharClass {
     }
 }
 
-/// Ratio of a model's actual token counts to [`estimate_tokens`], as a moving average. Stored by model name.
+/// Ratio of a model's real token counts to [`estimate_tokens`], as a moving average. One is stored for each model name.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenCalibration {
@@ -96,10 +97,13 @@ impl Default for TokenCalibration {
 }
 
 impl TokenCalibration {
-    /// Outside these bounds the server counts something other than our text: images, a hidden preamble, a cache.
+    /// Smallest ratio. Outside the bounds, the server counts something other than the text: images, instructions of its
+    /// own, or only what is not cached.
     const LOWEST: f64 = 0.5;
+    /// Largest ratio.
     const HIGHEST: f64 = 3.0;
-    /// Weight of the newest observation. Ten calls move the ratio nine tenths of the way.
+    /// Weight of the newest observation. After ten calls with the same ratio, the average has moved nine tenths of the
+    /// way to it.
     const WEIGHT: f64 = 0.2;
 
     /// Restores a stored ratio, clamped to the bounds.
@@ -117,17 +121,17 @@ impl TokenCalibration {
         Self { ratio: clamped(self.ratio + Self::WEIGHT * (seen - self.ratio)) }
     }
 
-    /// Returns the corrected estimate, rounded up.
+    /// Converts estimated tokens to the model's tokens, rounded up.
     pub fn apply(self, estimated: usize) -> usize {
         (estimated as f64 * self.ratio()).ceil() as usize
     }
 
-    /// Returns the number of estimated tokens that correspond to `real` tokens.
+    /// Converts the model's tokens to estimated tokens, rounded down.
     pub fn room(self, real: usize) -> usize {
         (real as f64 / self.ratio()) as usize
     }
 
-    /// Returns real tokens per estimated token, 0.5 to 3. Clamps a stored value outside these bounds.
+    /// Returns real tokens per estimated token, 0.5 to 3. A stored value outside these bounds is clamped.
     pub fn ratio(self) -> f64 {
         clamped(self.ratio)
     }

@@ -1,7 +1,7 @@
-//! Detection of messages that address the bot, and extraction of the question.
+//! Detects messages that address the bot, and extracts the question.
 //!
-//! Start with [`find`] for one message. [`author_run`] returns the author's messages just before it, and
-//! [`Languages::shipped`] the phrase lists. Permissions are checked elsewhere.
+//! Start with [`find`] for one message. [`author_run()`] returns the messages that its author wrote just before, and
+//! [`Languages::shipped`] the phrase lists. Other crates check if the author may ask.
 
 mod address;
 mod ask;

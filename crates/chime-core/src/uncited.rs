@@ -1,4 +1,5 @@
-//! Citations in the bot's own sent answers: the source numbers and the line that lists the sources.
+//! Finds and removes the citations in answers that the bot sent: source numbers in the text, and the line at the end
+//! that lists the sources.
 
 use std::sync::LazyLock;
 
@@ -27,7 +28,7 @@ pub fn source_labels(code: &str) -> (&'static str, &'static str) {
     (sources, removed)
 }
 
-/// Returns the list after the label if `paragraph` is the source line of an answer.
+/// If `paragraph` is the line that lists the sources of an answer, returns it without its label.
 pub fn source_list(paragraph: &str) -> Option<&str> {
     LABELS.iter().find_map(|(_, sources, _)| paragraph.strip_prefix(sources)).filter(|list| list.starts_with('['))
 }
@@ -43,8 +44,8 @@ static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
 /// Matches a citation number, as it remains in the plain text.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
 
-/// Removes citation numbers and the source line from a sent answer. In a later prompt they refer to nothing, and a
-/// model that sees them copies them instead of writing citations.
+/// Removes citation numbers and the source line from a sent answer. In a later prompt these numbers would mean nothing,
+/// and a model would copy them instead of citing the messages of that prompt.
 pub fn without_citations(sent: &str) -> String {
     NUMBER.replace_all(&FOOTER.replace_all(sent, ""), "").into_owned()
 }

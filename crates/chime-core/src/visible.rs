@@ -5,8 +5,9 @@ pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_removed(c) || is_invisible(c))
 }
 
-/// Returns `true` for characters that Telegram removes from every text before it looks for names and commands, so that
-/// the text on both sides is joined. Control characters are also removed, or become spaces.
+/// Returns `true` for characters that Telegram removes from every text before it looks for mentions and commands. Such
+/// a character does not separate words: `/he` and `lp` around it become `/help`. Includes control characters other than
+/// line break and tab.
 pub fn is_removed(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')

@@ -33,13 +33,13 @@ impl Zone {
         at.to_utc().with_timezone(&self.0)
     }
 
-    /// Returns the offset from UTC at that moment, in seconds.
+    /// Returns the offset from UTC at this moment, in seconds; positive east of Greenwich.
     pub fn ahead_secs(self, at: Timestamp) -> i32 {
         self.local(at).offset().fix().local_minus_utc()
     }
 
-    /// Returns the first moment at which clocks show `local`. For a time that the change to summer time skips, uses the
-    /// offset before the change.
+    /// Returns the first moment at which clocks in the zone show `local`. If the change to summer time skips `local`,
+    /// computes the moment with the offset before the change.
     pub fn moment(self, local: NaiveDateTime) -> Timestamp {
         let shown = self.0.from_local_datetime(&local).earliest().map(|found| found.timestamp());
         shown.map_or_else(
@@ -79,7 +79,8 @@ impl Zone {
         self.local(at).format(form).to_string()
     }
 
-    /// Formats the time for members like `14:02`. Adds "UTC" in UTC zones, because few people's clocks show UTC.
+    /// Formats the time like `14:02`. If the zone is UTC, adds "UTC", because the clocks of most members show another
+    /// time.
     pub fn told_time(self, at: Timestamp) -> String {
         format!("{}{}", self.clock_time(at), self.label())
     }
@@ -90,8 +91,8 @@ impl Zone {
         (local.day(), local.month0(), local.year())
     }
 
-    /// Formats a moment in English: `14:02` on the same day as `now`, else `2 Jan 14:02`, with the year if it could be
-    /// mistaken for another year.
+    /// Formats a moment in English: `14:02` on the same day as `now`, otherwise `2 Jan 14:02`, with the year if
+    /// [`needs_year`](Self::needs_year).
     pub fn short_time(self, at: Timestamp, now: Timestamp) -> String {
         if self.same_day(at, now) {
             return self.told_time(at);
@@ -100,7 +101,8 @@ impl Zone {
         format!("{} {}", self.local(at).format(form), self.told_time(at))
     }
 
-    /// Returns `true` if day and month alone would suggest the wrong year.
+    /// Returns `true` if a date without its year would be misunderstood: it is in another year and more than half a
+    /// year ago.
     pub fn needs_year(self, at: Timestamp, now: Timestamp) -> bool {
         const HALF_A_YEAR: Duration = Duration::from_secs(182 * 24 * 60 * 60);
         now.since(at) > HALF_A_YEAR && self.local(at).year() != self.local(now).year()

@@ -4,21 +4,23 @@ use std::time::Duration;
 
 use chime_core::Announced;
 
-/// Facts about this bot that its privacy texts state.
+/// Configuration of the bot as its privacy texts describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivacyFacts {
     /// Username of the bot, without `@`.
     pub username: String,
-    /// Host that receives text for answers; `None` if nothing leaves this machine.
+    /// Host of the model server, which receives the messages that an answer needs. `None` without a model: then no text
+    /// leaves this machine.
     pub model_host: Option<String>,
-    /// `true` if that host receives every message, not only those that an answer needs.
+    /// `true` if every message is sent to `model_host`, not only those that an answer needs.
     pub sends_all: bool,
     /// `true` if conversations are summarized in the background.
     pub remembers: bool,
-    /// `true` if that host transcribes voice messages.
+    /// `true` if voice messages are sent to `model_host` for transcription.
     pub transcribes: bool,
-    /// The operator's retention; `None` keeps messages forever.
+    /// Retention period that the operator chose; `None` keeps messages forever. A chat may have its own.
     pub retention: Option<Duration>,
+    /// Contact of the operator for members, if set.
     pub contact: Option<String>,
 }
 
@@ -29,11 +31,13 @@ impl PrivacyFacts {
     }
 }
 
-/// Returns the command with the bot's username: in a group the bare command addresses every bot.
+/// Formats `/name@username` for Markdown. The username is needed because in a group a command without it addresses
+/// every bot.
 pub(super) fn command(facts: &PrivacyFacts, name: &str) -> String {
     format!("/{name}@{}", escaped(&facts.username))
 }
 
+/// Escapes the characters that have a meaning in Markdown.
 pub(super) fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|c| {

@@ -1,16 +1,17 @@
-//! Extracts the fields of an update that its table rows do not hold, for later versions that may read them.
+//! Extracts the part of a Telegram update that is not stored in columns, such as file ids and fields that this version
+//! does not know. The database stores it as the raw update.
 
 use serde_json::{Map, Value};
 
-/// Part of a value that table rows hold.
+/// Describes which part of a JSON value is stored in columns and therefore left out of the raw update.
 enum Held {
-    /// All of it.
+    /// The whole value.
     Whole,
-    /// These fields of an object, each as given.
+    /// These fields of an object, and of each field the given part.
     Fields(&'static [(&'static str, Held)]),
-    /// The same part of each element of a list.
+    /// The given part of each element of a list.
     Each(&'static Held),
-    /// A message within a message.
+    /// The fields in `MESSAGE` of a message inside another message.
     Message,
 }
 
@@ -71,7 +72,8 @@ const MESSAGE: &[(&str, Held)] = &[
     ("reply_to_message", Message),
 ];
 
-/// Removes from `update` all that its rows hold. Returns the rest as JSON, or `None` if it is empty.
+/// Removes from `update` everything that is stored in columns. Returns the rest as JSON text, or `None` if nothing
+/// remains.
 pub fn leftover(mut update: Value) -> Option<String> {
     let fields = update.as_object_mut()?;
     fields.remove("update_id");
@@ -84,7 +86,8 @@ pub fn leftover(mut update: Value) -> Option<String> {
     (!fields.is_empty()).then(|| update.to_string())
 }
 
-/// Removes the stored fields of a message. If others remain, adds its ids, which tell the message they belong to.
+/// Removes the fields of a message that are stored in columns. If other fields remain, keeps the ids of the message and
+/// of its chat, so that the fields can be found by message.
 fn take_out_of_message(message: &mut Map<String, Value>) {
     let ids = (message.get("message_id").cloned(), message.get("chat").and_then(|chat| chat.get("id")).cloned());
     take_out(message, MESSAGE);
@@ -105,7 +108,7 @@ fn take_out(object: &mut Map<String, Value>, held: &[(&str, Held)]) {
     }
 }
 
-/// Removes the held part of `value`. Returns `true` if nothing remains.
+/// Removes the part of `value` that `held` describes. Returns `true` if nothing remains.
 fn is_all_held(value: &mut Value, held: &Held) -> bool {
     match (held, value) {
         (Whole, _) => true,

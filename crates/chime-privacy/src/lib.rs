@@ -1,7 +1,8 @@
-//! Privacy: consent, retention, redaction, and the requests to forget or export.
+//! Privacy: removal of content that must not be stored, retention, redaction, privacy texts, and requests to forget or
+//! export.
 //!
-//! Start with [`strip`] for incoming updates, [`ForgetRequest`] for `/forget`, [`worker::RetentionWorker`] for expired data.
-//! `chime_store::forget` does the deleting.
+//! Start with [`strip()`] for incoming messages, [`ForgetRequest`] for `/forget`, [`worker::RetentionWorker`] for
+//! expired data. The SQL that deletes is in `chime_store::forget`.
 
 mod facts;
 mod leftover;

@@ -1,4 +1,5 @@
-//! Privacy notice: tells a chat once what the bot stores. The texts in each language are in `notice.toml`.
+//! Privacy notice: a message that each chat gets once and that says what the bot stores. The texts in each language are
+//! in `notice.toml`.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -40,18 +41,19 @@ rows! {
     }
 }
 
-/// Part of the notice that is new to a chat.
+/// Reason for sending the notice, which decides how it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
+    /// The chat has had no notice yet.
     Everything,
-    /// The chat got its notice before summaries existed.
+    /// The chat had its notice before conversations were summarized.
     Memory,
-    /// The chat got its notice before voice messages were transcribed.
+    /// The chat had its notice before voice messages were transcribed.
     Voice,
 }
 
 /// Renders the notice as Markdown in the language with this ISO 639-3 `code`, or in English if there is no translation.
-/// `retention` is the chat's; `None` means unlimited.
+/// `retention` is the chat's retention period; `None` means that messages are never deleted for their age.
 pub fn group_notice(facts: &PrivacyFacts, retention: Option<Duration>, kind: NoticeKind, code: &str) -> String {
     notice(facts, retention, code, |words| match kind {
         NoticeKind::Everything => &words.opening,
@@ -98,7 +100,7 @@ fn in_words(
     format!("{opening}\n\n{}", items.join("\n"))
 }
 
-/// Terms of a chat, one sentence each.
+/// Sentences about the data of a chat: where it goes, how long it is kept, who runs the bot.
 #[derive(Debug, Default)]
 pub(super) struct PrivacyTerms {
     pub whereto: String,
@@ -131,7 +133,8 @@ fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts)
     PrivacyTerms { whereto, how_long, run_by }
 }
 
-/// Converts Telegram's `language_code` to ISO 639-3, if the notice exists in that language.
+/// Converts Telegram's `language_code`, such as `de` or `pt-br`, to ISO 639-3. Returns `None` if there is no notice in
+/// that language.
 pub fn language_of_app(telegram: &str) -> Option<&'static str> {
     let main = telegram.split('-').next().unwrap_or(telegram);
     all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Kind of redacted data, with the label that replaces it.
+/// Kind of sensitive data. [`label`](Self::label) returns the text that replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SensitiveData {
     Secret,
@@ -28,30 +28,31 @@ impl SensitiveData {
     }
 }
 
-/// Second test on a match, for patterns that also match harmless text.
+/// Test of a match, for patterns that also match harmless text, such as the check digit of a card number.
 type MatchTest = fn(&str) -> bool;
 
-/// Pattern of one kind of personal data, with its second test.
+/// Pattern of one kind of sensitive data. Text that matches is replaced only if `holds` also accepts it.
 struct RedactionRule {
     what: SensitiveData,
     pattern: Regex,
     holds: MatchTest,
 }
 
-/// Rules with ASCII word boundaries, so that a letter of another script also ends a match, as in
-/// `邮箱ana@example.org发`. A Unicode `\b` finds no boundary there, and makes `regex` many times slower on such text.
+/// Rules whose `\b` and `\d` know only ASCII: in `邮箱ana@example.org发` the address must be found, but a Unicode `\b`
+/// sees no word boundary there. It also makes `regex` many times slower on such text.
 static RULES: LazyLock<Vec<RedactionRule>> =
     LazyLock::new(|| rules(|rule| rule.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")));
-/// Rules that also match digits of other scripts.
+/// The same rules with Unicode `\b` and `\d`, for texts with digits of other scripts.
 static RULES_OF_ALL_DIGITS: LazyLock<Vec<RedactionRule>> = LazyLock::new(|| rules(str::to_owned));
 
-/// Returns the rules that apply to `text`.
+/// Returns the rules for `text`: those for ASCII, and the Unicode ones if it has digits of other scripts.
 fn rules_for(text: &str) -> impl Iterator<Item = &'static RedactionRule> {
     let has_other_digits = text.chars().any(|c| c.is_numeric() && !c.is_ascii());
     RULES.iter().chain(has_other_digits.then(|| RULES_OF_ALL_DIGITS.iter()).into_iter().flatten())
 }
 
-/// Builds the rules in the order of application: the longest and most certain patterns first.
+/// Builds the rules in the order in which they apply: the longest and most certain patterns first. `adapted` changes
+/// each pattern before it is compiled.
 fn rules(adapted: impl Fn(&str) -> String) -> Vec<RedactionRule> {
     let all: &[(SensitiveData, &str, MatchTest)] = &[
         (
@@ -118,12 +119,14 @@ pub fn redact(text: &str) -> String {
     text
 }
 
-/// Redacted words, each with its numbered label.
+/// Numbered labels with the original texts that they replace. The model sees the labels, and its answer gets the
+/// originals back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Masks(Vec<(String, String)>);
 
 impl Masks {
-    /// Like [`redact`], with a numbered label for each distinct word, such as `[email 2]`.
+    /// Like [`redact`], but each distinct text gets its own numbered label, such as `[email 2]`, and is remembered for
+    /// [`unmask`](Self::unmask).
     pub fn mask(&mut self, text: &str) -> String {
         let rules = rules_for(text);
         let mut text = text.to_owned();
@@ -147,7 +150,7 @@ impl Masks {
         mask
     }
 
-    /// Replaces the labels in `text` with the original words.
+    /// Replaces the numbered labels in `text` with the original texts.
     pub fn unmask(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (mask, word)| text.replace(mask, word))
     }
@@ -203,8 +206,9 @@ fn is_mixed(text: &str) -> bool {
     has(char::is_ascii_digit) && has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase)
 }
 
-/// Returns `true` for hexadecimal numbers with a digit, and for strings in which the kind of character changes at least
-/// at every fourth place. Words and file names do not.
+/// Returns `true` for strings that look random: hexadecimal with a digit, or with a digit and so mixed that the kind of
+/// character (digit, upper case, lower case) changes on average at least every four characters. It changes less often
+/// in words and file names.
 fn is_random(text: &str) -> bool {
     let kind = |c: char| {
         if c.is_ascii_digit() {

@@ -1,11 +1,12 @@
-//! Detects repetitions of a forgotten text.
+//! Detects that a text repeats the words of a forgotten message.
 
-/// Number of consecutive words that count as a repetition; all words if the forgotten text has fewer.
+/// Number of equal words in a row that count as a repetition. If the forgotten text is shorter, all its words must
+/// occur.
 const RUN: usize = 4;
-/// Minimum length of such a run in characters; shorter ones are too common.
+/// Smallest number of letters and digits in these words together. Shorter sequences are too common to reveal anything.
 const TELLING_CHARS: usize = 10;
 
-/// Returns `true` if `text` repeats a part of `forgotten` that is long enough to reveal it.
+/// Returns `true` if `text` contains so many words of `forgotten` in a row that it reveals the forgotten text.
 pub fn repeats(text: &str, forgotten: &str) -> bool {
     let (text, forgotten) = (words(text), words(forgotten));
     let run = RUN.min(forgotten.len());

@@ -5,20 +5,20 @@ use std::time::Duration;
 use chime_core::config::parse_duration;
 use chime_core::{MessagePlace, parse_message_link};
 
-/// Delay of a request to empty or export the whole chat by an admin who is not the creator. The chat gets a notice
-/// first.
+/// Delay before the whole chat is forgotten or exported at the request of an admin who is not its creator. The chat
+/// gets a notice at once, so that the request can be cancelled.
 const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Request to forget.
+/// Parsed `/forget` command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetRequest {
     /// One message.
     Message(ForgetTarget),
-    /// Messages of the asker: recent ones, or all if `lately` is `None`.
+    /// Messages of the asker: those of the last `lately`, or all if it is `None`.
     Me { lately: Option<Duration> },
     /// Everything in the chat.
     All,
-    /// Cancels an announced [`ForgetRequest::All`].
+    /// Cancels an [`All`](Self::All) that was announced and is not carried out yet.
     Keep,
 }
 
@@ -27,11 +27,13 @@ pub enum ForgetRequest {
 pub enum ForgetTarget {
     /// The message that the command replies to.
     RepliedTo,
+    /// The message of a link in the arguments.
     Place(MessagePlace),
 }
 
 impl ForgetRequest {
-    /// Parses the arguments of `/forget`; `None` if they are invalid.
+    /// Parses the arguments of `/forget`. `is_reply` is `true` if the command replies to a message. Returns `None` if
+    /// the arguments are invalid.
     pub fn parse(args: &str, is_reply: bool) -> Option<Self> {
         let words: Vec<String> = args.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -41,7 +43,7 @@ impl ForgetRequest {
             ["me", span] => Some(Self::Me { lately: Some(parse_duration(span)?) }),
             ["all"] => Some(Self::All),
             ["stop"] => Some(Self::Keep),
-            // Public names are case-insensitive, so lower-casing does not break a link.
+            // The words are in lower case here, which does not break a link, because public names ignore case.
             [link] => parse_message_link(link).map(|place| Self::Message(ForgetTarget::Place(place))),
             _ => None,
         }
@@ -54,24 +56,26 @@ pub enum ChatRole {
     Creator,
     Admin,
     Member,
+    /// The user is not in the chat.
     Outside,
 }
 
-/// Rights of the asker.
+/// Facts about the sender of a request that decide about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {
     pub owns_the_bot: bool,
-    /// Role in the chat in question. In a private chat the person counts as its creator.
+    /// Role in the chat that the request concerns. In a private chat the user counts as its creator.
     pub standing: ChatRole,
-    /// `true` if the asker wrote the message in question.
+    /// `true` if the asker wrote the message to forget.
     pub is_author: bool,
 }
 
 /// Decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestDecision {
+    /// Granted; carried out at once.
     Now,
-    /// Granted after this delay; announced in the chat.
+    /// Granted; announced in the chat now and carried out after this delay.
     After(Duration),
     Refused(RequestRefusal),
 }
@@ -98,22 +102,24 @@ pub fn decide(request: &ForgetRequest, asker: Asker) -> RequestDecision {
     }
 }
 
-/// Request to export.
+/// Parsed `/export` command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportRequest {
+    /// Sends all stored data of the chat to the asker.
     Send,
-    /// Cancels announced exports.
+    /// Cancels the exports of the chat that were announced and not sent yet.
     Stop,
 }
 
 impl ExportRequest {
-    /// Parses the arguments of `/export`.
+    /// Parses the arguments of `/export`. Everything but `stop` requests an export.
     pub fn parse(args: &str) -> Self {
         if args.trim().eq_ignore_ascii_case("stop") { Self::Stop } else { Self::Send }
     }
 }
 
-/// Decides about an export. An owner of the bot who is not in the chat must learn nothing about it.
+/// Decides about an export. Owners of the bot have the rights of a creator only in chats of which they are members,
+/// because an export shows the messages.
 pub fn decide_export(request: ExportRequest, asker: Asker) -> RequestDecision {
     let owns_and_belongs = asker.owns_the_bot && asker.standing != ChatRole::Outside;
     let has_the_say = owns_and_belongs || asker.standing == ChatRole::Creator;

@@ -1,31 +1,34 @@
-//! Retention periods.
+//! Retention periods, and the clock that decides if data is older than they allow.
 
 use std::time::Duration;
 
 use chime_core::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Retention of raw updates, which only serve to diagnose recent problems.
+/// Longest time to keep raw updates. They serve to diagnose problems, and hold the file ids with which photos, voice
+/// messages and files of notes are downloaded.
 const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// Retention of a chat after the bot's removal, which may have been a mistake.
+/// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Time after their last change for which a conversation's concepts are kept: later it is about something else.
+/// Time to keep the concepts in scope of a conversation after their last change. Later the conversation is probably
+/// about something else.
 const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Clock difference above which nothing is deleted.
+/// If this machine's clock and Telegram's differ by more than this, nothing is deleted for its age.
 const LARGE_SKEW: Duration = DAY;
 
-/// Time by which the age of data is measured.
+/// Current time for measuring the age of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reckoning {
     By(Timestamp),
-    /// The clocks differ by this much, so nothing is deleted.
+    /// The two clocks differ by this much, so neither can be trusted and nothing may be deleted.
     Refused(Duration),
 }
 
-/// Returns the earlier of both clocks: `here` is this machine's, `there` Telegram's, which dates the messages. Without
-/// an answer from Telegram, uses the date of the `newest` message instead.
+/// Returns the earlier time of two clocks, so that nothing is deleted too soon. `here` is this machine's clock; `there`
+/// is Telegram's, which dates the messages. If Telegram did not answer, the date of the `newest` message replaces its
+/// clock.
 pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestamp>) -> Reckoning {
     match (there, newest) {
         (Some(there), _) => match here.since(there).max(there.since(here)) {
@@ -37,21 +40,21 @@ pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestam
     }
 }
 
-/// Times before which data expires.
+/// For each kind of data, the time before which it is expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {
-    /// Messages by date of sending, in chats without a setting of their own; `None` keeps them forever.
+    /// Messages sent before this time, in chats without a retention setting of their own. `None` keeps them forever.
     pub messages: Option<Timestamp>,
-    /// Raw updates by time of arrival.
+    /// Raw updates that arrived before this time.
     pub raw_updates: Timestamp,
-    /// All data of a chat, by the time of the bot's removal.
+    /// All data of chats from which the bot was removed before this time.
     pub removals: Timestamp,
-    /// Concepts of a conversation, by the time of their last change.
+    /// Concepts in scope of conversations where they last changed before this time.
     pub contexts: Timestamp,
 }
 
-/// Computes the cutoffs. `retention` is the operator's. A raw update expires no later than its message, but not within
-/// a day.
+/// Computes the cutoffs. `retention` is the period that the operator chose, `None` for no limit. Raw updates expire
+/// after the same period, but no sooner than after a day and no later than after 14 days.
 pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
     Cutoffs {
         messages: retention.map(|span| now.minus(span)),

@@ -2,35 +2,37 @@
 
 use chime_core::{Arrival, Message};
 
-/// Parts of an arrival that must not be stored, because their author opted out or they were forgotten.
+/// Parts of an incoming message that must not be stored, because their author opted out or they were forgotten. `true`
+/// means that the part must be removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Withheld {
+    /// The message itself.
     pub message: bool,
-    /// The message that it replies to.
+    /// The parent: the message that it replies to.
     pub parent: bool,
     /// Content that the message forwards, or quotes from another chat.
     pub lender: bool,
-    /// Such content in the message that it replies to.
+    /// Content that the parent forwards, or quotes from another chat.
     pub parent_lender: bool,
-    /// The name of a member in a service message.
+    /// A service message, because it names a member who opted out.
     pub named: bool,
 }
 
-/// Message to store, in full or as a stub without content.
+/// Message to store: with its content, or as a stub, which only records that there was a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keep {
     Whole(Message),
     Stub(Message),
 }
 
-/// Storable part of an arrival.
+/// Incoming message and its parent, without the parts that must not be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripped {
     pub message: Keep,
     pub parent: Option<Keep>,
 }
 
-/// Removes the withheld parts of `arrival`. A quote is removed with the message that it comes from.
+/// Removes the withheld parts of `arrival`. If the parent is withheld, the quote from it is removed too.
 pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
     let mut message = arrival.message.clone();
     if withheld.parent || withheld.parent_lender {
@@ -51,7 +53,8 @@ pub fn strip_message(message: &Message, withheld: Withheld) -> Keep {
     keep(message, withheld.message || withheld.named || !is_left)
 }
 
-/// Removes forwarded and quoted content if it is withheld. Returns `false` if the message has no content of its own.
+/// Removes content from elsewhere if it is withheld. Returns `false` if nothing may be stored, because the whole
+/// message is a withheld forward.
 fn without_borrowed(message: &mut Message, is_withheld: bool) -> bool {
     if !is_withheld {
         return true;

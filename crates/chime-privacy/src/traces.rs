@@ -1,4 +1,5 @@
-//! Finds the members and messages in a raw update, at any depth and in updates of any kind.
+//! Finds the members and messages that a raw update contains, at any depth and in updates of any kind, so that the
+//! update can be deleted with their data.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +7,17 @@ use serde_json::{Map, Value};
 
 use chime_core::{ChatId, MessageId, UserId};
 
-/// Members whose words a raw update may contain, and messages in it: its own, the parent, the pinned one, and any that
-/// later versions of the API nest.
+/// Members whose words a raw update may contain, and all messages in it: the update's own, its parent, a pinned
+/// message, and messages in fields that this version does not know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traces {
     pub authors: BTreeSet<UserId>,
     pub messages: BTreeSet<(ChatId, MessageId)>,
 }
 
-/// Fields that hold the author or the subject of their object.
+/// JSON fields that hold a user or chat: the author of the surrounding object, or the member it is about.
 const AUTHORS: [&str; 4] = ["from", "sender_chat", "sender_user", "left_chat_member"];
-/// Fields that hold a list of these.
+/// JSON fields that hold a list of users.
 const NAMED: [&str; 2] = ["new_chat_members", "users"];
 
 /// Collects the members and messages of an update.

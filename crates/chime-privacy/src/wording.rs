@@ -1,4 +1,4 @@
-//! Texts about privacy, as Markdown. All of them are here or in `notice.toml`.
+//! Texts about privacy as Markdown: the answer to `/privacy`, and replies to opt-outs and requests to forget or export.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ pub enum Reach {
     EveryChat,
 }
 
-/// Numbers of deleted messages.
+/// Numbers of the messages and answers that a `/forget` deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub messages: u64,
-    /// Answers of the bot that used them.
+    /// Answers of the bot that used these messages, deleted with them.
     pub answers: u64,
 }
 
@@ -29,7 +29,8 @@ pub fn in_a_line(retention: Option<Duration>) -> String {
     format!("Reads its chats, answers when tagged, with links. Keeps what it reads{how_long}: /privacy")
 }
 
-/// Renders the answer to `/privacy` in a chat of this `kind`, in the language with this `code`.
+/// Renders the answer to `/privacy` for a chat of this `kind`, in the language with this ISO 639-3 `code`. `out` is the
+/// opt-out of the asker, if there is one.
 pub fn privacy(
     facts: &PrivacyFacts,
     retention: Option<Duration>,
@@ -71,7 +72,8 @@ pub fn opted_out(reach: Reach, texts: &Texts) -> String {
     }
 }
 
-/// Returns the reply to an opt-in. `still` is an opt-out that remains in force; `was_out` is `true` if one was lifted.
+/// Returns the reply to an opt-in. `still` is an opt-out that remains in force, such as one for every chat. `was_out`
+/// is `true` if the opt-in ended an opt-out.
 pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
     match (still, was_out) {
         (Some(Reach::ThisChat | Reach::EveryChat), _) => texts.still_out.clone(),
@@ -87,32 +89,33 @@ pub fn refused(refusal: RequestRefusal, texts: &Texts) -> String {
     }
 }
 
-/// Returns the text sent once before leaving a chat that is no longer allowed and has stored data.
+/// Returns the text that the bot sends before it leaves a chat that is no longer allowed but has stored data.
 pub fn no_longer_allowed(chat: ChatId, texts: &Texts) -> String {
     filled(&texts.no_longer_allowed, &[("chat", &chat.to_string())])
 }
 
-/// Announces that the chat will be forgotten after `wait`.
+/// Returns the notice that everything in the chat will be forgotten after `wait`.
 pub fn announced(wait: Duration, texts: &Texts) -> String {
     filled(&texts.announced, &[("hours", &hours(wait))])
 }
 
-/// Announces that an admin will get an export after `wait`.
+/// Returns the notice that an admin will get all data of the chat after `wait`.
 pub fn export_announced(wait: Duration, texts: &Texts) -> String {
     filled(&texts.export_announced, &[("hours", &hours(wait))])
 }
 
-/// Rounds to the nearest hour.
+/// Formats a duration as a number of hours, rounded to the nearest.
 fn hours(wait: Duration) -> String {
     const HOUR_SECS: u64 = 60 * 60;
     ((wait.as_secs() + HOUR_SECS / 2) / HOUR_SECS).to_string()
 }
 
+/// Returns the reply to `/forget stop`. `was_pending` is `true` if there was an announced request to cancel.
 pub fn called_off(was_pending: bool, texts: &Texts) -> String {
     if was_pending { &texts.called_off } else { &texts.nothing_pending }.clone()
 }
 
-/// Reports what was forgotten.
+/// Returns the reply to a `/forget` that was carried out.
 pub fn forgotten(counts: Counts, texts: &Texts) -> String {
     let Counts { messages, answers } = counts;
     if messages == 0 && answers == 0 {

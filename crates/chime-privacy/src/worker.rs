@@ -1,4 +1,5 @@
-//! Deletes expired data in small transactions, and removes the leftovers of deleted data from the database file.
+//! Deletes expired data in small transactions, and removes from the database file the bytes of deleted data that SQLite
+//! leaves in unused pages.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -15,45 +16,49 @@ use chime_store::search::Merging;
 use chime_store::{Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, retention, scrub};
 use chime_telegram::Telegram;
 
-/// Rows per transaction, so that one takes less than 5 ms and answers do not wait.
+/// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
 const AT_ONCE: u32 = 8;
-/// Rows of the job table per transaction; they are small.
+/// The same for the job table, whose rows are small.
 const JOB_ROWS_AT_ONCE: u32 = 100;
-/// Largest file, in bytes, that is rewritten at once (1 to 2 seconds); a larger one waits for the quiet hour.
+/// Largest database, in bytes, that is rewritten immediately, which takes 1 to 2 seconds. A larger one is rewritten
+/// only at `QUIET_HOUR`.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
-/// Hour of the day, in UTC, for expensive work.
+/// Hour of the day, in UTC, in which a large database is rewritten and the whole index is merged.
 const QUIET_HOUR: i64 = 3;
-/// Longest wait for that hour.
+/// A large database is rewritten at any hour once its deleted data is older than this.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Delay until the next run after the clocks could not be read or differed too much.
 const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
-/// Time without an answer's write after which the database counts as quiet.
+/// The database counts as quiet if no write for an answer happened for this time.
 const QUIET: Duration = Duration::from_millis(250);
-/// Number of tries to find such a moment before the job yields to others.
+/// Number of checks for a quiet database in one run of the job. After them, the job is scheduled again, so that other
+/// jobs can run.
 const LOOKS: u32 = 20;
-/// Time after which the file is rewritten even without such a moment.
+/// The job no longer waits for a quiet database if text was deleted longer ago than this.
 const NEVER_QUIET: Duration = Duration::from_secs(5 * 60);
-/// Pause after a rewrite, as a multiple of its duration, because other writes wait meanwhile.
+/// Factor: after a rewrite, the next one waits this many times its duration, because no other write is possible during
+/// a rewrite.
 const REST: u32 = 8;
-/// Longest such pause.
+/// Longest pause between two rewrites.
 const LONGEST_REST: Duration = Duration::from_secs(5 * 60);
-/// Number of retries while a reader prevents emptying the WAL. A backup is over by then; Litestream holds it forever.
+/// Number of retries while a reader in another program prevents emptying the write-ahead log. A running backup ends
+/// within this time; Litestream never stops reading.
 const WAITS_FOR_THE_LOG: u32 = 3;
 
-/// Worker that deletes expired data.
+/// Worker of the `retention` and `scrub` jobs, which delete expired data and clean up the database file.
 pub struct RetentionWorker {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub config: PrivacyConfig,
-    /// Earliest time of the next rewrite of the file.
+    /// Earliest time of the next rewrite of the database file by a `scrub` job.
     pub rests_until: Mutex<Timestamp>,
 }
 
 impl RetentionWorker {
     /// Runs the periodic `retention` job.
     pub async fn run(&self) -> JobOutcome {
-        // Time of the start: data that expires during the run is due in the next one.
+        // Read once at the start: data that expires during the run is left to the next run.
         let now = self.clock.now();
         self.merge_index(now).await;
         let aged_by = match self.reckon().await {
@@ -76,20 +81,22 @@ impl RetentionWorker {
                 JobOutcome::UntilNextRun
             }
             Err(error) if error.is_damage() => JobOutcome::Unusable(error),
-            // Not retried before the next periodic run, and never given up: retention is a promise.
+            // The next periodic run tries again. The job is never given up, because members were promised that old data
+            // is deleted.
             Err(error) => JobOutcome::Failed(error.to_string()),
         }
     }
 
     async fn reckon(&self) -> chime_store::Result<Reckoning> {
-        // The call is made for the date in its response headers.
+        // Only the date in the headers of the response is needed.
         let met = self.telegram.get_me().await;
         let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
         let newest = self.store.read(retention::newest).await?;
         Ok(reckon(here, there, newest))
     }
 
-    /// Deletes everything that expired by `now`; `here` is this machine's time.
+    /// Deletes everything that is expired at `now`, the checked time, and rewrites the file if that is due by `here`,
+    /// this machine's time. Returns the number of deleted rows.
     async fn keep_promises(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
         let Cutoffs { messages, raw_updates, removals, contexts } = cutoffs(now, self.config.retention);
         let mut deleted = 0;
@@ -118,14 +125,14 @@ impl RetentionWorker {
         deleted += backups::prune(self.store.path(), now)?;
         if let Some(since) = self.scrub_due(here).await? {
             self.store.rewrite().await?;
-            // A backup made since then has the same leftovers.
+            // Backups made since then contain the same deleted data.
             prepare(&self.store, Some(since)).await?;
         }
         Ok(deleted)
     }
 
-    /// Runs the `scrub` job in a quiet moment: removes all recently forgotten data from the WAL and from free pages of
-    /// the file. A large file is rewritten in the quiet hour.
+    /// Runs the `scrub` job when the database is quiet: removes the bytes of deleted data from the write-ahead log and,
+    /// by rewriting the file, from unused pages. A large file is left to the `retention` job at `QUIET_HOUR`.
     pub async fn scrub(&self, job: &Job) -> JobOutcome {
         match self.clear_up(job).await {
             Ok(outcome) => outcome,
@@ -136,7 +143,7 @@ impl RetentionWorker {
     async fn clear_up(&self, job: &Job) -> chime_store::Result<JobOutcome> {
         let now = self.clock.now();
         let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
-        // A longer pause than the maximum means that the clock was set back.
+        // A remaining pause longer than the maximum means that the clock was set back: the pause is then ignored.
         if rests_until > now && rests_until.since(now) <= LONGEST_REST {
             return Ok(JobOutcome::WaitUntil(rests_until));
         }
@@ -146,7 +153,7 @@ impl RetentionWorker {
             return Ok(JobOutcome::WaitUntil(self.clock.now()));
         }
         let cleared = match self.store.fold().await {
-            // A backup made since the first of it was forgotten has the same leftovers as the file.
+            // Backups made since the first of this data was deleted contain it too.
             Ok(()) => prepare(&self.store, since).await,
             Err(error) => Err(error),
         };
@@ -159,7 +166,7 @@ impl RetentionWorker {
         let rests_until = self.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
         *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = rests_until;
         match cleared {
-            // A failure, not a wait, so that the attempts are counted: the reader may never go away.
+            // Reported as a failure, not as a wait, so that attempts are counted: the reader may never stop.
             Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {
                 return Ok(JobOutcome::Failed(format!("clearing up after forgetting: {error}")));
             }
@@ -191,8 +198,8 @@ impl RetentionWorker {
         false
     }
 
-    /// Merges segments of the full-text index: new ones every hour, all at night. Only logs errors, since the next run
-    /// tries again.
+    /// Merges segments of the full-text index: small ones in every run, all at `QUIET_HOUR`. Errors are only logged,
+    /// because the next run tries again.
     async fn merge_index(&self, now: Timestamp) {
         let merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
         if let Err(error) = self.store.merge_index(merging).await {
@@ -210,7 +217,7 @@ impl RetentionWorker {
         .await
     }
 
-    /// Repeats `piece` until it reports no more rows. Returns their total.
+    /// Runs `piece`, each time in its own transaction, until it returns 0 rows. Returns the total number of rows.
     async fn repeat<F>(&self, piece: F) -> chime_store::Result<usize>
     where
         F: Fn(&chime_store::Writer<'_>) -> chime_store::Result<usize> + Copy + Send + 'static,
@@ -232,7 +239,8 @@ impl RetentionWorker {
         self.store.write(Priority::Background, work).await
     }
 
-    /// Returns the time since which the file has leftovers, if it is time to rewrite it.
+    /// Returns the time of the oldest deletion whose bytes may remain in the file, or `None` if there is none or it is
+    /// not time to rewrite the file.
     async fn scrub_due(&self, now: Timestamp) -> chime_store::Result<Option<Timestamp>> {
         let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, chime_store::size(conn)?))).await?;
         let is_time =
@@ -246,8 +254,8 @@ fn hour(now: Timestamp) -> i64 {
     now.secs().rem_euclid(86_400) / 3600
 }
 
-/// Deletes the automatic backups that may contain data about to be forgotten, because nothing can be deleted within a
-/// backup. `oldest` is the time at which the first of that data was sent.
+/// Deletes the automatic backups made since `oldest`, because they may contain data that is deleted or about to be, and
+/// a backup cannot be changed. Does nothing if `oldest` is `None`.
 pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> chime_store::Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
     let path = store.path().to_owned();

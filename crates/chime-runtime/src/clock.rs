@@ -10,24 +10,28 @@ use tokio::sync::watch;
 
 use chime_core::Timestamp;
 
-/// Smallest step back of the system clock that counts as "set back". Smaller ones are corrections by a time service.
+/// The system clock counts as set back if it went back by more than this. Smaller steps are corrections by a time
+/// service.
 pub const SET_BACK_FROM: Duration = Duration::from_secs(5);
 
-/// Clock that can also be waited on. Cheap to clone; clones share one time.
+/// Source of the current time, and of waits until a time. Cheap to clone; clones share the shift of tests.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    /// Offset of this clock from the machine's, in milliseconds. Always zero in the daemon.
+    /// Milliseconds by which this clock is ahead of the machine's. Only demos and tests set it; it is zero in the
+    /// daemon.
     shift: Arc<AtomicI64>,
+    /// Wakes the waits in progress when `shift` changes.
     moved: watch::Sender<()>,
     #[cfg(feature = "testkit")]
     waits: Arc<tokio::sync::Notify>,
 }
 
-/// Point on the monotonic clock, for measuring durations.
+/// Start of a measurement of a duration. Setting the system clock does not affect it.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
 
-/// Detects that the system clock was set back, by comparing it with the monotonic clock.
+/// Detects that the system clock was set back: it compares the time that passed on the system clock and on the
+/// monotonic clock.
 #[derive(Debug)]
 pub struct SetBackWatch {
     seen: Timestamp,
@@ -44,7 +48,7 @@ impl Clock {
         }
     }
 
-    /// Returns a clock that shows `at` now and runs on from there, for demos and tests.
+    /// Returns a clock, for demos and tests, that shows `at` now and runs at normal speed.
     pub fn starting_at(at: Timestamp) -> Self {
         let clock = Self::system();
         clock.shift.store(at.millis().saturating_sub(clock.now().millis()), Ordering::Relaxed);
@@ -63,8 +67,8 @@ impl Clock {
         Stopwatch(Instant::now())
     }
 
-    /// Waits until this clock shows `until`, but never longer than the time that remains now: setting the clock back
-    /// does not lengthen a wait. A clock that is set forward is noticed within a minute.
+    /// Waits until this clock shows `until`. The wait is never longer than the time from now to `until`, even if the
+    /// system clock is set back meanwhile. If it is set forward past `until`, the wait ends within a minute.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     pub async fn sleep_until(&self, until: Timestamp) {
         const RECHECK: Duration = Duration::from_secs(60);
@@ -92,21 +96,21 @@ impl Clock {
         SetBackWatch { seen: self.now(), since: self.stopwatch() }
     }
 
-    /// Sets this clock back. Waits in progress keep their length.
+    /// Sets this clock back by `span`. Waits in progress do not get longer.
     #[cfg(feature = "testkit")]
     pub fn set_back(&self, span: Duration) {
         self.shift.fetch_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
         self.moved.send_replace(());
     }
 
-    /// Moves this clock forward and wakes the waits that have ended by then.
+    /// Sets this clock forward by `span`, and ends the waits whose time has come.
     pub fn advance(&self, span: Duration) {
         self.shift.fetch_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
         self.moved.send_replace(());
     }
 
-    /// Returns a future that completes when a task starts to wait after this call, that is, when it has nothing left to
-    /// do.
+    /// Returns a future that completes when any task calls [`sleep_until`](Self::sleep_until) after this call: then
+    /// that task has nothing to do until the time moves.
     #[cfg(feature = "testkit")]
     pub fn next_wait(&self) -> tokio::sync::futures::OwnedNotified {
         Arc::clone(&self.waits).notified_owned()
@@ -114,7 +118,8 @@ impl Clock {
 }
 
 impl SetBackWatch {
-    /// Returns how far the system clock was set back since the last call, or `None` if it was not.
+    /// Returns how far the system clock was set back since the last call, or `None` if at most by [`SET_BACK_FROM`].
+    /// Starts a new comparison.
     pub fn look(&mut self, clock: &Clock) -> Option<Duration> {
         let by = self.behind(clock);
         *self = clock.watch_set_back();

@@ -1,6 +1,6 @@
-//! Clock, and what depends on it: deadlines, back-off and circuit breakers.
+//! The clock, and retry delays, circuit breakers and deadlines.
 //!
-//! Time is a value everywhere else; only [`clock::Clock`] reads it.
+//! Only [`clock::Clock`] reads the time; all other code gets it as a [`Timestamp`](chime_core::Timestamp).
 
 pub mod clock;
 pub mod resilience;

@@ -1,6 +1,6 @@
-//! Retry delays, poll back-off, circuit breakers and deadlines.
+//! Retry delays, delays between polls, circuit breakers and deadlines.
 //!
-//! All but [`within`], which waits, are pure decisions that take the time as an argument. Call [`RetryPolicy::delay`]
+//! Only [`within`] waits. The others are pure functions, which get the time as an argument. Call [`RetryPolicy::delay`]
 //! after a failed call, and [`Breakers`] before and after each call.
 
 mod backoff;

@@ -1,4 +1,5 @@
-//! Model calls: budget, queue, breaker, call, usage record.
+//! Makes model calls: checks the budget, waits in the queue, asks the circuit breaker, calls the model, records the
+//! usage.
 
 mod queue;
 mod transcriber;
@@ -26,13 +27,14 @@ use chime_runtime::resilience::within;
 use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Reader, Store, Writer};
 
-/// Interval between requests for the server's facts (context, slots, speed): until it answers, and afterwards, because
-/// the operator may replace the model.
+/// Interval between requests for the server's facts (context size, parallel calls, speed) until it answers the first
+/// time.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
+/// The same interval after the first answer. Requests go on, because the operator may replace the model.
 const LOOK_AGAIN: Duration = Duration::from_secs(10 * 60);
-/// Longest time that the first call waits for the server's facts.
+/// Longest time that calls wait for the first request of the server's facts after the start.
 const FACTS_WITHIN: Duration = Duration::from_secs(2);
-/// Delay before background work that was cancelled for an answer is tried again.
+/// Delay before a background call is retried that was cancelled because an answer needed its slot.
 const GIVE_WAY: Duration = Duration::from_secs(15);
 
 /// Client for all model calls. Clones share one state.
@@ -42,9 +44,9 @@ pub struct Gateway(Arc<GatewayState>);
 struct GatewayState {
     parts: GatewayParts,
     queue: CallQueue,
-    /// Token calibration by model name, learned since the start.
+    /// Token calibration by model name: the stored one, updated by the calls since the start.
     calibrations: Mutex<HashMap<String, TokenCalibration>>,
-    /// `false` while the first discovery after the start is pending.
+    /// `false` from loading the stored facts until the server's facts were first requested.
     is_discovered: watch::Sender<bool>,
 }
 
@@ -68,7 +70,8 @@ pub struct Models {
 pub struct ModelCall<'a> {
     pub purpose: ModelPurpose,
     pub conversation: Conversation,
-    /// Asking member; `None` for background work, which counts towards the budgets of the chat and the day only.
+    /// Member who waits for the result. `None` for background work: its tokens count for the chat and for the day's
+    /// total, not for any member.
     pub on_behalf_of: Option<UserId>,
     pub economy: Economy,
     pub prompt: &'a Prompt,
@@ -80,10 +83,11 @@ pub struct ModelCall<'a> {
 pub struct UsageRecord {
     call: CallUsage,
     model: String,
-    /// Tokens of the prompt: our estimate and the server's count, if it gave one.
+    /// Tokens of the prompt: our estimate and the server's count. `None` if the server gave no count that can be
+    /// compared with the estimate.
     counted: Option<(usize, u64)>,
     server: String,
-    /// Models of the server that reject tools, and the time of the latest rejection.
+    /// Names of the server's models that reject tools, each with the time of its latest rejection.
     tool_refusals: Vec<(String, Timestamp)>,
 }
 
@@ -112,7 +116,7 @@ impl Gateway {
         Self(Arc::new(shared))
     }
 
-    /// Requests the server's facts at intervals. Never returns.
+    /// Requests the server's facts at intervals, and adapts the number of parallel calls to them. Never returns.
     pub async fn watch_server(&self) -> std::convert::Infallible {
         let (parts, mut is_known) = (&self.0.parts, false);
         let models = [&parts.models.answer, &parts.models.summary, &parts.models.extract];
@@ -127,13 +131,15 @@ impl Gateway {
         }
     }
 
-    /// Waits for the first discovery after the start, at most two seconds. Prompt sizes depend on these facts.
+    /// Waits until the server's facts were requested once after the start, but at most two seconds. The sizes of
+    /// prompts depend on them.
     pub async fn wait_for_facts(&self) {
         let mut discovered = self.0.is_discovered.subscribe();
         let is_known = discovered.wait_for(|is_discovered| *is_discovered);
         let _ = within(&self.0.parts.clock, FACTS_WITHIN, is_known).await;
     }
 
+    /// Returns the known facts about the model for `purpose`, all unknown without a server.
     pub fn server_facts(&self, purpose: ModelPurpose) -> ServerFacts {
         match self.llm(purpose) {
             Llm::OpenAi(model) => model.facts(),
@@ -141,7 +147,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the token budget for chat messages in an answer's prompt, in the model's tokens.
+    /// Returns how many tokens the chat messages in an answer's prompt may have, as the model counts them.
     pub fn talk_tokens(&self, setting: ContextTokens) -> usize {
         match setting {
             ContextTokens::Auto => talk_tokens(self.server_facts(ModelPurpose::Answer)),
@@ -149,15 +155,16 @@ impl Gateway {
         }
     }
 
-    /// Returns the maximal size of a prompt in estimated tokens, or `None` if the context size is unknown.
+    /// Returns the maximal size of a prompt, in tokens of [`estimate_tokens`](chime_core::estimate_tokens), or `None`
+    /// if the model's context size is unknown.
     pub fn prompt_room(&self, purpose: ModelPurpose) -> Option<usize> {
         let facts = self.server_facts(purpose);
         let room = room_for_prompt(answer_tokens(purpose, facts), facts.context)?;
         Some(self.0.calibration(self.model_name(purpose)).room(room))
     }
 
-    /// Loads the stored tool rejections and token calibrations. Calls then wait for the first round of
-    /// [`watch_server`](Self::watch_server), which finds the rest.
+    /// Loads the stored tool rejections and token calibrations. From then on, calls wait (at most two seconds) for the
+    /// first round of [`watch_server`](Self::watch_server), which requests the server's facts.
     pub async fn recall_tool_refusals(&self) -> chime_store::Result<()> {
         let (parts, models) = (&self.0.parts, &self.0.parts.models);
         self.0.is_discovered.send_replace(false);
@@ -196,7 +203,7 @@ impl Gateway {
         self.0.parts.guard.state()
     }
 
-    /// Returns the allowance that remains today after `spent`.
+    /// Compares today's usage with the caps. Always `Ample` without a model, because then nothing is used.
     pub fn allowance(&self, spent: Spent) -> Allowance {
         match self.is_offline() {
             true => Allowance::Ample,
@@ -214,10 +221,10 @@ impl Gateway {
         self.0.parts.budget.cost_micros(tokens)
     }
 
-    /// Calls the model and stores the usage record.
+    /// Checks the budget, calls the model and stores the usage record.
     pub async fn ask(&self, ask: ModelCall<'_>) -> Result<Completion, AskError> {
         let (chat, user, now) = (ask.conversation.chat, ask.on_behalf_of, self.0.parts.clock.now());
-        // No Telegram user has id 0: background work counts for the chat and the day only.
+        // No Telegram user has id 0, so for background work the usage of the member is 0.
         let user = user.unwrap_or(UserId(0));
         let spent = self.0.parts.store.read(move |conn| usage::spent(conn, now, chat, user)).await?;
         if let Allowance::Over(because) = self.allowance(spent) {
@@ -228,7 +235,8 @@ impl Gateway {
         Ok(completion)
     }
 
-    /// Calls the model without a budget check, for a caller who did it and who stores the usage in its own transaction.
+    /// Calls the model without a budget check. The caller must have checked the budget, and stores the usage record in
+    /// its own transaction.
     pub async fn ask_within_budget(&self, ask: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
         self.ask_with(ask, None).await
     }
@@ -249,7 +257,8 @@ impl Gateway {
     ) -> Result<(Completion, UsageRecord), AskError> {
         let parts = &self.0.parts;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
-        // Checked before queueing: a breaker that probes the server must not make other calls wait behind the probe.
+        // Checked before queueing: while the breaker blocks calls or waits for its probe, a call should fail at once
+        // instead of waiting for a slot.
         if let Some(retry_after) = parts.guard.wait(ask.purpose, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
         }
@@ -295,7 +304,8 @@ impl Gateway {
         }
     }
 
-    /// Waits for a slot of the server. Fails at once for background work while a slow server is needed for answers.
+    /// Waits for a slot of the server, up to the prompt's deadline. On a slow server, background work fails at once
+    /// while answers need it or needed it within the last two minutes.
     async fn slot(&self, ask: &ModelCall<'_>, model: &OpenAi) -> Result<ServerSlot, AskError> {
         let (parts, queue) = (&self.0.parts, &self.0.queue);
         let urgency = if ask.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background };
@@ -315,13 +325,14 @@ impl Gateway {
         }
     }
 
-    /// Returns the prompt with its answer limit reduced to the free part of the context.
+    /// Returns the prompt with its answer limit reduced to what the model's context leaves free. Fails if too little is
+    /// left.
     fn sized<'a>(&self, ask: &ModelCall<'a>, model: &OpenAi) -> Result<Cow<'a, Prompt>, AskError> {
         let facts = model.facts();
         let wanted = ask.prompt.max_answer_tokens.min(answer_tokens(ask.purpose, facts));
         let tokens = self.0.calibration(model.model_name()).apply(ask.prompt.estimated_tokens());
         let max_answer_tokens = room_for_answer(tokens, wanted, facts.context).ok_or(AskError::TooLong)?;
-        // Hosted servers reject schemas with `maxItems` or `maxLength`.
+        // Only the operator's own servers get limits in the JSON schema: hosted ones reject `maxItems` and `maxLength`.
         let is_bounded = model.is_own() && ask.prompt.format != AnswerFormat::Text;
         if max_answer_tokens == ask.prompt.max_answer_tokens && !is_bounded {
             return Ok(Cow::Borrowed(ask.prompt));
@@ -333,10 +344,11 @@ impl Gateway {
         Ok(Cow::Owned(prompt))
     }
 
-    /// Returns the completion with its usage record, and updates the calibration.
+    /// Builds the usage record of a completion, and updates the token calibration in memory.
     fn with_usage(&self, ask: &ModelCall<'_>, model: &OpenAi, completion: Completion) -> (Completion, UsageRecord) {
         let estimated = ask.prompt.estimated_tokens();
-        // Servers count pictures differently, so such a prompt says nothing about the calibration for text.
+        // The calibration is for text: it learns nothing from prompts with pictures, which each server counts
+        // differently, from truncated prompts, and from counts that are estimates.
         let is_telling = completion.tokens_counted && !completion.prompt_cut && ask.prompt.pictures.is_empty();
         let counted = is_telling.then_some((estimated, completion.tokens.prompt));
         if let Some((estimated, real)) = counted {
@@ -348,7 +360,8 @@ impl Gateway {
         (completion, record)
     }
 
-    /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
+    /// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why
+    /// the call failed.
     async fn charge(&self, call: CallUsage) {
         if let Err(error) = self.0.parts.store.write(Priority::Answering, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed model call is missing in the day's budget");

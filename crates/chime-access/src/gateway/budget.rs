@@ -4,7 +4,7 @@ use crate::Allowance;
 use chime_core::config::{DailyTokens, Prices};
 use chime_core::{Spent, TokenUse};
 
-/// Share of each daily cap, in percent, that unrequested work leaves to answers.
+/// Percentage of each daily cap that is reserved for answers: work that nobody requested may not use it.
 const LEFT_TO_ANSWERS: u64 = 50;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,7 +18,8 @@ impl DailyBudget {
         crate::allowance(spent, self.caps)
     }
 
-    /// Returns `true` if the daily caps allow work that nobody waits for.
+    /// Returns `true` if work that nobody waits for may use tokens: less than half of the total cap and of the chat's
+    /// cap is used.
     pub fn has_room_unasked(&self, spent: Spent) -> bool {
         let is_under = |spent: u64, cap: Option<u64>| {
             cap.is_none_or(|cap| u128::from(spent) * 100 < u128::from(cap) * u128::from(100 - LEFT_TO_ANSWERS))

@@ -1,4 +1,4 @@
-//! Errors of model calls, one variant for each reaction of the caller.
+//! Errors of model calls. Each variant tells the caller what to do.
 
 use std::time::Duration;
 
@@ -11,22 +11,23 @@ pub enum AskError {
     /// No model is configured: answer without one.
     #[error("no model is configured")]
     Offline,
-    /// The day's tokens are used up: wait until tomorrow, or answer without a model.
+    /// A daily token budget is used up: try again tomorrow (UTC), or answer without a model.
     #[error("the budget `{}` is used up", .0.as_str())]
     OverBudget(Because),
-    /// The breaker is open after repeated failures: retry after this time.
+    /// The circuit breaker blocks calls after repeated failures: retry after this time.
     #[error("the model keeps failing and was not asked")]
     BreakerOpen { retry_after: Duration },
-    /// Background work was cancelled or held back for an answer: retry after this time.
+    /// A background call was cancelled, or not started, because the server is needed for answers: retry after this
+    /// time.
     #[error("the model server is needed for answers")]
     GaveWay { retry_after: Duration },
-    /// The same prompt may succeed later.
+    /// The call failed for now: the same prompt may succeed later.
     #[error(transparent)]
     RetryLater(LlmError),
-    /// A shorter prompt may succeed at once.
+    /// The prompt does not fit into the model's context: a shorter one may succeed at once.
     #[error("the prompt is too long for the model")]
     TooLong,
-    /// The same prompt will fail again.
+    /// The call failed for good: the same prompt will fail again.
     #[error(transparent)]
     Final(LlmError),
     /// The budget or the usage table could not be read or written.
@@ -43,7 +44,7 @@ impl AskError {
         }
     }
 
-    /// Returns a one-word label for logs and metrics.
+    /// Returns a label without spaces for logs and metrics.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -56,9 +57,9 @@ impl AskError {
         }
     }
 
-    /// Returns the wait before the same call may succeed, or `None` if it cannot.
+    /// Returns the time after which the same call may succeed, or `None` if repeating it today is useless.
     pub fn retry_after(&self) -> Option<Duration> {
-        /// Default if the server names no time.
+        /// Used if the error names no time.
         const A_WHILE: Duration = Duration::from_secs(60);
         match self {
             Self::BreakerOpen { retry_after } | Self::GaveWay { retry_after } => Some(*retry_after),

@@ -1,4 +1,4 @@
-//! Circuit breakers: for each purpose one per conversation, and one for the whole server.
+//! Circuit breakers for model calls: for each purpose, one for every conversation and one for all calls together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use chime_core::{Conversation, Timestamp};
 use chime_llm::LlmError;
 use chime_runtime::resilience::{Admission, Breaker, Breakers, CallOutcome};
 
-/// Number of failing conversations that are remembered at once.
+/// Largest number of conversations with recent failures whose breakers are remembered.
 const CONVERSATIONS: usize = 1024;
 
 /// Blocks calls to a model that keeps failing. Clones share one state.
@@ -22,12 +22,12 @@ struct Guarded {
     conversations: Breakers<(ModelPurpose, Conversation)>,
 }
 
-/// Breaker state as operators see it.
+/// State of the breakers for the health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardState {
     /// `true` if the breaker of the answering model is closed.
     pub is_closed: bool,
-    /// Number of conversations whose breaker is open.
+    /// Number of breakers of conversations that are not closed.
     pub open_conversations: usize,
 }
 
@@ -41,8 +41,7 @@ impl Default for ModelGuard {
 impl ModelGuard {
     /// Admits a call, which must end with [`settle`](Self::settle) or [`withdraw`](Self::withdraw).
     ///
-    /// # Errors
-    /// Returns the wait until the next attempt.
+    /// # Errors Returns the time until the breaker admits the next attempt.
     pub fn admit(&self, subject: (ModelPurpose, Conversation), now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.lock();
         if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
@@ -51,17 +50,19 @@ impl ModelGuard {
         let (server, admission) = guarded.servers.remove(&subject.0).unwrap_or_default().admit(now);
         guarded.servers.insert(subject.0, server);
         let Admission::Wait(span) = admission else { return Ok(()) };
-        // An admission of the conversation's breaker may have been its probe, which now does not happen.
+        // The conversation's breaker may have admitted the call as its probe. The probe is not sent, so the breaker
+        // must be free to admit another.
         guarded.conversations.withdraw(&subject, now);
         Err(span)
     }
 
-    /// Returns the wait until the server's breaker admits a call, for callers that would queue for a slot first.
+    /// Returns the time until the breaker of all calls for `purpose` admits one, or `None` if it does now. Callers
+    /// check it before they wait for a slot.
     pub fn wait(&self, purpose: ModelPurpose, now: Timestamp) -> Option<Duration> {
         self.lock().servers.get(&purpose)?.wait(now)
     }
 
-    /// Records the result of a call that took `took`.
+    /// Reports the result of an admitted call to both breakers. `took` is the duration of the call.
     pub fn settle(
         &self,
         subject: (ModelPurpose, Conversation),
@@ -75,7 +76,7 @@ impl ModelGuard {
         guarded.conversations.settle(&subject, of_conversation(failure), now);
     }
 
-    /// Cancels an admission whose call did not complete.
+    /// Takes back the admission of a call that has no result, so that another call can be the probe.
     pub fn withdraw(&self, subject: (ModelPurpose, Conversation), now: Timestamp) {
         let mut guarded = self.lock();
         let server = guarded.servers.remove(&subject.0).unwrap_or_default();
@@ -96,7 +97,8 @@ impl ModelGuard {
     }
 }
 
-/// A prompt that is too long is shortened and sent again: no failure of the model.
+/// Rates a result for the conversation's breaker. A prompt that is too long is no failure: it is shortened and sent
+/// again.
 fn of_conversation(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
         None | Some(LlmError::PromptTooLong) => CallOutcome::Succeeded,
@@ -104,7 +106,7 @@ fn of_conversation(failure: Option<&LlmError>) -> CallOutcome {
     }
 }
 
-/// An error about the prompt proves that the server works.
+/// Rates a result for the breaker of all calls. An error about this prompt alone is no failure: the server answered.
 fn of_server(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
         None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {

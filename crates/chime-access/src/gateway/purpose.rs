@@ -1,6 +1,6 @@
-//! Purposes of model calls.
+//! Purposes of model calls, and their models and answer lengths.
 
-/// Purpose of a model call. Each has its own model, breaker and deadline.
+/// Purpose of a model call. Each has its own model and circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModelPurpose {
     /// Reply to a member, who waits for it.
@@ -22,10 +22,10 @@ impl ModelPurpose {
         }
     }
 
-    /// Returns the maximal length of an answer, in tokens.
+    /// Returns the maximal length of the model's output, in tokens.
     pub fn max_answer_tokens(self) -> u32 {
         match self {
-            // Answers in chats are short; the limit only stops a model that never ends.
+            // Answers in chats are shorter than this: the limit only stops a model that would write without end.
             Self::Answer => 1500,
             Self::Summary => 2000,
             Self::Extract => 1000,
@@ -33,11 +33,11 @@ impl ModelPurpose {
     }
 }
 
-/// Choice between the two models of a purpose.
+/// Choice between the model of a purpose and its fallback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Economy {
     #[default]
     Best,
-    /// The fallback model, which is the cheaper one.
+    /// The fallback model (`MODEL_FALLBACK`), which is cheaper.
     Cheaper,
 }

@@ -1,32 +1,35 @@
-//! Sizes of prompts and answers, derived from the server's facts. Pure functions.
+//! Sizes of prompts and answers, computed from the facts about the model server. Pure functions.
 
 use crate::gateway::ModelPurpose;
 use chime_llm::{MANY_SLOTS, ServerFacts};
 
-/// Longest time for reading the chat messages of a prompt, in seconds.
+/// Time in seconds that the server may take to read a prompt, if `CONTEXT_TOKENS` is `auto`.
 const READING: f64 = 8.0;
-/// Tokens of a prompt besides the chat messages: rules, memory, question.
+/// Usual number of tokens of a prompt without the chat messages: instructions, memory, question.
 const FIXED: usize = 600;
-/// Minimum, maximum and default tokens of chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
+/// Smallest number of tokens for chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
 const LEAST_TALK: usize = 600;
+/// Largest number of tokens for chat messages, if `CONTEXT_TOKENS` is `auto`.
 const MOST_TALK: usize = 6000;
+/// Number of tokens for chat messages if the server's reading speed is unknown.
 const TALK: usize = 1600;
-/// Chat messages take at most one part in this many of the context.
+/// Divisor: chat messages take at most a third of the model's context.
 const SHARE_OF_TALK: usize = 3;
-/// A prompt is too long if it leaves the answer fewer tokens.
+/// A prompt that leaves fewer tokens than this for the answer is too long.
 const LEAST_ANSWER: usize = 100;
-/// Tokens that chat templates add to a prompt.
+/// Tokens that the server's chat template adds to a prompt.
 const TEMPLATE: usize = 32;
 
-/// Returns the token budget for chat messages in a prompt, if `CONTEXT_TOKENS` is `auto`.
+/// Returns how many tokens the chat messages in a prompt may have, if `CONTEXT_TOKENS` is `auto`: as many as the server
+/// reads in eight seconds along with the rest of the prompt.
 pub fn talk_tokens(facts: ServerFacts) -> usize {
     let read = |speed: f64| ((speed * READING) as usize).saturating_sub(FIXED).clamp(LEAST_TALK, MOST_TALK);
     let wanted = facts.reads_per_second.map_or(TALK, read);
     facts.context.map_or(wanted, |context| wanted.min(context / SHARE_OF_TALK))
 }
 
-/// Returns the maximal length of an answer in tokens. Lower for small or slow models: one that never ends blocks a
-/// member for minutes.
+/// Returns the maximal length of an answer in tokens. It is lower for small or slow models, because a member would wait
+/// minutes for one that writes without end.
 pub fn answer_tokens(purpose: ModelPurpose, facts: ServerFacts) -> u32 {
     let most = purpose.max_answer_tokens();
     match purpose {
@@ -36,7 +39,8 @@ pub fn answer_tokens(purpose: ModelPurpose, facts: ServerFacts) -> u32 {
     }
 }
 
-/// Returns the tokens left for an answer of at most `wanted` tokens, or `None` if the prompt is too long.
+/// Returns the number of tokens for the answer: `wanted`, or less if the context leaves less. Returns `None` if it
+/// leaves too few, that is, the prompt is too long.
 pub fn room_for_answer(prompt_tokens: usize, wanted: u32, context: Option<usize>) -> Option<u32> {
     let Some(context) = context else { return Some(wanted) };
     let left = context.saturating_sub(prompt_tokens + TEMPLATE);
@@ -44,13 +48,15 @@ pub fn room_for_answer(prompt_tokens: usize, wanted: u32, context: Option<usize>
     (left >= least).then(|| wanted.min(u32::try_from(left).unwrap_or(wanted)))
 }
 
-/// Returns the tokens left for a prompt besides an answer of `answer` tokens, or `None` if the context size is unknown.
+/// Returns the number of tokens for a prompt, so that an answer of `answer` tokens fits beside it, or `None` if the
+/// context size is unknown.
 pub fn room_for_prompt(answer: u32, context: Option<usize>) -> Option<usize> {
-    // In a small context the answer gets at most a quarter.
+    // Reserves at most a quarter of a small context for the answer.
     context.map(|context| context - (answer as usize).min(context / 4) - TEMPLATE.min(context / 4))
 }
 
-/// Returns the number of parallel calls.
+/// Returns the number of calls that the server may get at once. If it does not report its slots, the operator's own
+/// server (`is_own`) gets one call at a time, a hosted one several.
 pub fn slots(facts: ServerFacts, is_own: bool) -> usize {
     /// Upper bound, in case a server reports an absurd number.
     const MOST: usize = 64;

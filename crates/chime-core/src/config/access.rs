@@ -1,4 +1,4 @@
-//! Access control: owners, allowed chats and private chats. Nothing is allowed by default.
+//! Configuration of access: owners, allowed chats, private chats. No group is allowed by default.
 
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings, parse_ids};
@@ -11,7 +11,7 @@ pub struct AccessConfig {
     pub owners: Vec<UserId>,
     /// `ALLOWED_CHATS`; empty by default.
     pub chats: AllowedChats,
-    /// `PRIVATE_CHATS`; members by default.
+    /// `PRIVATE_CHATS`; `Members` by default.
     pub private_chats: PrivateChats,
 }
 

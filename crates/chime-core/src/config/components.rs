@@ -1,4 +1,4 @@
-//! Settings of single components: a few values each.
+//! Configuration of components that need only a few settings each.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,13 +27,13 @@ impl StoreConfig {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EmbeddingConfig {
-    /// Model that is compiled into the program.
+    /// The model that is compiled into the program.
     #[default]
     Local,
     Off,
-    /// Directory with a static model.
+    /// Another static model, loaded from this directory.
     Model2Vec(PathBuf),
-    /// Name of a model on the server of `OPENAI_BASE_URL`.
+    /// The model with this name on the server at `OPENAI_BASE_URL`.
     OpenAi(String),
 }
 
@@ -68,14 +68,15 @@ impl EmbeddingConfig {
 pub struct ContextConfig {
     /// `CONTEXT_TOKENS`, default `auto`.
     pub tokens: ContextTokens,
-    /// `LOOKBACK_LIMIT`, default 20: most messages in one cluster.
+    /// `LOOKBACK_LIMIT`, default 20: largest number of messages in a cluster, a series of messages without a long
+    /// silence.
     pub lookback_limit: usize,
-    /// `TIME_THRESHOLD`, default 60m: a *longer* silence ends a cluster.
+    /// `TIME_THRESHOLD`, default 60m: a silence *longer* than this ends a cluster.
     pub time_threshold: Duration,
 }
 
 impl ContextConfig {
-    /// Keys that influence which messages are chosen.
+    /// Environment variables that influence which messages are chosen.
     pub const KEYS: [&Key; 4] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD, &keys::EMBEDDING];
 
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
@@ -90,7 +91,7 @@ impl ContextConfig {
 /// Budget of the context window in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ContextTokens {
-    /// Number of tokens that the model server reads in a few seconds.
+    /// As many tokens as the model server reads in about eight seconds, 600 to 6000.
     #[default]
     Auto,
     Fixed(usize),
@@ -136,7 +137,8 @@ fn machine_zone(settings: &Settings<'_>) -> Zone {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestConfig {
-    /// `BACKLOG_MAX_AGE`, default 15m: older triggers are counted when they arrive, but not answered.
+    /// `BACKLOG_MAX_AGE`, default 15m: a trigger that is older when it arrives is not answered; the bot only reports
+    /// how many there were.
     pub backlog_max_age: Duration,
 }
 
@@ -162,7 +164,7 @@ pub enum Streaming {
 }
 
 impl Streaming {
-    /// Returns the default for chats of `kind` without a setting of their own.
+    /// Returns `true` if answers are streamed in chats of `kind` that have no setting of their own.
     pub fn in_chats_of(self, kind: ChatKind) -> bool {
         match self {
             Self::Off => false,

@@ -1,4 +1,4 @@
-//! The process environment and the `.env` file. The environment takes precedence.
+//! Reads settings from the process environment and from the `.env` file. The environment takes precedence.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,18 +10,19 @@ use crate::config::settings::Settings;
 
 const FILE: &str = ".env";
 
-/// Parsed `.env` file and overrides. Never modifies the process environment, which would be unsafe with other threads.
+/// Parsed `.env` file, and overrides. Does not write to the process environment, which is unsafe while other threads
+/// run.
 #[derive(Debug, Default)]
 pub struct Environment {
-    /// Overrides for this run, with the highest precedence.
+    /// Values for this run that take precedence over the environment and the file.
     given: BTreeMap<String, String>,
     from_file: BTreeMap<String, String>,
     problems: Vec<Problem>,
 }
 
 impl Environment {
-    /// Reads `.env` in `folder`. A missing file is fine. An unreadable file or line is a problem that
-    /// [`Settings::finish`] reports with all others.
+    /// Reads `.env` in `folder`. The file may be missing. If it or one of its lines cannot be read,
+    /// [`Settings::finish`] reports that with all other problems.
     pub fn read(folder: &Path) -> Self {
         match std::fs::read(folder.join(FILE)) {
             Ok(bytes) => match String::from_utf8(bytes) {
@@ -37,9 +38,10 @@ impl Environment {
         Self { given: given.into_iter().collect(), ..self }
     }
 
-    /// Returns settings that look up the overrides, then the environment, then the file.
+    /// Returns settings that look for a name in the overrides, then in the environment, then in the file.
     ///
-    /// A variable that is set but blank hides the file's value, so that a setting can be switched off for one run.
+    /// A variable of the environment that is set but blank hides the value in the file, so that a setting can be
+    /// removed for one run.
     pub fn settings(&self) -> Settings<'_> {
         Settings::new(|name| match (self.given.get(name), std::env::var_os(name)) {
             (Some(value), _) => Some(value.clone()),
@@ -49,7 +51,7 @@ impl Environment {
         .with_problems(self.problems.clone())
     }
 
-    /// Returns warnings about unknown names in the file and quoted values.
+    /// Returns warnings about unknown names in the file, and about values in quotes.
     pub fn warnings(&self) -> Vec<Warning> {
         let unread = self.from_file.keys().filter(|name| !is_read(name)).map(|name| unread(name));
         let settings = self.settings();
@@ -79,14 +81,14 @@ impl Environment {
     }
 }
 
-/// Returns `true` if Chime or the system uses the name. `TZ` is the system's variable for the time zone.
+/// Returns `true` if Chime uses the variable. `TZ` is the system's variable for the time zone.
 fn is_read(name: &str) -> bool {
     name == "TZ" || KEYS.iter().any(|key| key.name == name)
 }
 
 /// Builds the warning about an unknown name. It may show the name, because only values are secret.
 fn unread(name: &str) -> Warning {
-    /// Largest edit distance at which a key is suggested.
+    /// A key is suggested if its name differs from the unknown one by at most this many edits.
     const FAR: usize = 3;
     let by_habit = || KEYS.iter().find(|key| key.mistaken.iter().any(|mistaken| mistaken.eq_ignore_ascii_case(name)));
     let nearest = || {
@@ -100,7 +102,8 @@ fn unread(name: &str) -> Warning {
     Warning { name: name.to_owned(), what: "stands in .env and is no setting of Chime".to_owned(), remedy }
 }
 
-/// Returns `true` for a value in quotes. Environment files of containers keep quotes as part of the value.
+/// Returns `true` for a value in quotes. They are probably unwanted: container tools do not remove quotes in their
+/// environment files.
 fn is_quoted(value: &str) -> bool {
     let ends_alike = |quote| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
     ends_alike('"') || ends_alike('\'')
@@ -114,7 +117,7 @@ fn quoted(key: &Key) -> Warning {
     }
 }
 
-/// Returns the Levenshtein distance in bytes.
+/// Returns the Levenshtein distance: the smallest number of bytes to insert, delete or replace.
 fn edits(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {

@@ -1,7 +1,7 @@
-//! All environment variables of Chime with their defaults. This list is the only source for parsing, `.env.example`,
-//! the table in the docs and the error messages.
+//! All environment variables of Chime with their defaults. Parsing, `.env.example`, the table in the documentation and
+//! the error messages all use this list.
 
-/// Environment variable.
+/// Environment variable that Chime reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     pub name: &'static str,
@@ -12,7 +12,7 @@ pub struct Key {
     pub example: &'static str,
     /// `true` if the value must never be shown, not even in part.
     pub secret: bool,
-    /// Other names that people set by mistake.
+    /// Wrong names that people use for this variable; an error message then gives the right one.
     pub mistaken: &'static [&'static str],
 }
 

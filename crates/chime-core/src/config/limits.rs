@@ -1,4 +1,4 @@
-//! Rate limits, daily token caps and prices.
+//! Configuration of rate limits, daily token caps and prices.
 
 use std::time::Duration;
 
@@ -7,18 +7,19 @@ use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
 use crate::config::units::{format_duration, parse_amount, parse_duration};
 
-/// Limits for one chat, one member and the whole bot.
+/// Limits for conversations, chats, members and the whole bot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitsConfig {
-    /// `RATE_LIMIT`, default `60/300s`. `None` also disables flood control and the daily caps that are not set.
+    /// `RATE_LIMIT`, default `60/300s`. `None` (`off`) disables the rate limit, the flood limit, and all daily caps
+    /// that are not set explicitly.
     pub rate: Option<RateLimit>,
     /// `DAILY_TOKENS`, `DAILY_TOKENS_PER_CHAT` and `DAILY_TOKENS_PER_MEMBER`.
     pub daily_tokens: DailyTokens,
-    /// `PRICE_IN` and `PRICE_OUT`; a missing one of the two counts as 0.
+    /// `PRICE_IN` and `PRICE_OUT`. If only one is set, the other is 0; `None` if neither is set.
     pub prices: Option<Prices>,
 }
 
-/// Largest number of triggers within a period, applied to each conversation and each member.
+/// Largest number of triggers within a period. Applies to each conversation and, separately, to each member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
     pub triggers: usize,
@@ -46,7 +47,7 @@ impl LimitsConfig {
         let is_off = rate == Ok(None);
         let mut unbounded = false;
         let mut tokens = |key: &Key| {
-            // `RATE_LIMIT=off` is for load tests, which a default cap would stop.
+            // `RATE_LIMIT=off` is for load tests, which the default daily caps would stop.
             if is_off && settings.raw(key).is_none() {
                 unbounded = true;
                 return Ok(None);
@@ -84,10 +85,10 @@ impl LimitsConfig {
 }
 
 impl Prices {
-    /// Returns the cost in millionths of the currency unit.
+    /// Returns the cost in millionths of the currency unit, rounded.
     pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
         let cost = tokens.prompt as f64 * self.prompt + tokens.completion as f64 * self.completion;
-        // `as` saturates.
+        // Numbers out of range become the nearest possible value.
         cost.round() as u64
     }
 }

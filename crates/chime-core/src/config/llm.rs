@@ -1,4 +1,4 @@
-//! Connection to the model server.
+//! Configuration of the model server and its models.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ pub struct LlmConfig {
     pub api_key: Option<SecretString>,
     /// `OPENAI_BASE_URL`, default `https://api.openai.com/v1`; without a trailing slash.
     pub base_url: String,
-    /// `MODEL`. `None` only if neither a key nor a base URL is set; then the offline responder answers.
+    /// `MODEL`. `None` only if neither a key nor a base URL is set: then the bot answers without a model.
     pub model: Option<String>,
-    /// `MODEL_FALLBACK`, on the same server.
+    /// `MODEL_FALLBACK`: second model of the same server, for failures and nearly used-up budgets.
     pub model_fallback: Option<String>,
     /// `MODEL_SUMMARY`, default `MODEL`.
     pub model_summary: Option<String>,
@@ -23,13 +23,14 @@ pub struct LlmConfig {
     pub model_extract: Option<String>,
     /// `MODEL_TRANSCRIBE`. `None` disables transcription.
     pub model_transcribe: Option<String>,
-    /// `MODEL_TIMEOUT`, default 60s: longest silence within an answer.
+    /// `MODEL_TIMEOUT`, default 60s: longest pause of the server in the middle of an answer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`, default 90s: no retry starts after it.
+    /// `ANSWER_DEADLINE`, default 90s: a failed call is not retried later than this after its start.
     pub deadline: Duration,
-    /// `TOOL_ROUNDS`, default 3: most tool rounds for one answer.
+    /// `TOOL_ROUNDS`, default 3: number of times that the model may look something up in the chat before it answers.
     pub tool_rounds: usize,
-    /// `true` if concepts are extracted from answers in the background. Tests with a scripted model set it to `false`.
+    /// `true` if concepts are extracted from answers in the background. Always `true` except in tests with a scripted
+    /// model.
     pub captures_concepts: bool,
 }
 

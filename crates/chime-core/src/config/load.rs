@@ -28,7 +28,7 @@ pub struct Config {
     pub log: LogConfig,
     pub http: HttpConfig,
     pub prompts: PromptConfig,
-    /// Valid but questionable settings, shown once at start.
+    /// Warnings about valid settings that are probably a mistake, shown once at start.
     pub warnings: Vec<Warning>,
 }
 
@@ -41,7 +41,7 @@ pub struct DemoPlace {
 }
 
 impl Config {
-    /// Reads all keys, and reports all problems at once.
+    /// Reads all settings. Returns an error with all problems, not only the first.
     pub fn load(settings: &Settings<'_>) -> Result<Self, ConfigError> {
         let (config, warnings) = settings.finish(Self::read(settings))?;
         Ok(Self { warnings, ..config })
@@ -68,7 +68,7 @@ impl Config {
             store: StoreConfig { path: place.database.clone() },
             access: AccessConfig::open(),
             limits: LimitsConfig::open(),
-            // The demo's chat has no members other than the user who started it.
+            // The chat of the demo has no members who need a notice, only the user who started it.
             privacy: PrivacyConfig { announces: false, ..config.privacy.clone() },
             ..config
         })

@@ -1,4 +1,4 @@
-//! Memory beyond the context window: sessions, summaries and redaction.
+//! Configuration of the memory (sessions and summaries) and of redaction.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ pub struct MemoryConfig {
     /// `MEMORY`, default on.
     pub is_on: bool,
     pub idle: SessionIdle,
-    /// `SESSION_MAX_MESSAGES`, default 500.
+    /// `SESSION_MAX_MESSAGES`, default 500: a session ends at this many messages.
     pub max_messages: u32,
-    /// `MAX_CHAT_HISTORY`, default 60: longer conversations have a summary for their oldest part.
+    /// `MAX_CHAT_HISTORY`, default 60: of a thread with more messages, the oldest part is summarized.
     pub max_history: usize,
     /// `REDACT`, default summaries.
     pub redaction: Redaction,
 }
 
-/// Silence after which a session ends: any *longer* silence ends it, unless the chat has its own setting.
+/// A silence *longer* than this ends a session, unless the chat has a setting of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionIdle {
     /// `SESSION_IDLE`, default 60m.
@@ -34,7 +34,7 @@ impl SessionIdle {
     }
 }
 
-/// Requests from which personal data is removed before they leave the process.
+/// Requests to servers from which personal data and secrets are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redaction {
     Off,

@@ -1,4 +1,4 @@
-//! Retention and privacy notices.
+//! Configuration of retention and of the privacy notice.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// A hundred years: use 0 to keep messages forever.
+/// Largest number of days, a hundred years. Messages are kept forever with 0.
 const MOST_DAYS: usize = 36_500;
 
-/// Retention period and contact for privacy questions.
+/// Retention period, and contact of the operator for members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivacyConfig {
-    /// `RETENTION_DAYS`, default 365. `None` (0 days) keeps messages forever. A chat may have its own period.
+    /// `RETENTION_DAYS`, default 365. `None` (0 days) keeps messages forever. A chat may have a period of its own.
     pub retention: Option<Duration>,
     /// `OPERATOR_CONTACT`, shown to members; none by default.
     pub operator_contact: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Variable with an invalid or missing value.
+/// Error about a variable with an invalid or missing value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Name of the variable, or line of `.env`.
@@ -10,13 +10,13 @@ pub struct Problem {
     /// Value that was read, or `None` if there was none. Secrets are masked.
     pub read: Option<String>,
     pub allowed: String,
-    /// Valid line.
+    /// Valid line for `.env`, such as `OWNER_IDS=123456789`.
     pub example: String,
-    /// Likely mistake of the operator.
+    /// Probable mistake, such as a wrong name that is set.
     pub hint: Option<String>,
 }
 
-/// Valid setting that the operator should know about.
+/// Warning about a setting that is valid but probably a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     pub name: String,
@@ -71,7 +71,7 @@ pub(super) fn shown(value: &str) -> String {
     format!("`{line}`")
 }
 
-/// Formats a secret for display: only its length, which reveals a token that was copied incompletely.
+/// Formats a secret for display: only its length, which shows if it was copied incompletely.
 pub(super) fn masked(secret: &str) -> String {
     format!("{} characters (hidden)", secret.chars().count())
 }

@@ -1,4 +1,4 @@
-//! Typed access to settings by key. Invalid values are collected, so that all problems are reported at once.
+//! Parses settings into types. Problems are collected, so that all can be reported at once.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -10,17 +10,18 @@ use crate::config::keys::Key;
 use crate::config::problem::{ConfigError, Problem, Warning, masked, shown};
 use crate::config::units::{format_duration, parse_duration};
 
-/// Function that returns the value of a name, if it has one.
+/// Function that returns the value of a variable, or `None` if it is not set.
 type Lookup<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 
-/// Reader that parses values from any source and collects problems and warnings.
+/// Parser of settings from any source. Collects problems and warnings.
 pub struct Settings<'a> {
     lookup: Lookup<'a>,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Warning>>,
 }
 
-/// Marker for a missing value whose problem is already recorded. Only [`Settings`] creates it.
+/// Error without content: the problem with the value is already recorded in [`Settings`], which alone creates this
+/// type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted(());
 
@@ -29,7 +30,7 @@ impl<'a> Settings<'a> {
         Self { lookup: Box::new(lookup), problems: RefCell::default(), warnings: RefCell::default() }
     }
 
-    /// Adds problems that occurred before the first key was read.
+    /// Adds problems found earlier, for example in the `.env` file.
     #[must_use]
     pub fn with_problems(self, problems: Vec<Problem>) -> Self {
         self.problems.borrow_mut().extend(problems);
@@ -41,7 +42,8 @@ impl<'a> Settings<'a> {
         self.value_of(key.name)
     }
 
-    /// Parses the value of `key` or its default. Returns `None` if there is neither.
+    /// Parses the value of `key`, or its default if it is not set. Returns `None` if there is neither. `allowed`
+    /// describes valid values in the error message.
     pub fn optional<T>(
         &self,
         key: &Key,
@@ -79,7 +81,8 @@ impl<'a> Settings<'a> {
         self.required(key, "an address that begins with http:// or https://, without ? and #", base_url)
     }
 
-    /// Like [`url`](Self::url), for the base URL of a model server: rejects URLs that include an API method.
+    /// Like [`url`](Self::url), for the base URL of a model server. Rejects a URL that already contains an API method
+    /// such as `/chat/completions`.
     pub fn server_url(&self, key: &Key) -> Result<String, Noted> {
         const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
         let allowed = "an address that begins with http:// or https://, without ? and #, and without a method such as \
@@ -87,7 +90,7 @@ impl<'a> Settings<'a> {
         self.required(key, allowed, |raw| base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end))))
     }
 
-    /// Parses one of a few words, ignoring case.
+    /// Parses one of the words in `choices`, ignoring case, and returns its value.
     pub fn choice<T: Copy>(&self, key: &Key, choices: &[(&str, T)]) -> Result<T, Noted> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         self.required(key, &format!("one of {}", words.join(", ")), |raw| {
@@ -95,12 +98,13 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// Returns free text without control characters, if set.
+    /// Returns the value as text, or `None` if it is not set. Rejects control characters, such as line breaks.
     pub fn text(&self, key: &Key, allowed: &str) -> Result<Option<String>, Noted> {
         self.optional(key, allowed, |raw| Some(raw.to_owned()).filter(|text| !text.contains(char::is_control)))
     }
 
-    /// Returns a secret that is valid in an HTTP header, if set.
+    /// Returns the value as a secret, or `None` if it is not set. Rejects characters that an HTTP header cannot
+    /// contain, and spaces.
     pub fn secret(&self, key: &Key, allowed: &str) -> Result<Option<SecretString>, Noted> {
         self.optional(key, allowed, |raw| raw.chars().all(|c| c.is_ascii_graphic()).then(|| raw.into()))
     }
@@ -111,7 +115,7 @@ impl<'a> Settings<'a> {
         self.warnings.borrow_mut().push(Warning { name: key.name.to_owned(), what: what.to_owned(), remedy });
     }
 
-    /// Returns `value` with the warnings, or all problems if there are any.
+    /// Returns `value` with the warnings, or an error with all problems, if there are any.
     pub fn finish<T>(&self, value: Result<T, Noted>) -> Result<(T, Vec<Warning>), ConfigError> {
         let problems = self.problems.take();
         match value {
@@ -128,7 +132,7 @@ impl<'a> Settings<'a> {
         (self.lookup)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// Returns a name that is set and was probably meant to be `key`.
+    /// Returns a wrong name for `key` that is set, if there is one.
     fn mistaken_for(&self, key: &Key) -> Option<&'static str> {
         key.mistaken.iter().find(|name| self.value_of(name).is_some()).copied()
     }
@@ -161,7 +165,8 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Parses ids separated by commas, semicolons or spaces. All must satisfy `valid`; duplicates are dropped.
+/// Parses ids separated by commas, semicolons or spaces. Drops duplicates. Returns `None` if there is no id, or one of
+/// them is not `valid`.
 pub(super) fn parse_ids(raw: &str, valid: impl Fn(i64) -> bool) -> Option<Vec<i64>> {
     let mut ids: Vec<i64> = Vec::new();
     for part in raw.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! Connection to Telegram.
+//! Configuration of the connection to Telegram.
 
 use std::time::Duration;
 
@@ -32,7 +32,8 @@ impl TelegramConfig {
     }
 }
 
-/// Parses a token. Does not check its length, because Telegram has changed it before and rejects wrong tokens anyway.
+/// Parses a token. Does not check the length: Telegram has changed the length of tokens before, and rejects wrong
+/// tokens itself.
 fn token(raw: &str) -> Option<SecretString> {
     let (bot, secret) = raw.split_once(':')?;
     let digits = !bot.is_empty() && bot.bytes().all(|b| b.is_ascii_digit());

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Units in milliseconds, largest first: the required order within a duration.
+/// Units of time with their milliseconds. A duration must use them in this order, the largest first.
 const TIME_UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Units in bytes. Binary units come first, so that formatting prefers them.
+/// Units of size with their bytes. [`format_size`] uses the first that divides the size, so it prefers binary units.
 const SIZE_UNITS: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -17,8 +17,8 @@ const SIZE_UNITS: [(&str, u64); 8] = [
     ("B", 1),
 ];
 
-/// Parses whole numbers with units, the largest unit first and each at most once. Rejects a number without a unit,
-/// because `90` could be meant as seconds or minutes.
+/// Parses a duration such as `1h30m`: whole numbers with units, the largest unit first, each at most once. Rejects a
+/// number without a unit, because `90` could mean seconds or minutes.
 pub fn parse_duration(raw: &str) -> Option<Duration> {
     let mut rest = raw.trim();
     let mut units = TIME_UNITS.iter();
@@ -37,7 +37,7 @@ pub fn parse_duration(raw: &str) -> Option<Duration> {
     Some(Duration::from_millis(millis))
 }
 
-/// Formats a duration for [`parse_duration`], rounded down to milliseconds.
+/// Formats a duration as [`parse_duration`] reads it, rounded down to milliseconds.
 pub fn format_duration(span: Duration) -> String {
     let mut left = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     if left == 0 {
@@ -61,7 +61,7 @@ pub fn parse_size(raw: &str) -> Option<u64> {
     number.checked_mul(*worth)
 }
 
-/// Formats a size for [`parse_size`], without rounding.
+/// Formats a size as [`parse_size`] reads it, without rounding.
 pub fn format_size(bytes: u64) -> String {
     SIZE_UNITS
         .iter()
@@ -81,7 +81,7 @@ pub fn parse_amount(raw: &str) -> Option<u64> {
     number.checked_mul(worth)
 }
 
-/// Splits the leading number from the rest.
+/// Splits `text` into the number at its start and the rest. Returns `None` if it does not start with a digit.
 fn leading_number(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

@@ -13,21 +13,21 @@ use crate::embed::vocabulary::{START, Vocabulary, hash};
 use crate::embed::words::each_word;
 
 const SHIPPED: &str = "chat-static-ml-160-int8";
-/// Name of the shipped model.
+/// Name of the model inside the program, stored with its vectors.
 pub const SHIPPED_NAME: &str = "chat-static-ml-160-int8";
 const TOKENIZER: &[u8] = include_bytes!("../../../../embedding/chat-static-ml-160-int8/tokenizer.json");
 const TABLE: &[u8] = include_bytes!("../../../../embedding/chat-static-ml-160-int8/model.safetensors");
-/// Mean vector of chat texts, subtracted because it is common to all texts.
+/// Mean vector of many chat texts. It is subtracted from each vector: what all texts share says nothing about one.
 const MEAN: &str = include_str!("../../../../embedding/chat-static-ml-160-int8/mean.json");
-/// Characters of a text that are embedded.
+/// Only this many characters at the start of a text are embedded.
 const WITHIN: usize = 1500;
-/// Word pieces of a text that are embedded.
+/// Only this many word pieces at the start of a text are embedded.
 const PIECES: usize = 512;
 
 /// Converts texts into vectors of unit length.
 ///
-/// The table is read in place from the executable, so only the rows of used words are paged into memory. Libraries for
-/// such models copy the table and build a tree of the vocabulary, which takes 20 MB.
+/// The table of vectors is not copied from the executable, so the system loads only the parts that are used. Libraries
+/// for such models copy the table and build a tree of the vocabulary, which takes 20 MB of memory.
 #[derive(Debug, Clone)]
 pub struct Embedder {
     vocabulary: Arc<Vocabulary>,
@@ -63,14 +63,14 @@ struct TokenizerModel<'a> {
 
 #[derive(Debug, Clone)]
 struct Limits {
-    /// Piece that stands for unreadable words; it is left out of the mean.
+    /// Number of the piece that replaces words the model cannot split. It is left out of the mean.
     unknown: Option<u32>,
     word_chars: usize,
 }
 
 impl Embedder {
-    /// Returns the shipped model: 28 languages, 160 dimensions, about 6 µs per text. Parsed once per process; clones
-    /// share it.
+    /// Returns the model inside the program: 28 languages, 160 dimensions, about 6 µs per text. It is parsed once per
+    /// process and shared by all clones.
     pub fn shipped() -> Result<Self, EmbedError> {
         static READ: LazyLock<Result<Embedder, String>> = LazyLock::new(|| {
             let mean = serde_json::from_str(MEAN).map_err(|error| error.to_string())?;
@@ -79,17 +79,17 @@ impl Embedder {
         READ.clone().map_err(EmbedError::Shipped)
     }
 
-    /// Loads the configured model. Returns `None` if embedding is off or done by a server.
+    /// Loads the configured model. Returns `None` if embedding is off or a server does it.
     pub fn load(config: &EmbeddingConfig) -> Result<Option<Self>, EmbedError> {
         match config {
-            // Vectors of a server are fetched in advance and stored; nothing is computed here.
+            // Vectors from a server are requested in advance and stored, so there is no model to load.
             EmbeddingConfig::Off | EmbeddingConfig::OpenAi(_) => Ok(None),
             EmbeddingConfig::Local => Self::shipped().map(Some),
             EmbeddingConfig::Model2Vec(folder) => Self::from_folder(folder).map(Some),
         }
     }
 
-    /// Loads the files that the model2vec library writes. There is no mean vector to subtract.
+    /// Loads a model from the files that the model2vec library writes. Subtracts no mean vector, because there is none.
     fn from_folder(folder: &Path) -> Result<Self, EmbedError> {
         let read = |name: &str| {
             let path = folder.join(name);
@@ -97,13 +97,13 @@ impl Embedder {
         };
         let (tokenizer, table) = (read("tokenizer.json")?, read("model.safetensors")?);
         let name = format!("model2vec:{:016x}", hash(hash(START, &tokenizer), &table));
-        // Leaked on purpose: loaded once and needed until the process ends.
+        // Never freed on purpose: the table is loaded once and needed until the process ends.
         Self::of(name, &tokenizer, table.leak(), Vec::new())
             .map_err(|what| EmbedError::Form { folder: folder.to_owned(), what })
     }
 
-    /// Returns the model's name, which is stored with its vectors because vectors of different models are not
-    /// comparable. The name of a folder's model contains a hash of its files.
+    /// Returns the model's name. It is stored with each vector, because vectors of different models cannot be compared.
+    /// The name of a model from a directory contains a hash of its files.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -138,7 +138,7 @@ impl Embedder {
         if is_noise { Vec::new() } else { vector }
     }
 
-    /// Splits a text into pieces, and measures its coverage.
+    /// Splits a text into the numbers of its pieces, and counts its known words.
     fn pieces(&self, text: &str) -> (Vec<u32>, Coverage) {
         let (mut pieces, mut coverage) = (Vec::with_capacity(text.len() / 4), Coverage::default());
         let mut scratch = String::new();
@@ -155,7 +155,7 @@ impl Embedder {
         (pieces, coverage)
     }
 
-    /// Returns the sum of the pieces' vectors, not normalised.
+    /// Returns the sum of the vectors of the pieces. Its length is not normalised, since only the direction matters.
     fn sum(&self, pieces: Vec<u32>) -> Vec<f32> {
         let mut sum = vec![0.0; self.table.dimensions()];
         for piece in pieces.into_iter().take(PIECES).filter(|piece| Some(*piece) != self.limits.unknown) {

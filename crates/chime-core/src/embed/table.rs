@@ -1,18 +1,19 @@
-//! Vectors of the word pieces, read in place from the executable.
+//! Table of the vectors of all word pieces, used in place without a copy.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
 
-/// `safetensors` file with one row per piece: int8 values with a weight, like the shipped model, or f32 values.
+/// Parsed `safetensors` file with one row (vector) per piece. The model inside the program has int8 values with a
+/// weight per row; other models may have f32 values.
 #[derive(Debug, Clone)]
 pub struct EmbeddingTable {
     rows: EmbeddingRows,
     dimensions: usize,
 }
 
-/// Raw little-endian data.
+/// Rows as raw little-endian bytes of the file.
 #[derive(Debug, Clone)]
 enum EmbeddingRows {
     Int8 { rows: &'static [u8], weights: &'static [u8] },
@@ -27,7 +28,7 @@ struct Tensor {
 }
 
 impl EmbeddingTable {
-    /// Parses a file; the error says what is wrong with it.
+    /// Parses a file. The error describes what is wrong with it.
     pub fn read(file: &'static [u8]) -> Result<Self, String> {
         let (length, rest) = file.split_first_chunk::<8>().ok_or("too short")?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Vocabulary of a WordPiece model, and splitting of words into its pieces.
+//! Vocabulary of a WordPiece model: splits words into pieces that the model knows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,17 +7,18 @@ use std::num::NonZeroU32;
 use serde::Deserialize;
 use serde::de::{Error, MapAccess, Visitor};
 
-/// Prefix of pieces that continue a word.
+/// Prefix of the pieces that are not at the start of a word.
 const INSIDE: &str = "##";
-/// Hash table slots per piece: half of them stay empty, which keeps probing short.
+/// Number of hash table slots per piece. At least half of the slots stay empty, so that lookups are short.
 const SLOTS_PER_PIECE: usize = 2;
-/// Bloom filter bits per piece. About one in fifteen unknown strings passes the filter.
+/// Bloom filter bits per piece. About one in fifteen strings that are no piece passes the filter.
 const BITS_PER_PIECE: usize = 14;
 
-/// Length limit of a piece, in bytes.
+/// Largest length of a piece, in bytes.
 const MOST_BYTES: usize = 64;
 
-/// All pieces in one string with a hash table of their numbers: 0.5 MB, where a map of strings takes 4 MB.
+/// All pieces in one string, with a hash table of their numbers. It takes 0.5 MB; a `HashMap` of strings would take 4
+/// MB.
 #[derive(Debug)]
 pub struct Vocabulary {
     /// All pieces, concatenated in the order of their numbers.
@@ -26,14 +27,14 @@ pub struct Vocabulary {
     starts: Vec<u32>,
     /// Open-addressing hash table with linear probing.
     slots: Vec<Option<HashSlot>>,
-    /// Bloom filter with one bit per piece. Most lookups miss, and the filter fits into the processor's cache, unlike
-    /// the slots.
+    /// Bloom filter with one bit set per piece. Most lookups are for strings that are no piece; the filter rejects them
+    /// quickly, because it fits into the processor's cache and the slots do not.
     filter: Vec<u64>,
     longest: usize,
 }
 
-/// Number of a piece, plus 1, in the lower bits and a part of its hash in the upper bits, so that most mismatches are
-/// detected without comparing text.
+/// Slot of the hash table. The lower bits hold the number of a piece plus 1, the upper bits a part of its hash, so that
+/// most wrong pieces are recognised without comparing text.
 #[derive(Debug, Clone, Copy)]
 struct HashSlot(NonZeroU32);
 
@@ -45,7 +46,8 @@ impl HashSlot {
         NonZeroU32::new(counted | Self::mark(hash)).map(Self)
     }
 
-    /// Takes the upper bits, which do not select the slot.
+    /// Returns the part of the hash for the upper bits. It uses the highest bits, since the lower ones already select
+    /// the slot.
     fn mark(hash: u64) -> u32 {
         ((hash >> 44) as u32) << Self::NUMBER_BITS
     }
@@ -60,8 +62,8 @@ impl HashSlot {
 }
 
 impl Vocabulary {
-    /// Splits a word greedily into the longest pieces and calls `each` with their numbers. Returns the number of
-    /// pieces, or `None` if some part of the word is in no piece.
+    /// Splits a word into pieces from left to right, each as long as possible, and calls `each` with their numbers.
+    /// Returns the number of pieces, or `None` if no piece fits at some place; `each` may have been called before.
     pub fn split(&self, word: &str, mut each: impl FnMut(u32)) -> Option<usize> {
         let (mut rest, mut pieces) = (word, 0);
         while !rest.is_empty() {
@@ -74,9 +76,9 @@ impl Vocabulary {
         Some(pieces)
     }
 
-    /// Returns the longest piece at the start of `rest`, and its length in bytes without the prefix.
+    /// Returns the number of the longest piece at the start of `rest`, and its length in bytes without the prefix.
     fn longest_at(&self, prefix: &str, rest: &str) -> Option<(u32, usize)> {
-        // Computing the hash of the longest piece gives the hashes of all shorter ones.
+        // The hash is computed byte by byte, so one pass gives the hashes of all lengths.
         let mut hashes = [0; MOST_BYTES];
         let mut hash = hash(START, prefix.as_bytes());
         for (at, byte) in hashes.iter_mut().zip(rest.bytes()).take(self.longest) {
@@ -106,12 +108,13 @@ impl Vocabulary {
         }
     }
 
-    /// Returns the first slot to probe. The number of slots is a power of two.
+    /// Returns the index of the slot at which the search for a hash begins. The number of slots is a power of two.
     fn slot(&self, hash: u64) -> usize {
         (hash ^ (hash >> 32)) as usize & (self.slots.len() - 1)
     }
 
-    /// Returns the word and the bit of a hash in the filter. The number of bits is a power of two.
+    /// Returns the place of a hash in the filter: the index of the 64-bit word, and the bit in it. The number of bits
+    /// is a power of two.
     fn filtered(&self, hash: u64) -> (usize, u64) {
         let mixed = (hash ^ (hash >> 29)) as usize;
         ((mixed / 64) & (self.filter.len() - 1), 1 << (mixed % 64))
@@ -142,7 +145,8 @@ impl Vocabulary {
 /// FNV-1a offset basis.
 pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a hash. The vocabulary is trusted, so no protection against chosen collisions is needed.
+/// Continues the FNV-1a hash `from` with `bytes`. FNV-1a is not safe against chosen collisions, but the vocabulary is
+/// trusted.
 pub fn hash(from: u64, bytes: &[u8]) -> u64 {
     bytes.iter().copied().fold(from, with_byte)
 }
@@ -157,7 +161,7 @@ impl<'de> Deserialize<'de> for Vocabulary {
     }
 }
 
-/// Visitor for `{"piece": 0, …}` whose entries are in the order of their numbers.
+/// Reads the vocabulary from a JSON object `{"piece": 0, …}` whose entries are in the order of their numbers.
 struct InOrder;
 
 impl<'de> Visitor<'de> for InOrder {

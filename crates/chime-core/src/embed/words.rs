@@ -1,9 +1,11 @@
-//! Word splitting for a WordPiece model, as BERT does it: lower case, accents removed, punctuation separated.
+//! Splits texts into words for a WordPiece model as BERT does: in lower case, without accents, each punctuation mark a
+//! word.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
-/// Calls `each` with the words of `text` in order. `scratch` is the buffer of the normalised text.
+/// Calls `each` with the words of `text` in order. `scratch` is a buffer that holds the normalised text; its old
+/// content is deleted.
 pub fn each_word<'a>(text: &str, scratch: &'a mut String, mut each: impl FnMut(&'a str)) {
     scratch.clear();
     normalise(text, scratch);
@@ -42,7 +44,7 @@ fn normalise(text: &str, normal: &mut String) {
     }
 }
 
-/// Returns `None` for invisible characters, and a plain space for any white space.
+/// Replaces white space by a plain space. Returns `None` for control and other invisible characters.
 fn cleaned(c: char) -> Option<char> {
     match c {
         '\t' | '\n' | '\r' => Some(' '),

@@ -1,4 +1,5 @@
-//! Kinds of jobs with their payloads and policies. A new kind needs an entry here and a match arm in `src/app/jobs.rs`.
+//! Kinds of jobs, each with its payload and policy. A new kind needs an entry here and a match arm in
+//! `src/app/jobs.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ macro_rules! job_kinds {
         $kind:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),* }
         = $name:literal, key $key:expr, lane $lane:expr, $policy:expr;
     )+) => {
-        /// Work of a job. Holds ids and numbers only, never text of members.
+        /// Kind of a job with its data. Holds ids and numbers only, never text of members.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum JobPayload {
@@ -44,7 +45,7 @@ macro_rules! job_kinds {
                 }
             }
 
-            /// Returns the Telegram chat of the job, or 0.
+            /// Returns Telegram's id of the job's chat, or 0 if it has none.
             pub fn lane(&self) -> i64 {
                 match self {
                     $(Self::$kind { $($field),* } => {
@@ -78,11 +79,11 @@ job_kinds! {
     Answer { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
     = "answer", key at, lane at.chat.0, Policy::ASKING;
 
-    /// See to a press on a button. `query` is the press's id at Telegram.
+    /// Handles a press on a button of the bot. `query` is Telegram's id of the callback query.
     Press { query: String, chat: ChatId }
     = "press", key query, lane chat.0, Policy::ANSWERING;
 
-    /// Replies to an in-chat command.
+    /// Replies to a command such as `/privacy`.
     Command { at: MessageAt, name: CommandName, #[serde(default)] parsed: ParsedTrigger }
     = "command", key at, lane at.chat.0, Policy::ANSWERING;
 
@@ -90,15 +91,16 @@ job_kinds! {
     Thank { at: MessageAt }
     = "thank", key at, lane at.chat.0, Policy::ANSWERING;
 
-    /// Delivers the parts of one reply. `made_by` is the job that rebuilds the reply if one of its sources is deleted.
+    /// Sends a reply, which may have several parts. `reply` is its key. `made_by` is the job that composes the reply
+    /// again if one of its sources was deleted before sending.
     Send { reply: String, chat: ChatId, #[serde(default)] made_by: Option<Box<JobPayload>> }
     = "send", key reply, lane chat.0, Policy::ANSWERING;
 
-    /// Reports once how many old triggers were not answered.
+    /// Reports in one message how many triggers were not answered because they arrived too late.
     Backlog { chat: ChatId }
     = "backlog", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Tells the asker that a limit was reached.
+    /// Tells the asker why the trigger is not answered.
     Refusal { at: MessageAt }
     = "refusal", key at, lane at.chat.0, Policy::ANSWERING;
 
@@ -106,27 +108,27 @@ job_kinds! {
     Leave { chat: ChatId }
     = "leave", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Tells a chat which of its data is stored.
+    /// Sends a chat the privacy notice.
     Announce { chat: ChatId }
     = "announce", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Tells a chat how many messages were imported.
+    /// Tells a chat how many messages the operator imported.
     Imported { chat: ChatId, count: u64 }
     = "imported", key chat, lane chat.0, Policy::ANSWERING;
 
-    /// Determines the topic of a conversation, and builds the topic's summary if it is missing.
+    /// Determines what a conversation is about now, and builds the summary of that topic if it is missing.
     Topic { chat: ChatId, key: ChatKey, thread: Option<ThreadId> }
     = "topic", key topic_key(*key, *thread), lane chat.0, Policy::BACKGROUND;
 
-    /// Builds the summary of a topic. `tag` is the row id of its tag.
+    /// Builds the summary of a topic. `tag` is the row id of the tag that names the topic.
     TopicSummary { chat: ChatId, key: ChatKey, tag: i64 }
     = "topic_summary", key tag, lane chat.0, Policy::BACKGROUND;
 
-    /// Sends a recap since a moment; `personal`: for the asker only.
+    /// Sends a recap of the messages since `since`. A `personal` recap is for the asker only.
     Recap { at: MessageAt, since: Timestamp, personal: bool }
     = "recap", key at, lane at.chat.0, Policy::ASKING;
 
-    /// Sends the recap to which a chat subscribed.
+    /// Sends a chat the daily or weekly recap to which it subscribed.
     ChatRecap { chat: ChatId, key: ChatKey, thread: Option<i64>, since: Timestamp, until: Timestamp }
     = "chat_recap", key format!("{key}:{}", until.millis()), lane chat.0, Policy::BACKGROUND;
 
@@ -134,31 +136,32 @@ job_kinds! {
     Transcribe { at: MessageAt }
     = "transcribe", key at, lane at.chat.0, Policy { attempts: 6, ..Policy::BACKGROUND };
 
-    /// Starts the recaps that are due.
+    /// Starts a [`ChatRecap`](Self::ChatRecap) for every chat whose recap is due.
     Recaps {}
     = "recaps", key "", lane 0, Policy::PERIODIC;
 
-    /// Carries out a deletion request in `chat`. `request` is the row id of the request.
+    /// Carries out a `/forget` in `chat`. `request` is the row id of the request.
     Forget { request: i64, chat: ChatId }
     = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };
 
-    /// Sends all stored data of a chat to the admin who asked for it a day ago. `at` is the command.
+    /// Sends all stored data of a chat to the admin `asked_by`, after the day of notice that the chat got. `at` is the
+    /// command.
     Export { at: MessageAt, thread: Option<ThreadId>, asked_by: UserId }
     = "export", key format!("{}:{asked_by}", at.chat), lane at.chat.0, Policy::ANSWERING;
 
-    /// Removes traces of deleted text from the database file.
+    /// Removes the bytes of deleted text that remain in the database file.
     Scrub {}
     = "scrub", key "", lane 0, Policy { ends_with_chat: false, ..Policy::BACKGROUND };
 
-    /// Look for the concepts of one answer, right after it.
+    /// Extracts the concepts from one answer, right after it was sent.
     Capture { chat: ChatId, answer: AnswerId }
     = "capture", key answer, lane chat.0, Policy::BACKGROUND;
 
-    /// Look for the concepts of answers that have none yet.
+    /// Extracts the concepts from answers that were missed.
     Concepts {}
     = "concepts", key "", lane 0, Policy::PERIODIC;
 
-    /// Summarizes a session that was closed or changed.
+    /// Summarizes a session that was closed, or whose messages changed since.
     Summary { chat: ChatId, session: SessionId }
     = "summary", key session.key(), lane chat.0, Policy::BACKGROUND;
 
@@ -166,19 +169,19 @@ job_kinds! {
     Tags { chat: ChatId, session: SessionId }
     = "tags", key session.key(), lane chat.0, Policy::BACKGROUND;
 
-    /// Requests the vector of a session's summary from the embedding server.
+    /// Requests the embedding of a session's summary from the embedding server.
     SummaryVector { chat: ChatId, session: SessionId }
     = "summary_vector", key session.key(), lane chat.0, Policy::BACKGROUND;
 
-    /// Rebuilds the Recent summary of a chat.
+    /// Builds the Recent summary of a chat again: the sessions of the last 28 days.
     Recent { chat: ChatId, key: ChatKey }
     = "recent", key key, lane chat.0, Policy::BACKGROUND;
 
-    /// Merges sessions that left Recent into the History summary of a chat.
+    /// Merges sessions that became too old for the Recent summary into the History summary of a chat.
     History { chat: ChatId, key: ChatKey }
     = "history", key key, lane chat.0, Policy::BACKGROUND;
 
-    /// Summarizes the oldest part of a long thread.
+    /// Summarizes `messages`, the oldest part of a long thread.
     Strand { chat: ChatId, key: ChatKey, thread: Option<ThreadId>, messages: Vec<Seq> }
     = "strand", key strand_key(*key, messages), lane chat.0, Policy::BACKGROUND;
 
@@ -186,20 +189,21 @@ job_kinds! {
     Sessions {}
     = "sessions", key "", lane 0, Policy::PERIODIC;
 
-    /// Merges aged sessions, and builds missing vectors.
+    /// Schedules the update of Recent and History summaries whose sessions got older, and builds missing embeddings of
+    /// summaries.
     MemoryUpkeep {}
     = "memory_upkeep", key "", lane 0, Policy::PERIODIC;
 
-    /// Builds the vectors that recall searches, and maintains their index.
+    /// Builds missing embeddings of messages and summaries, and maintains the index with which recall searches them.
     Vectors {}
     = "vectors", key "", lane 0, Policy::PERIODIC;
 
-    /// Deletes data that is older than its retention period.
+    /// Deletes data whose retention period is over.
     Retention {}
     = "retention", key "", lane 0, Policy::PERIODIC;
 }
 
-/// The first message identifies a thread.
+/// Identifies a thread by its first message.
 fn strand_key(chat: ChatKey, messages: &[Seq]) -> String {
     format!("{chat}:{}", messages.first().copied().unwrap_or(Seq(0)))
 }
@@ -209,7 +213,7 @@ fn topic_key(chat: ChatKey, thread: Option<ThreadId>) -> String {
 }
 
 impl JobPayload {
-    /// Returns the job that determines the topic of a conversation of `chat`.
+    /// Returns the [`Topic`](Self::Topic) job for a conversation of `chat`.
     pub fn topic(chat: ChatId, conversation: Conversation) -> Self {
         Self::Topic { chat, key: conversation.chat, thread: conversation.thread }
     }
@@ -220,7 +224,7 @@ impl JobKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
     }
 
-    /// Returns the names of the kinds that `chosen` accepts as an SQL list: `'answer', 'send'`. The names are
+    /// Returns the names of the kinds whose policy `chosen` accepts, as an SQL list: `'answer', 'send'`. The names are
     /// constants, so they need no escaping.
     pub fn sql_list(chosen: impl Fn(&Policy) -> bool) -> String {
         let names = Self::ALL.into_iter().filter(|kind| chosen(&kind.policy())).map(Self::as_str);

@@ -1,30 +1,33 @@
-//! Policies: concurrency, retries and lifetime of the jobs of a kind.
+//! Policies of job kinds: how many may run at once, how often a job is retried, how long its row is kept.
 
 use std::time::Duration;
 
-/// Number of crashes during a job after which it is parked, because the job itself may cause them.
+/// A job is parked, that is, not run again, after this many crashes of the process during the job, because it may cause
+/// them.
 const CRASHES: u32 = 8;
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Limits of a kind of jobs: concurrency, attempts and lifetime.
+/// Limits for the jobs of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     pub class: Class,
-    /// Jobs of this kind that may run at once in one lane, so that a hung model in one chat cannot block the others.
+    /// Number of jobs of this kind that may run at once in one lane (chat), so that one chat cannot block the others.
     pub per_lane: usize,
-    /// Jobs of this kind that may run at once.
+    /// Number of jobs of this kind that may run at once in all lanes together.
     pub places: usize,
+    /// Number of failed attempts after which the job is given up.
     pub attempts: u32,
-    /// Pause after the first failure, doubled after each further failure, and the longest pause.
+    /// Pause after the first failure, which doubles with each further failure, and the longest pause.
     pub pauses: (Duration, Duration),
     /// `true` if the job is dropped when the bot is removed from its chat.
     pub ends_with_chat: bool,
-    /// Time to keep the row of a finished job. Until then the same key is not run again.
+    /// Time to keep the row of a finished job. Until then, no new job with the same key is accepted.
     pub row_kept: Duration,
-    /// Time of marking the job as running in the table. A crash after that is charged to the job.
+    /// Time at which the row is marked as running. If the process crashes after that, the crash counts as failed
+    /// attempts of the job.
     pub marked: Marked,
-    /// `true` if the job is scheduled again after each run.
+    /// `true` if the job runs again at regular intervals.
     pub is_periodic: bool,
 }
 
@@ -33,26 +36,26 @@ pub struct Policy {
 pub enum Class {
     /// A member waits for the result.
     Answering,
-    /// Nobody waits. Such jobs start at a limited rate, and never while an answering job waits to run.
+    /// Nobody waits for it. Such jobs start at a limited rate, and never while an `Answering` job is ready to run.
     Background,
 }
 
 /// Time at which a job is marked as running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marked {
-    /// At its start, for jobs that usually take long.
+    /// At the start; for jobs that usually take long.
     AtOnce,
-    /// After it has run for a while. Most jobs end sooner and need no extra commit.
+    /// After a while; for jobs that usually end sooner, so that they need no extra write to the database.
     Later,
 }
 
 impl Policy {
-    /// Returns the number of attempts that a crash during the job counts for.
+    /// Returns the number of failed attempts for which one crash during the job counts.
     pub fn charge_of_crash(&self) -> u32 {
         self.attempts.div_ceil(CRASHES)
     }
 
-    /// Replies to members. Such jobs mostly wait for a remote server, so many may run at once.
+    /// For replies to members. Such jobs mostly wait for a server, so many may run at once.
     pub const ANSWERING: Self = Self {
         class: Class::Answering,
         per_lane: 16,
@@ -64,10 +67,10 @@ impl Policy {
         marked: Marked::Later,
         is_periodic: false,
     };
-    /// Replies that need a model.
+    /// For replies that need a model and therefore take long.
     pub const ASKING: Self = Self { marked: Marked::AtOnce, ..Self::ANSWERING };
-    /// Background work, one job at a time in a chat. All attempts together span about a day, to outlast a model's
-    /// outage.
+    /// For background work, one job of a kind at a time in each chat. The attempts are spread over about a day, so that
+    /// an outage of the model does not end the job.
     pub const BACKGROUND: Self = Self {
         class: Class::Background,
         per_lane: 1,
@@ -78,6 +81,6 @@ impl Policy {
         ..Self::ANSWERING
     };
 
-    /// Scheduled work; see [`Schedule`](super::Schedule).
+    /// For work that is repeated at intervals: see [`Schedule`](super::Schedule).
     pub const PERIODIC: Self = Self { ends_with_chat: false, is_periodic: true, ..Self::BACKGROUND };
 }

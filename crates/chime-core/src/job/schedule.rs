@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use super::JobPayload;
 
-/// Delay that lets the start finish and the backlog arrive.
+/// Delay for the first runs, so that the program has started and waiting updates have arrived.
 const SOON: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Periodic job. Runs missed while the daemon was down are made up by a single run.
+/// Job that is repeated at intervals. If several runs were missed while the program was not running, only one is made
+/// up for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     pub job: JobPayload,
     /// Interval between the starts of two runs.
     pub every: Duration,
-    /// Delay from the start of the daemon to the first run.
+    /// Delay from the start of the program to the first run.
     pub first_after: Duration,
 }
 

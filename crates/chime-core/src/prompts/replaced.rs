@@ -1,4 +1,4 @@
-//! Template files of the operator, and the check that they show all required values.
+//! Reads the operator's template files, and checks that they show all required values.
 
 use std::fmt;
 use std::path::Path;
@@ -8,12 +8,12 @@ use minijinja::value::Serde;
 
 use super::{PromptError, Prompts, SummaryPrompt, Template};
 
-/// Defect of a replaced template.
+/// Defect of a template of the operator. The template is used nevertheless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// Renders to an empty text.
+    /// The template renders to an empty text.
     Empty { name: &'static str },
-    /// Does not show this value, at least in some cases.
+    /// The template does not show this value, at least in some cases.
     Value { name: &'static str, value: &'static str },
 }
 
@@ -40,12 +40,13 @@ impl Template {
         }
     }
 
-    /// Replaces the required values of a sample with marks, and returns the marks of the values that are present.
+    /// Replaces the required values of a sample by marks, so that they can be found in the rendered text. Returns the
+    /// changed sample, and each replaced value's name with its mark.
     fn marked(self, sample: &Value) -> (Value, Vec<(&'static str, String)>) {
         let mut values = serde_json::to_value(sample).unwrap_or_default();
         let mut marks = Vec::new();
         for (number, name) in (1..).zip(self.must_show()) {
-            // Digits and brackets survive filters that change the case.
+            // The mark has no letters, because a template may change upper and lower case.
             let mark = format!("[[{number}]]");
             if let Some(value) = values.get_mut(*name).filter(|value| value.as_str().is_some_and(|it| !it.is_empty())) {
                 *value = mark.as_str().into();

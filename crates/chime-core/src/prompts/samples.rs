@@ -1,4 +1,4 @@
-//! Sample values for testing every template at start.
+//! Sample values with which every template is tested at the start of the program.
 
 use minijinja::Value;
 use minijinja::value::Serde;
@@ -10,7 +10,7 @@ use crate::prompts::{
 };
 
 impl Template {
-    /// Returns samples that reach every branch of the built-in template.
+    /// Returns samples that together reach every branch of the built-in template.
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role | Self::Plain | Self::Strict => {

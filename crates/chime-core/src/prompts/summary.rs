@@ -6,15 +6,15 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct SummaryValues<'a> {
     pub fence: &'a str,
-    /// `true` if the previous attempt was too long.
+    /// `true` if the model's previous attempt was too long.
     pub shorter: bool,
-    /// `mini_summary.md`: `true` if the input is the summaries of the parts of a long session.
+    /// For `mini_summary.md`: `true` if the text to summarize consists of summaries of the parts of a long session.
     pub merges: bool,
-    /// `tags.md` and `infer_topic.md`: tags of the chat, `invoices, thai-place`.
+    /// For `tags.md` and `infer_topic.md`: the tags that the chat already has, such as `invoices, thai-place`.
     pub inventory: &'a str,
 }
 
-/// Template of a summary or topic request.
+/// Template of a request to a model for a summary or a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryPrompt {
     Mini,
@@ -24,9 +24,9 @@ pub enum SummaryPrompt {
     Recap,
     /// Summary of the oldest part of a long thread.
     Strand,
-    /// Summary of everything known about one topic.
+    /// Summary of all sessions about one topic.
     Topic,
-    /// Choice of the topic that a chat is about.
+    /// Choice of the topic that a chat is talking about now.
     InferTopic,
 }
 

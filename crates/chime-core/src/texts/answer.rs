@@ -3,14 +3,15 @@
 use crate::rows::rows;
 
 rows! {
-    /// Answer without a model: a digest.
+    /// Texts of the answer without a model: a digest, which lists messages of the chat.
     pub struct DigestTexts {
-        /// Precedes the messages that an answer would use.
+        /// Heading of the list of messages.
         pub messages: String,
         /// Shown if the bot may not read the message that the trigger replies to.
         pub withheld: String,
-        /// Shown if there is no message; says since when the bot can read the chat.
+        /// Shown if there is no message to list. Says since when the bot can read the chat.
         pub nothing: String,
+        /// Shown instead of `nothing` if the bot has no earlier message at all.
         pub from_now_on: String,
         /// Appended to an answer that the model did not finish.
         pub cut: String,
@@ -18,7 +19,7 @@ rows! {
 }
 
 rows! {
-    /// Explanations of a question that continues the bot's suggestions.
+    /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
         pub taken: String,
         pub suggest: String,

@@ -33,7 +33,7 @@ rows! {
     /// Texts of `/recap`.
     pub struct RecapTexts {
         pub head: String,
-        /// Part of the heading that names the chat, for a recap shown elsewhere.
+        /// Part of the heading that names the chat, if the recap is sent to another chat.
         pub of: String,
         pub newest: String,
         pub messages_one: String,
@@ -50,7 +50,7 @@ rows! {
         pub only_admins: String,
         pub subscribed: String,
         pub next: String,
-        /// Moment in `next` if it is today; `next_on` is for other days.
+        /// Time of the next recap, inserted into `next`, if it is today; `next_on` is for other days.
         pub next_today: String,
         pub next_on: String,
         pub unsubscribed: String,
@@ -59,7 +59,7 @@ rows! {
         pub comes: String,
         pub daily: String,
         pub weekly: String,
-        /// "every Monday" and so on, from Monday.
+        /// The words for "every Monday", "every Tuesday" and so on.
         pub days: [String; 7],
         pub words: RecapWords,
     }
@@ -72,7 +72,7 @@ rows! {
         pub yesterday: Vec<String>,
         /// Words for "since", at the beginning or the end.
         pub since: Vec<String>,
-        /// Words after "since" that refer to the asker's own last visit.
+        /// Words after "since" for the asker's own last message, as in "since my last message".
         pub mine: Vec<String>,
         pub missed: Vec<String>,
         pub daily: Vec<String>,

@@ -1,5 +1,5 @@
-//! Detection of the bot's name in a text. Uses only Telegram's entities, which do not exist inside code, e-mail
-//! addresses or longer names.
+//! Finds the bot's name and commands in a text. Uses Telegram's entities, because Telegram marks no mention inside
+//! code, e-mail addresses or longer names.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
 use crate::{BotIdentity, Entity, EntityKind, Message, utf16_slice};
 
-/// Mentions of the bot and the command in one text.
+/// Mentions of the bot in a text, and the command at its start.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) is_named: bool,
@@ -54,8 +54,8 @@ impl Address {
         self.cut.push(range);
     }
 
-    /// Treats a command at the start of the text, perhaps after a mention, as the command. A later command with the
-    /// bot's name counts as a mention, and other commands as plain words.
+    /// Sorts the commands found in the text. One at the start, perhaps after a mention of the bot, becomes `command`. A
+    /// later one with the bot's name (`/help@chime_bot`) counts as a mention, and all others are plain words.
     fn take_calls(&mut self, text: &str, mut calls: Vec<Call>) {
         calls.sort_by_key(|call| call.range.start);
         for call in calls {
@@ -93,13 +93,13 @@ fn same(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// Returns `true` if a word is the mention of a bot. Telegram reserves names that end in "bot" for bots.
+/// Returns `true` if a word is the mention of any bot. Usernames of bots end in "bot".
 pub fn names_bot(word: &str) -> bool {
     let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
     name.starts_with('@') && name.ends_with("bot")
 }
 
-/// Returns `true` if a text mentions any bot. Such a text is usually a question to the bot, not part of the
+/// Returns `true` if a text mentions any bot. Such a text is usually a question to that bot, not part of the members'
 /// conversation.
 pub fn calls_bot(text: &str) -> bool {
     text.contains('@') && text.split_whitespace().any(names_bot)

@@ -1,21 +1,21 @@
-//! The question of a trigger: its text without the bot's name.
+//! Extracts the question of a trigger: its text without the bot's name and the command.
 
 use std::ops::Range;
 
 use crate::ParsedTrigger;
 
-/// Punctuation after a name, removed with it: `@bot, …`, `@bot: …`, `@bot - …`.
+/// Punctuation that is removed together with the name before it: `@bot, …`, `@bot: …`, `@bot - …`.
 const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'];
 /// Punctuation that follows a word without a space.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
-/// Returns the question in `text`: the text without the ranges that were cut when the trigger was parsed.
+/// Returns the question in the text of a trigger, which is the text without the ranges in `parsed.cut`.
 pub fn ask_of(text: &str, parsed: &ParsedTrigger) -> String {
     without(text, &parsed.cut)
 }
 
-/// Removes the byte ranges `cut` from `text`, together with doubled spaces and the comma after a name. Line breaks and
-/// everything else are preserved.
+/// Removes the byte ranges `cut` from `text`, together with punctuation after a name and spaces that would be doubled.
+/// Keeps line breaks.
 pub(super) fn without(text: &str, cut: &[Range<usize>]) -> String {
     let mut cut = cut.to_vec();
     cut.sort_by_key(|range| range.start);
@@ -49,8 +49,8 @@ fn joined(before: &str, after: &str) -> String {
     format!("{start}{space}{end}")
 }
 
-/// Removes leading punctuation: `, what…` → `what…`. A mark attached to the following word (`-5`, `.env`) stays, unless
-/// it was attached to the name.
+/// Removes leading punctuation: `, what…` → `what…`. A mark directly before a word (`-5`, `.env`) stays, unless it
+/// directly followed the name.
 fn without_opening_mark(after: &str) -> &str {
     let glued = after.trim_start_matches(AFTER_NAME);
     if glued.len() < after.len() {

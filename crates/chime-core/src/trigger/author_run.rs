@@ -1,4 +1,4 @@
-//! Joining of several short messages into one question.
+//! Finds the short messages that belong to one question, because the author wrote them just before the trigger.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use crate::{Kind, Message, StoredMessage};
 
 /// Longest pause between two messages of one question.
 const PAUSE: Duration = Duration::from_secs(60);
-/// Most messages before the trigger; a longer run tells a story.
+/// Largest number of messages before the trigger that are returned.
 const MOST: usize = 5;
 
 /// Returns the messages that the trigger's author wrote directly before it, oldest first: in the same conversation,
 /// without other authors in between, and with pauses of at most a minute.
 ///
-/// `history` must be sorted by time, oldest first; later messages in it are ignored. A forward ends the run, because it
-/// is the subject of the question, not a part of it.
+/// `history` must be sorted by time, oldest first; later messages in it are ignored. The search stops at a forward,
+/// because it is the subject of the question, not a part of it.
 pub fn author_run<'a>(history: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let mut run: Vec<&StoredMessage> = Vec::new();
     let mut later = &trigger.message;

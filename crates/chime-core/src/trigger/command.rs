@@ -1,8 +1,8 @@
-//! Commands in a text.
+//! Command found in a text, before it is decided for which bot it is.
 
 use std::ops::Range;
 
-/// Command in a text, known or unknown.
+/// Command in a text. Its name may be unknown to the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     /// Byte range in the text.
@@ -14,7 +14,7 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addressee {
-    /// Bare `/command`.
+    /// A `/command` without the name of a bot.
     Anyone,
     Us,
     AnotherBot,

@@ -14,16 +14,16 @@ use crate::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, 
 pub struct Trigger {
     pub kind: TriggerKind,
     pub how: How,
-    /// Text without the bot's name and the command.
+    /// The question: the text without the bot's name and the command.
     pub ask: String,
-    /// `true` if the question only points at the conversation: see [`is_generic`].
+    /// `true` if the question has no subject of its own, such as "thoughts?": see [`is_generic`].
     pub generic: bool,
-    /// Byte ranges of the text that are not part of the question.
+    /// Byte ranges of the text that are not part of the question, such as the bot's name.
     pub cut: Vec<Range<usize>>,
 }
 
 impl Trigger {
-    /// Returns the result without the text, as a job stores it.
+    /// Returns the trigger without the text, for the payload of a job.
     pub fn parsed(&self) -> ParsedTrigger {
         ParsedTrigger { how: self.how, is_generic: self.generic, cut: self.cut.clone() }
     }
@@ -31,24 +31,24 @@ impl Trigger {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TriggerKind {
-    /// Question that wants an answer. Includes `/ask`, with [`How::Command`].
+    /// Question to answer. Includes `/ask`, with [`How::Command`].
     Ask,
-    /// Any other command with its arguments. Includes a request for a recap in plain words.
+    /// Any other command, with its arguments. Includes a request for a recap in plain words ("what did I miss?").
     Command(CommandName, String),
-    /// Only thanks or emoji to the bot, for which a reaction is enough.
+    /// Only thanks or emoji, to which the bot answers with a reaction.
     Thanks,
 }
 
-/// Facts about the surroundings of a message that it does not contain itself.
+/// Facts about a message and its chat that the message itself does not contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
     /// `true` if the message replies to an answer or recap of the bot, not to a notice or the output of a command.
     /// Always `false` in chats where replies do not count as triggers.
     pub parent_is_answer: bool,
     pub languages: &'a Languages,
-    /// No other bot is known in the chat: a command without a name is for this one.
+    /// `true` if no other bot is known in the chat, so that a command without a bot's name is for this one.
     pub is_only_bot: bool,
-    /// Message of the bot just before, if the trigger replies to nothing.
+    /// The bot's answer shortly before the message, if the message is no reply.
     pub said_before: Option<&'a Message>,
 }
 
@@ -63,7 +63,7 @@ pub fn find(
     if !is_from_a_person(message, bot) {
         return None;
     }
-    // Text by somebody else or by an inline bot addresses nobody.
+    // Forwarded text and text of an inline bot were not written to this bot, even if they contain its name.
     let is_own = message.forward_origin.is_none() && message.via_bot.is_none();
     let address = if is_own { address(message, bot) } else { Address::default() };
     let ask = without(&message.text, &address.cut);
@@ -98,7 +98,7 @@ fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {
     message.reply_to.is_some() && parent.is_none_or(|parent| parent.kind != Kind::Service)
 }
 
-/// Returns `true` if an answer ends with a question, ignoring its source line.
+/// Returns `true` if an answer ends with a question mark, not counting the line that lists its sources.
 fn asks(answer: &Message) -> bool {
     let paragraphs = answer.text.split("\n\n").map(str::trim_end);
     paragraphs
@@ -114,8 +114,8 @@ fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {
         && message.kind != Kind::Service
 }
 
-/// Excludes service messages: a plain message in a forum topic "replies" to the service message that opened the topic,
-/// which may be the bot's own.
+/// Returns `true` if the bot wrote the parent, or it is unknown. Service messages do not count: in a forum topic,
+/// Telegram makes every message a reply to the one that opened the topic, and the bot may have opened it.
 fn is_from_the_bot(parent: Option<&Message>, bot: &BotIdentity) -> bool {
     parent.is_none_or(|parent| parent.sender.id == bot.id && parent.kind != Kind::Service)
 }
@@ -139,7 +139,7 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> 
         (_, Addressee::AnotherBot) => return None,
         (Some(name), Addressee::Us) => name,
         (Some(name), Addressee::Anyone) if is_private || is_ours(name) => name,
-        // Silence would be the worst reply to somebody who clearly means us.
+        // An unknown command that is clearly for this bot gets the help text.
         (None, Addressee::Us) => CommandName::Help,
         (None, Addressee::Anyone) if is_private => CommandName::Help,
         (_, Addressee::Anyone) => return None,

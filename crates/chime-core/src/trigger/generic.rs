@@ -1,20 +1,21 @@
-//! Detection of questions without a subject, thanks and small talk.
+//! Detects questions without a subject of their own, thanks, and small talk.
 
 use crate::trigger::languages::Languages;
 use crate::trigger::words::words;
 
-/// Longest generic question, in words. Longer texts always have a subject and need no lookup.
+/// Largest number of words of a question without a subject. A longer text always has one, so it is not checked.
 const LONGEST_GENERIC: usize = 24;
 
 const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
 
-/// Emoji that point or ask, and so do not mean thanks.
+/// Emoji that point or ask. A text with one of them is not thanks.
 const POINTING: [char; 16] =
     ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷'];
 
-/// Returns `true` if `ask` only points at the conversation: empty, only punctuation and emoji, or only general phrases
-/// of one language ("thoughts?", "^^", "can you help us with this pls", "see above").
+/// Returns `true` if `ask` has no subject of its own, so that it is about other messages: it is empty, only punctuation
+/// and emoji, or only general phrases of one language ("thoughts?", "^^", "can you help us with this pls", "see
+/// above").
 pub fn is_generic(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
     asked.is_empty()
@@ -37,8 +38,9 @@ pub fn is_thanks(text: &str, languages: &Languages) -> bool {
 /// Returns `true` if `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps with names, or
 /// only emoji and punctuation.
 pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
-    /// Most words of small talk, and most names in it.
+    /// Largest number of words of small talk.
     const LONGEST: usize = 8;
+    /// Largest number of other words, such as names, in small talk.
     const NAMES: usize = 2;
     if text.contains('?') || text.contains("://") {
         return false;
@@ -53,27 +55,27 @@ pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
     asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_what_was_missed(&asked))
 }
 
-/// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: a bare emoji
-/// points at the conversation, and words that can also be a question ("true", "agreed") are treated as one.
+/// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: with the bot's
+/// name, a mere emoji points at other messages, and words that may also ask ("true", "agreed") are a question.
 pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
     let said = words(ask);
     !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
 }
 
-/// Returns whether `ask` only greets the bot or asks what it is ("hello", "who are you?", "help").
+/// Returns `true` if `ask` only greets the bot or asks what it is ("hello", "who are you?", "help").
 pub fn asks_about_bot(ask: &str, languages: &Languages) -> bool {
     let said = words(ask);
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_meets(&said))
 }
 
-/// Returns `true` if `text`, which would be thanks elsewhere, agrees to a question ("yes", "ok thanks", 👍).
+/// Returns `true` if `text` agrees to a question ("yes", "ok thanks", 👍). Elsewhere such a text is thanks.
 pub fn consents(text: &str, languages: &Languages) -> bool {
     const NODS: [char; 6] = ['👍', '👌', '✅', '✔', '☑', '🆗'];
     let said = words(text);
     text.contains(NODS) || languages.tables.iter().any(|language| language.consents(&said))
 }
 
-/// Returns `true` for the blocks with nearly all emoji: pictographs, symbols, dingbats, stars and squares.
+/// Returns `true` for characters in the Unicode blocks that contain nearly all emoji.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
 }

@@ -1,5 +1,5 @@
-//! Words and phrases for reading triggers: one data file per language. A new language needs a file and a line in
-//! `FILES`.
+//! Word and phrase lists for understanding triggers: one data file per language. A new language needs a file and a line
+//! in `FILES`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -22,57 +22,58 @@ const FILES: [&str; 12] = [
     include_str!("languages/tr.toml"),
     include_str!("languages/et.toml"),
 ];
-/// Words of the longest phrase.
+/// Largest number of words of a phrase in the lists.
 const LONGEST: usize = 8;
-/// Words of the longest greeting with a name.
+/// Largest number of words of a greeting that contains names.
 const NAMED_GREETING: usize = 5;
-/// Words of a text used to detect its language.
+/// Number of words at the start of a text from which its language is detected.
 const TELLING_WORDS: usize = 24;
-/// Bytes of a text used to detect a question.
+/// Number of bytes at the start of a text in which the beginning of a question is looked for.
 const OPENING: usize = 400;
 
-/// Phrases of all languages: generic questions, thanks, beginnings of questions, stop words and more.
+/// Word and phrase lists of all languages: questions without a subject, thanks, stop words and more.
 #[derive(Debug, Default)]
 pub struct Languages {
     pub(super) tables: Vec<LanguagePhrases>,
-    /// Stop words of all languages. Bit n is set if the word belongs to the nth language of `tables`.
+    /// Stop words of all languages. Bit n is set if the word is a stop word of the language at index n of `tables`.
     stop_words: HashMap<String, u16>,
     /// Words that carry meaning in one language and are stop words of another: "car" is "because" in French.
     content_words: HashSet<String>,
 }
 
-/// Phrases of one language, each as [`words`] joined by spaces.
+/// Phrases of one language. Each is stored as its [`words`], joined by spaces.
 #[derive(Debug)]
 pub(super) struct LanguagePhrases {
     code: String,
-    /// Single words that are ignored anywhere: fillers, polite words, pointers.
+    /// Single words that are ignored anywhere in a question: fillers, polite words, words that point at messages.
     fillers: HashSet<String>,
-    /// Phrases that only point or ask in general, including polite ones, without fillers.
+    /// Phrases without a subject, which only point at messages or ask in general, and polite phrases. Fillers are
+    /// removed from them.
     generic: HashSet<String>,
     thanks: HashSet<String>,
     /// Greetings, wishes and laughter.
     greetings: HashSet<String>,
     consents: HashSet<String>,
-    /// Fillers and polite phrases that are not thanks.
+    /// Fillers and polite phrases that are not thanks; they may surround thanks or a greeting.
     around: HashSet<String>,
     questions: HashSet<String>,
-    /// Phrases that point or ask in general, as written, without polite ones.
+    /// Phrases without a subject, with their fillers; polite phrases are not included.
     asks: HashSet<String>,
     /// Words about the chat's members, their messages or their plans.
     ours: HashSet<String>,
-    /// Requests for missed messages, without fillers.
+    /// Requests for missed messages ("what did I miss"), without fillers.
     missed: HashSet<String>,
-    /// Beginnings of questions that continue the previous one.
+    /// Beginnings of questions that continue the previous question or answer, such as "and then".
     goes_on: HashSet<String>,
-    /// Phrases of questions to the group.
+    /// Phrases that show that a question is for the group, such as "does anybody know".
     to_group: HashSet<String>,
     /// Questions about the bot itself.
     about_bot: HashSet<String>,
-    /// Words of a question for a number.
+    /// Words and phrases of a question for a number, such as "how many".
     amounts: HashSet<String>,
 }
 
-/// Data file. `languages/en.toml` explains the lists.
+/// Data file of a language. `languages/en.toml` explains the lists.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LanguageFile {
@@ -81,7 +82,7 @@ struct LanguageFile {
     rows: LanguageLists,
 }
 
-/// Lists of a data file. A missing list is treated as empty, but fails a test.
+/// Lists of a data file. A missing list counts as empty; a test ensures that none is missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct LanguageLists {
@@ -123,9 +124,9 @@ impl Languages {
         languages
     }
 
-    /// Returns `true` if a lower-case word carries no meaning in a text in one of the languages `codes` (two letters).
-    /// A stop word of any language counts, unless it carries meaning in another: then it must be a stop word of one of
-    /// `codes`.
+    /// Returns `true` if a lower-case word is a stop word in a text whose possible languages are `codes` (two letters).
+    /// Stop words of any language count, except words that carry meaning in another language: these must be stop words
+    /// of one of `codes`.
     pub fn is_stop_word_of(&self, word: &str, mut codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
         let Some(of) = self.stop_words.get(word) else { return false };
         let is_of =
@@ -133,7 +134,7 @@ impl Languages {
         !self.content_words.contains(word) || codes.any(|code| is_of(code.as_ref()))
     }
 
-    /// Like [`is_stop_word_of`](Self::is_stop_word_of), with the language detected from the other stop words of `text`.
+    /// Like [`is_stop_word_of`](Self::is_stop_word_of), but detects the language from the other stop words of `text`.
     pub fn is_stop_word_in(&self, word: &str, text: &str) -> bool {
         let Some(of) = self.stop_words.get(word) else { return false };
         if !self.content_words.contains(word) {
@@ -144,7 +145,7 @@ impl Languages {
             let of_these = counts.iter().enumerate().filter(|(place, _)| (of >> place & 1 == 1) == is_own);
             of_these.map(|(_, count)| *count).max().unwrap_or_default()
         };
-        // Does not count the word itself.
+        // The word itself must not count.
         let others = most(true).saturating_sub(1);
         others > 0 && others >= most(false)
     }
@@ -160,7 +161,7 @@ impl Languages {
         const MARKS: [char; 3] = ['?', '？', '¿'];
         let has_mark = |word: &str| {
             let link = word.find("://").or_else(|| word.find("www."));
-            // A link may be followed by the question mark of its sentence.
+            // A question mark inside a link does not count, but one after it ends the sentence.
             word.ends_with(MARKS) || word[..link.unwrap_or(word.len())].contains(MARKS)
         };
         if text.split_whitespace().any(has_mark) {
@@ -171,8 +172,8 @@ impl Languages {
         self.likely(head).any(|language| language.begins_question(&opening))
     }
 
-    /// Counts words about the chat's members, their messages or their plans, in the likely languages of the text. A
-    /// question with such words is rarely about general knowledge.
+    /// Returns the number of words about the chat's members, their messages or their plans: the largest among the
+    /// likely languages of the text. A question with such words is rarely about general knowledge.
     pub fn ours_in(&self, text: &str) -> usize {
         let said = words(text);
         let counts = self.likely(text).map(|language| said.iter().filter(|word| language.ours.contains(*word)).count());
@@ -192,14 +193,14 @@ impl Languages {
             .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.to_group)))
     }
 
-    /// Returns whether a question asks for a number ("how many", "what budget").
+    /// Returns `true` if a question asks for a number ("how many", "what budget").
     pub fn asks_for_amount(&self, question: &str) -> bool {
         let said = words(question);
         self.likely(question)
             .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.amounts)))
     }
 
-    /// The languages of which a text has the most stop words; all of them where it has none.
+    /// Returns the languages of which a text contains the most stop words, or all languages if it contains none.
     fn likely(&self, text: &str) -> impl Iterator<Item = &LanguagePhrases> {
         let counts = self.stop_words_in(text);
         let most = counts.iter().copied().max().unwrap_or_default();
@@ -219,7 +220,8 @@ impl Languages {
         counts
     }
 
-    /// Returns the codes of the languages with the most stop words in a text; all codes if it has none.
+    /// Returns the two-letter codes of the languages of which a text contains the most stop words, or all codes if it
+    /// contains none.
     pub fn likely_codes(&self, text: &str) -> Vec<&str> {
         self.likely(text).map(|language| language.code.as_str()).collect()
     }
@@ -233,7 +235,8 @@ impl Languages {
 impl LanguagePhrases {
     fn of(file: LanguageFile) -> Self {
         let rows = file.rows;
-        // A pointer may also appear inside a phrase: "mida sa *sellest* arvad".
+        // Words that point at messages count as fillers, because they also occur inside phrases: *sellest* ("of this")
+        // in "mida sa sellest arvad".
         let fillers: HashSet<String> =
             phrases([&rows.fillers, &rows.politeness, &rows.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
         let thanks: HashSet<String> = phrases([&rows.thanks]).collect();
@@ -281,13 +284,14 @@ impl LanguagePhrases {
         self.missed.contains(&rest.join(" "))
     }
 
-    /// Returns `true` if `asked` consists of fillers and phrases that point or ask in general.
+    /// Returns `true` if `asked` has no subject of its own: it consists of fillers and of phrases that point at
+    /// messages or ask in general.
     pub(super) fn only_points(&self, asked: &[String]) -> bool {
         let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
         is_made_of(&rest, |phrase| self.generic.contains(phrase))
     }
 
-    /// Returns `true` if `said` consists of phrases that point or ask in general.
+    /// Returns `true` if `said` consists of phrases that point at messages or ask in general, with no other words.
     pub(super) fn only_asks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         is_made_of(&said, |phrase| self.asks.contains(phrase))
@@ -298,21 +302,21 @@ impl LanguagePhrases {
         (0..said.len()).any(|start| begins_with(&said[start..], &self.consents))
     }
 
-    /// Returns `true` if `said` consists of greetings, wishes, thanks, a yes or laughter. A greeting allows up to
-    /// `names` other words.
+    /// Returns `true` if `said` consists of greetings, wishes, thanks, a yes or laughter. A short text with a greeting
+    /// may have up to `names` other words.
     pub(super) fn only_small_talk(&self, said: &[String], names: usize) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let is_known = |phrase: &str| {
             let lists = [&self.greetings, &self.thanks, &self.consents, &self.around];
             lists.into_iter().any(|list| list.contains(phrase))
         };
-        // Without a greeting, an unknown word makes it more than small talk.
+        // Unknown words may be names, but only next to a greeting.
         let greets = || runs(&said).any(|run| self.greetings.contains(&run));
         let unknown = unknown_words(&said, is_known);
         unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && greets()
     }
 
-    /// Returns whether `said` is a greeting and nothing else, politeness aside, or a question about the bot itself.
+    /// Returns `true` if `said` consists of greetings, questions about the bot itself, and polite words.
     pub(super) fn only_meets(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let is_new = |phrase: &str| self.greetings.contains(phrase) || self.about_bot.contains(phrase);
@@ -320,7 +324,7 @@ impl LanguagePhrases {
             && is_made_of(&said, |phrase| is_new(phrase) || self.around.contains(phrase))
     }
 
-    /// Returns `true` if `said` is thanks, with or without politeness around it.
+    /// Returns `true` if `said` consists of thanks, greetings and polite words, and has at least one word of thanks.
     pub(super) fn only_thanks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let around = |phrase: &str| self.around.contains(phrase) || self.greetings.contains(phrase);
@@ -332,12 +336,12 @@ fn begins_with(words: &[String], phrases: &HashSet<String>) -> bool {
     (1..=words.len().min(LONGEST)).any(|length| phrases.contains(&words[..length].join(" ")))
 }
 
-/// Returns `true` if `words` can be divided into runs that are all `known`; also for no words.
+/// Returns `true` if `words` can be divided into phrases that are all `known`, or is empty.
 fn is_made_of(words: &[&str], known: impl Fn(&str) -> bool) -> bool {
     unknown_words(words, known) == 0
 }
 
-/// Returns the number of words left over when `known` runs cover as many words as possible.
+/// Returns the smallest possible number of words that are in no `known` phrase.
 fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
     let mut left = vec![0; words.len() + 1];
     for end in 1..=words.len() {
@@ -348,7 +352,7 @@ fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
     left[words.len()]
 }
 
-/// Returns every run of adjacent words up to the longest possible phrase.
+/// Returns all sequences of adjacent words, up to the length of the longest phrase.
 fn runs<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     (0..words.len()).flat_map(move |start| {
         (start + 1..=words.len().min(start + LONGEST)).map(move |end| words[start..end].join(" "))
@@ -363,7 +367,7 @@ fn phrases<'a, const N: usize>(lists: [&'a Vec<String>; N]) -> impl Iterator<Ite
 mod tests {
     use super::*;
 
-    /// Every list of every language, by its name.
+    /// Returns the lists of a language with their names.
     fn lists(rows: LanguageLists) -> [(&'static str, Vec<String>); 15] {
         [
             ("fillers", rows.fillers),

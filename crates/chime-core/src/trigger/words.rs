@@ -1,6 +1,7 @@
-//! Word normalisation for comparing phrases, tolerant of missing accents, repeated letters and punctuation.
+//! Normalises words for comparing phrases, so that accents, repeated letters and punctuation make no difference.
 
-/// Returns the lower-case words of `text` without accents, apostrophes, punctuation, emoji and doubled letters.
+/// Returns the lower-case words of `text` without accents, apostrophes, punctuation and emoji, and with each doubled
+/// letter only once.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in text.chars().flat_map(char::to_lowercase) {

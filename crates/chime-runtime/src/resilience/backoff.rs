@@ -8,7 +8,7 @@ use crate::resilience::jitter;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     pub max_retries: u32,
-    /// First delay, before jitter. Doubles with every retry.
+    /// First delay, before it is varied at random. Doubles with every retry.
     pub base: Duration,
     /// Upper limit of every delay, even if the server asks for a longer one.
     pub cap: Duration,
@@ -17,9 +17,9 @@ pub struct RetryPolicy {
 impl RetryPolicy {
     /// Returns the delay before the next attempt, or `None` when the retries are used up.
     ///
-    /// `attempt` counts the retries already made. Without `retry_after` the delay is exponential, its upper half
-    /// jittered. With `retry_after` the delay is at least that long (up to `cap`), and `base` spreads callers that got
-    /// the same value.
+    /// `attempt` counts the retries already made. Without `retry_after` the delay is exponential, and half of it is
+    /// random. With `retry_after`, the time that the server asked for, a random part of `base` is added, so that
+    /// callers with the same `retry_after` do not all return at once. No delay is longer than `cap`.
     pub fn delay(&self, attempt: u32, retry_after: Option<Duration>, random: u64) -> Option<Duration> {
         if attempt >= self.max_retries {
             return None;
@@ -39,9 +39,9 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Short, because most failures are over at once.
+    /// First delay. Short, because most failures end at once.
     const BASE: Duration = Duration::from_millis(250);
-    /// Longest delay after an outage has ended.
+    /// Longest delay, and so the longest time until the end of an outage is noticed.
     const CAP: Duration = Duration::from_secs(15);
 
     /// Counts a failure and returns the delay before the next attempt.
@@ -61,7 +61,8 @@ impl Backoff {
     }
 }
 
-/// Returns `base` doubled `doublings` times, at most `cap`: at least half of that, the rest jittered.
+/// Doubles `base` `doublings` times, up to `cap`, and returns a random duration between half of the result and the
+/// result.
 fn exponential(base: Duration, cap: Duration, doublings: u32, random: u64) -> Duration {
     let full = 2_u32.checked_pow(doublings).and_then(|factor| base.checked_mul(factor)).map_or(cap, |d| d.min(cap));
     let half = full / 2;

@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use chime_core::Timestamp;
 
-/// Failures in a row that open a breaker.
+/// Number of failures in a row that open a breaker.
 const THRESHOLD: usize = 5;
-/// Longest time between failures that count together: five failures in a week do not open a breaker.
+/// Failures longer ago than this no longer count: five failures spread over a week do not open a breaker.
 const WINDOW: Duration = Duration::from_secs(120);
 /// Time for which an open breaker blocks all calls before it admits one probe.
 const COOL_DOWN: Duration = Duration::from_secs(30);
-/// Time after which a probe that reports no outcome counts as lost, and another is admitted.
+/// A probe without an outcome for this time counts as lost, and another is admitted.
 const PROBE_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Circuit breaker as an immutable value: each transition returns the next state.
+/// Circuit breaker. Its methods take the state by value and return the next state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Breaker {
     /// Admits all calls. Holds the failures since the last success, oldest first.
     Closed { failures: Vec<Timestamp> },
     /// Blocks all calls before `until`.
     Open { until: Timestamp },
-    /// Waits for the outcome of one probe.
+    /// Blocks all calls until the outcome of one probe is known.
     HalfOpen { probe_sent: Timestamp },
 }
 
@@ -46,14 +46,14 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Decides about a call. After [`Go`](Admission::Go) the caller must report the outcome with
-    /// [`settle`](Self::settle).
+    /// Decides if a call may be made. After [`Go`](Admission::Go) the caller must report the outcome with
+    /// [`settle`](Self::settle), or call [`withdraw`](Self::withdraw) if it makes no call.
     #[must_use]
     pub fn admit(self, now: Timestamp) -> (Self, Admission) {
         match self {
             Self::Closed { .. } => (self, Admission::Go),
-            // A longer wait than the cool-down means that the clock was set back: the real wait is unknown, so probe
-            // now.
+            // A remaining time longer than the cool-down means that the clock was set back. The real one is unknown, so
+            // the call is admitted as the probe.
             Self::Open { until } if now < until && until.since(now) <= COOL_DOWN => {
                 (self, Admission::Wait(until.since(now)))
             }
@@ -69,7 +69,8 @@ impl Breaker {
         }
     }
 
-    /// Applies the outcome of a call. A success closes the breaker from any state, even a late one.
+    /// Applies the outcome of a call. A success closes the breaker in any state, even if the call began before the
+    /// breaker opened.
     #[must_use]
     pub fn settle(self, outcome: CallOutcome, now: Timestamp) -> Self {
         match (self, outcome) {
@@ -79,13 +80,13 @@ impl Breaker {
                 failures.push(now);
                 if failures.len() < THRESHOLD { Self::Closed { failures } } else { Self::opened(now) }
             }
-            // This call began before the breaker opened: it must not keep the breaker open for longer.
+            // The call began before the breaker opened, so its failure must not keep the breaker open for longer.
             (open @ Self::Open { .. }, CallOutcome::Failed) => open,
             (Self::HalfOpen { .. }, CallOutcome::Failed) => Self::opened(now),
         }
     }
 
-    /// Returns how long calls are blocked, without admitting one.
+    /// Returns how long calls are still blocked, or `None` if one would be admitted. Changes nothing.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
         match self.clone().admit(now).1 {
             Admission::Go => None,
@@ -93,8 +94,8 @@ impl Breaker {
         }
     }
 
-    /// Excludes the duration of a call from the time window in which failures count together. A server that does not
-    /// respond fails one call at a time, minutes apart; these are still failures in a row.
+    /// Moves the earlier failures later by the duration of a call, so that this time does not count towards `WINDOW`.
+    /// If a server does not respond, calls fail one by one, minutes apart, and must still count as failures in a row.
     #[must_use]
     pub fn without_time_of_call(self, took: Duration, now: Timestamp) -> Self {
         match self {
@@ -105,7 +106,8 @@ impl Breaker {
         }
     }
 
-    /// Returns an unused [`Go`](Admission::Go): a half-open breaker can admit another probe.
+    /// Takes back a [`Go`](Admission::Go) whose call was not made or has no outcome. If it was the probe, the next call
+    /// can be.
     #[must_use]
     pub fn withdraw(self, now: Timestamp) -> Self {
         match self {
@@ -123,7 +125,8 @@ impl Breaker {
     }
 }
 
-/// One breaker per key, such as a conversation. Holds only the keys that failed recently, at most `capacity`.
+/// One breaker per key, such as a conversation. Remembers only keys with failures since their last success, at most
+/// `capacity`: beyond that, the one used least recently is forgotten.
 #[derive(Debug)]
 pub struct Breakers<K> {
     kept: HashMap<K, BreakerEntry>,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 
-/// Runs `work` for at most `span` by `clock`. Returns `None` when the time is up; `work` is then dropped.
+/// Runs `work` for at most `span`, measured by `clock`. When the time is up, drops `work` and returns `None`.
 pub async fn within<F: Future>(clock: &Clock, span: Duration, work: F) -> Option<F::Output> {
-    // Computed before `work` starts, so that moving the clock while it runs counts.
+    // Computed before `work` starts, so that a test that moves the clock while it runs shortens the time.
     let until = clock.now().plus(span);
     tokio::select! {
         biased; // Prefer the result if both are ready.

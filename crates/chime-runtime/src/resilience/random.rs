@@ -1,20 +1,21 @@
-//! Random numbers for jitter, passed around as plain values.
+//! Random numbers that spread retries in time. Functions that need one get it as an argument.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Returns a number that differs between calls and processes. Good for jitter, not for secrets.
+/// Returns a random number, good enough to spread retries, but not for secrets.
 pub fn random() -> u64 {
-    // The standard library seeds every `RandomState` differently, which is random enough for jitter.
+    // The standard library gives every `RandomState` a different seed.
     RandomState::new().hash_one(0_u8)
 }
 
-/// Maps `seed` evenly to `0.0 <= x < 1.0`. Consecutive seeds give unrelated results (splitmix64's finalizer).
+/// Maps `seed` to a number from 0 up to, but not including, 1, evenly distributed. Consecutive seeds give unrelated
+/// results (splitmix64's finalizer).
 pub fn jitter(seed: u64) -> f64 {
     let mut x = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^= x >> 31;
-    // An f64 holds exactly 53 bits.
+    // An f64 has a precision of 53 bits.
     (x >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -1,4 +1,4 @@
-//! Queue before the model server: limits parallel calls to its slots and serves answers first.
+//! Queue for calls to the model server: limits the parallel calls to the server's slots, and lets answers go first.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use chime_core::Timestamp;
 
-/// Time without a trigger after which a slow server is free for background work.
+/// A slow server is free for background work if no answer was requested for this time.
 const QUIET: Duration = Duration::from_secs(120);
 
 /// Priority class of a call.
@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_secs(120);
 pub enum Urgency {
     /// A member waits for the answer.
     Answer,
-    /// Nobody waits: cancelled if an answer needs the slot.
+    /// Nobody waits. The call is cancelled if an answer needs its slot.
     Background,
 }
 
@@ -47,7 +47,7 @@ struct RunningCall {
     called_off: CancellationToken,
 }
 
-/// Place in the queue or slot of the server, released on drop.
+/// Place in the queue, then slot of the server. Dropping it gives the place or slot free.
 #[derive(Debug)]
 pub struct ServerSlot {
     queue: CallQueue,
@@ -62,18 +62,18 @@ impl CallQueue {
         self.0.changed.notify_waiters();
     }
 
-    /// Returns the wait before background work may call a slow server, or `None` if it may now.
+    /// Returns how long background work must wait before it may call a slow server, or `None` if it may call now.
     pub fn until_quiet(&self, now: Timestamp) -> Option<Duration> {
         self.lock().until_quiet(now)
     }
 
-    /// Waits for a slot. Dropping the future leaves the queue.
+    /// Waits for a slot. If the future is dropped, the call leaves the queue.
     pub async fn enter(&self, urgency: Urgency, now: Timestamp) -> ServerSlot {
         let ticket = self.lock().join(urgency, now);
         let mut slot = ServerSlot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
-            // Registers before the check below, so that no notification between check and wait is lost.
+            // Starts to listen before the check below, so that a change between the check and the wait is noticed.
             changed.as_mut().enable();
             if let Some(called_off) = self.lock().start(ticket) {
                 slot.called_off = called_off;
@@ -113,7 +113,8 @@ impl QueueState {
         self.next
     }
 
-    /// Starts the call if it is next and a slot is free.
+    /// Starts the call if it is next and a slot is free, and returns the token that cancels it. Otherwise returns
+    /// `None`.
     fn start(&mut self, ticket: u64) -> Option<CancellationToken> {
         let first = |urgency| self.waiting.iter().find(|one| one.1 == urgency);
         let (next, urgency) = *first(Urgency::Answer).or(first(Urgency::Background))?;
@@ -132,7 +133,7 @@ impl QueueState {
         self.running.retain(|one| one.ticket != ticket);
     }
 
-    /// Cancels the newest background calls, as many as waiting answers need.
+    /// Cancels as many running background calls, the newest first, as waiting answers need slots.
     fn call_off(&mut self) {
         let answers = self.waiting.iter().filter(|one| one.1 == Urgency::Answer).count();
         let is_ending = |one: &&RunningCall| one.called_off.is_cancelled();
@@ -150,7 +151,7 @@ impl QueueState {
         if is_answering.into_iter().any(|urgency| urgency == Urgency::Answer) {
             return Some(QUIET);
         }
-        // The maximum applies after the wall clock was set back.
+        // Never waits longer than `QUIET`, even if the clock was set back after the last answer.
         let left = self.last_answer?.plus(QUIET).since(now).min(QUIET);
         (!left.is_zero()).then_some(left)
     }

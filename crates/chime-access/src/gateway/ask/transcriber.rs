@@ -1,4 +1,4 @@
-//! Transcription of recordings: budget, breaker, call, usage record.
+//! Transcribes recordings: checks the budget, asks the circuit breaker, calls the model, records the usage.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use chime_runtime::resilience::{Admission, Breaker, CallOutcome};
 use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Store, Writer};
 
-/// Client of the transcription model, with its budget and breaker.
+/// Client of the transcription model, with its own circuit breaker.
 pub struct Transcriber {
     store: Store,
     clock: Clock,
@@ -40,7 +40,8 @@ impl Transcriber {
         Self { store, clock, model, budget, breaker: Mutex::default() }
     }
 
-    /// Transcribes `audio`. Its usage counts for the chat and for the waiting member.
+    /// Transcribes `audio`. Its tokens count for the chat and for the member who waits. If nobody waits, at most half
+    /// of each daily cap may be used.
     pub async fn transcribe(
         &self,
         conversation: Conversation,
@@ -76,7 +77,8 @@ impl Transcriber {
         }
     }
 
-    /// Records a failed call. A write error is logged only, so that the caller sees why the call failed.
+    /// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why
+    /// the call failed.
     async fn charge(&self, call: CallUsage) {
         if let Err(error) = self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed transcription is missing in the day's budget");
@@ -93,7 +95,8 @@ impl Transcriber {
         }
     }
 
-    /// Reports the result to the breaker. An error about the recording itself is no failure of the server.
+    /// Reports the result to the breaker. An error about the recording itself counts as a success, because the server
+    /// works.
     fn settle(&self, failure: Option<&LlmError>) {
         let outcome = match failure {
             None => CallOutcome::Succeeded,
