@@ -24,7 +24,7 @@ pub struct RunningJobs {
     background_from: HashMap<Pace, Timestamp>,
 }
 
-/// Group of background jobs. Between the starts of two jobs of the same group, [`BACKGROUND_EVERY`] must pass.
+/// Group of background jobs. Between the starts of two jobs of the same group, `BACKGROUND_EVERY` must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Pace {
     Periodic(JobKind),
@@ -37,7 +37,7 @@ impl Pace {
     }
 }
 
-/// Jobs to start now, and the earliest time at which a job that must wait for [`BACKGROUND_EVERY`] may start.
+/// Jobs to start now, and the earliest time at which a job that must wait for `BACKGROUND_EVERY` may start.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Startable {
     pub jobs: Vec<Job>,

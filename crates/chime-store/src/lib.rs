@@ -77,7 +77,7 @@ pub use open::{Inspection, Opened, amend, inspect, size};
 pub use snapshot::{Copied, copy_to};
 pub use writer::in_savepoint;
 
-/// Connection for reading.
+/// Connection for reading. All functions that only read take it.
 pub type Reader = rusqlite::Connection;
 /// Transaction of the single writer. Functions that take a [`Reader`] accept it too.
 pub type Writer<'a> = rusqlite::Transaction<'a>;

@@ -37,7 +37,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
 }
 
 /// Deletes quotes of a member who opted out: all quotes in the chats of the opt-out, and quotes in other chats of what
-/// the member wrote in these. Forwards stay in the table, but are no longer read ([`messages::VISIBLE`]).
+/// the member wrote in these. Forwards stay in the table, but are no longer read (`messages::VISIBLE`).
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     for sql in [
         "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL, origin_message_id = NULL,
