@@ -10,7 +10,7 @@ use chime_store::StoreError;
 pub enum JobOutcome {
     /// Success. The transaction that stored the result has also marked the job done.
     Finished,
-    /// Success of a periodic job, which is next due at its next regular time.
+    /// End of one run of a periodic job. It is due again at its next regular time, even if this run failed.
     UntilNextRun,
     /// Nothing to do before the given time. The attempt is not counted.
     WaitUntil(Timestamp),

@@ -29,10 +29,10 @@ const DRAIN: Duration = Duration::from_secs(7);
 /// Run time after which a job is marked in the table as started. Shorter jobs save this write. Jobs that may have
 /// crashed the process before are marked before they begin.
 const MARK_AFTER: Duration = Duration::from_millis(200);
-/// Delay before the next try after a full disk or a locked file.
+/// Time to wait before reading or writing again after the disk was full or the file locked.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
-/// Delay before a job is retried after a transient failure: short enough for a waiting member, long enough not to flood
-/// the failing service.
+/// Delay before a job is retried after a failure that will pass. A member may be waiting for the answer, so it is
+/// short; but not so short that retries flood the failing service.
 const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
 /// Wakes the pool when there may be work. Losing a wake-up loses no work, because jobs are read from the table.
@@ -89,7 +89,7 @@ pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
 }
 
 impl Pool {
-    /// Runs jobs until `stop`, then gives running jobs a few seconds to end.
+    /// Runs due jobs until `stop` is cancelled, then gives running jobs a few seconds to end.
     pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
@@ -113,7 +113,7 @@ impl Pool {
             }
             let mark_at = self.mark_long_running(&mut tasks).await?;
             if watch.has_noticed(&self.clock) {
-                // The clock was set back meanwhile: the times computed so far are too late.
+                // The clock was set back in the meantime, so the times computed so far are too late.
                 continue;
             }
             let pause = mark_at.map_or(look_at, |at| at.min(look_at)).since(self.clock.now());
@@ -158,7 +158,7 @@ impl Pool {
         F: Future<Output = JobOutcome> + Send + 'static,
     {
         let offered = jobs.len();
-        // Only the table shows whether background work may start.
+        // A background job may only start if no answering job waits. Only reading the table shows this.
         let may_start = |job: &Job| tasks.running.is_news(job) && job.kind().policy().class == Class::Answering;
         let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
         let started = startable(news, &mut tasks.running, self.clock.now()).jobs;
@@ -229,8 +229,8 @@ impl Pool {
         Ok(tasks.unmarked.front().map(|(at, _)| *at))
     }
 
-    /// Marks jobs as started. A transient write error is only logged: the mark matters only if one of these jobs
-    /// crashes the process.
+    /// Marks jobs as started. If the database is full or locked, this is only logged: the mark matters only if one of
+    /// these jobs crashes the process.
     async fn mark(&self, ids: Vec<JobId>) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -244,7 +244,7 @@ impl Pool {
         }
     }
 
-    /// Stores the outcome of a job and decides when to read the table again.
+    /// Stores the outcome of a job that ended, and decides if the table must be read again at once.
     async fn settle(
         &self,
         tasks: &mut JobTasks,

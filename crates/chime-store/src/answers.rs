@@ -44,7 +44,7 @@ fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     rest_on(tx, record, &given)
 }
 
-/// Records further messages that an answer is based on, besides those of its context window.
+/// Records further messages that an answer is based on, which are not in its context window.
 pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
     answer_sources::note(tx, record.chat, record.id, seqs)
 }
@@ -71,7 +71,8 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
 }
 
 pub(super) const FAMILY: Family =
-    // No `words_gone`: whether an answer goes with a message depends on its text, which `super::forget` decides.
+    // No `words_gone`: `super::forget` decides which answers are deleted with a message, because that depends on their
+    // text.
     Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
 
 /// Marks the messages that show answers based on the member's messages as stubs, so that they are no longer read. A job

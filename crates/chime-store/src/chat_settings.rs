@@ -11,7 +11,7 @@ use chime_core::{Askers, ChatKey, Grounding, Zone};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatSettings {
     pub grounding: Option<Grounding>,
-    /// `true` if answers are shown while they are written.
+    /// `true` if members see an answer while it is being written.
     pub streaming: Option<bool>,
     pub memory: Option<bool>,
     /// Length of silence that ends a session.

@@ -57,7 +57,7 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
 type RawChat =
     (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
 
-/// Finds a chat by any of its Telegram ids, current or former.
+/// Finds a chat by its current Telegram id or a former one.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id");
@@ -210,7 +210,7 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Allocates the chat's next message number.
+/// Returns the number for the chat's next message, and increases it.
 pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
     let key = named_params! { ":key": key.0 };
     let seq = tx
@@ -252,8 +252,8 @@ pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Sets the initial language of a chat to that of the member who added the bot. Does nothing if one of the 64 oldest
-/// messages is not a stub: then the chat is not new.
+/// Sets the initial language of a chat to the language of the member who added the bot. Does nothing if one of the 64
+/// oldest messages is not a stub: then the chat is not new.
 pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET language = :language WHERE chat_key = :key
@@ -271,7 +271,8 @@ pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> 
     Ok(())
 }
 
-/// Returns the time for which the chat wants its messages kept: `None` if it has no setting, `Some(None)` for no limit.
+/// Returns the retention period that the chat chose for its messages: `None` if it chose none, `Some(None)` for no
+/// limit.
 pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
     let days: Option<i64> = conn
         .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
@@ -323,7 +324,7 @@ pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns `true` if `user` has written in a group that the bot is in.
+/// Returns `true` if the bot is in a group in which `user` is a stored member.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn
         .prepare_cached(

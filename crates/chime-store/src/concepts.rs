@@ -197,7 +197,7 @@ pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> 
 /// Returns answers made by a model since `since` whose concepts were not captured yet, oldest first, at most `limit`.
 /// Skips chats that switched memory off.
 pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<AnswerId>> {
-    // Ids begin with the time, so the primary key finds the first one.
+    // Answer ids are sorted by time. So the primary key finds the first answer since `since`.
     let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
     let sql = format!("SELECT id FROM answer WHERE id >= :first AND {UNSCANNED} ORDER BY id LIMIT :limit");
     let mut statement = conn.prepare_cached(&sql)?;

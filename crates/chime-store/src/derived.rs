@@ -22,7 +22,7 @@ use super::{
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
-/// All families, in call order.
+/// All families. Their functions are called in this order.
 const FAMILIES: &[Family] = &[
     notes::FAMILY,
     feedback::FAMILY,

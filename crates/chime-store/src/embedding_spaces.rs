@@ -1,5 +1,5 @@
-//! Embedding spaces. A space holds the vectors of one model in one dimension. Only one space is searched; another may
-//! be filled at the same time. Vectors of different spaces are never compared.
+//! Embedding spaces. A space contains the vectors of one model in one dimension. Only one space is searched; another
+//! may be filled at the same time. Vectors of different spaces are never compared.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -47,7 +47,8 @@ fn from_row(raw: &Row<'_>) -> Result<Space> {
     })
 }
 
-/// Finds or creates the space of `model` in `dimension`, with its index. The first space of a database becomes active.
+/// Finds the space of `model` in `dimension`, or creates it with its index. The first space of a database becomes the
+/// one that is searched.
 pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
     let params = named_params! { ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX) };
     if let Some(known) = one(tx, "model = :model AND dimension = :dimension", params)? {
@@ -88,8 +89,8 @@ pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> 
     Ok(())
 }
 
-/// Deletes part of a replaced space: first the index, then the vectors, finally the space. Returns `true` if more
-/// remains.
+/// Deletes part of a replaced space: first its index, then its vectors, at most `limit` at a time, and in the end the
+/// space itself. Returns `true` if it must be called again.
 pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
     if space.is_indexed || vector_index::exists(tx, space)? {
         vector_index::remove(tx, space)?;
@@ -233,7 +234,7 @@ pub struct VectorCoverage {
     pub searched: Option<String>,
 }
 
-/// Counts the vectors of `model`. The newest `near` messages of a chat need none.
+/// Counts the vectors that `model` has made and that it needs. The newest `near` messages of a chat need none.
 pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage> {
     let space = of_model(conn, model)?.map_or(-1, |space| space.id);
     let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {

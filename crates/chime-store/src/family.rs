@@ -1,5 +1,5 @@
-//! Functions by which one family of tables reacts to events that change or delete members' words. The list of all
-//! families is in [`derived`](super::derived).
+//! Functions by which one family of tables (tables that belong together, such as answers and their sources) reacts to
+//! events that change or delete members' words. The list of all families is in [`derived`](super::derived).
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl OptOutScope {
         }
     }
 
-    /// Returns the stored key. 0 stands for every chat; chat keys start at 1.
+    /// Returns the chat key that is stored for the scope. 0 stands for every chat, because chat keys start at 1.
     pub(super) fn key(self) -> u32 {
         match self {
             Self::Chat(key) => key.0,
@@ -77,7 +77,7 @@ impl Family {
     };
 }
 
-/// Runs statements that all take the keys of both chats.
+/// Runs statements on a merge. Each takes the keys of both chats as `:into` and `:from`.
 pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -> Result<()> {
     for sql in statements {
         tx.prepare_cached(sql)?.execute(rusqlite::named_params! { ":into": chats.into.0, ":from": chats.from.0 })?;

@@ -1,4 +1,4 @@
-//! Suggestions that answers made, such as films, and how later questions about them were understood.
+//! Suggestions that answers made, for example of films or products, and how later questions about them were understood.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use chime_core::{
     Timestamp, UsedSearch, UserId,
 };
 
-/// No `words_gone`: rows are deleted with their answer, by `answers::forget`.
+/// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
 pub(super) const FAMILY: Family =
     Family { tables: &["follow_up", "frame", "item"], opted_out, chat_gone, merged, ..Family::UNTOUCHED };
 

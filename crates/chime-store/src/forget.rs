@@ -1,5 +1,5 @@
-//! Removal of members' words from every table. [`derived`] lists the data derived from single messages; this module
-//! connects a message, its copies and the answers that are based on either.
+//! Removal of members' words from every table. [`derived`] knows the data derived from single messages. This module
+//! finds the copies of a message and the answers based on the message or its copies.
 //!
 //! [`derived`]: super::derived
 

@@ -28,7 +28,7 @@ pub enum Priority {
     Background,
 }
 
-/// Open database. Cheap to clone; closed when the last clone is dropped or by [`Store::close`].
+/// Open database. Cloning it is cheap. It is closed by [`Store::close`], or when the last clone is dropped.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -93,7 +93,8 @@ impl Store {
         &self.shared.path
     }
 
-    /// Runs `work` on the writer thread and returns once it is committed and synced. An error rolls all of `work` back.
+    /// Runs `work` in a transaction on the writer thread, and returns when this is committed and synced to disk. If
+    /// `work` returns an error, all its changes are rolled back.
     pub fn write<T, F>(&self, priority: Priority, work: F) -> impl Future<Output = Result<T>> + Send
     where
         F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
@@ -141,7 +142,7 @@ impl Store {
     /// Merges segments of the full-text index in small background writes. If it fails, the next call continues where it
     /// stopped.
     pub async fn merge_index(&self, mut merging: Merging) -> Result<()> {
-        /// Pages per transaction: about 5 ms.
+        /// Number of index pages that one transaction merges, which takes about 5 ms.
         const AT_ONCE: i32 = 50;
         while self.write(Priority::Background, move |tx| search::merge(tx, merging, AT_ONCE)).await? {
             merging = Merging::Alike;
@@ -179,8 +180,8 @@ impl Store {
         tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
     }
 
-    /// Same as [`Store::read`], for one or two rows that were just written. Runs on the current thread if a connection
-    /// is free, because switching threads would take longer.
+    /// Runs `work` like [`Store::read`], but on the current thread if a read connection is free. Only for reading one
+    /// or two rows, for which a change of threads would take longer than the reading.
     pub async fn glance<T, F>(&self, work: F) -> Result<T>
     where
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -192,7 +193,7 @@ impl Store {
         }
     }
 
-    /// Same as [`Store::read`], but runs on the current thread, which must be allowed to block.
+    /// Runs `work` like [`Store::read`], but always on the current thread, which must be allowed to block.
     pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
         self.shared.read(work)
@@ -249,7 +250,7 @@ fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
     outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
 }
 
-/// Locks a mutex and ignores poisoning: the data guarded here is consistent at every step.
+/// Locks a mutex even if a thread panicked while holding it: the data in these mutexes is valid after every step.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

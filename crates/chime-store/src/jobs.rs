@@ -1,4 +1,5 @@
-//! Table of jobs: the only record of work to do. Notifications in memory carry no work, they only wake the workers.
+//! Table of jobs: the only record of work to do. Notifications in memory only wake the workers. A job is due (now or
+//! later), done, or parked. A lane is the chat that a job belongs to.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -14,7 +15,7 @@ const COLUMNS: &str = "id, payload, due_at, attempts";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParkedJob {
     pub id: JobId,
-    /// Stored text in place of a [`JobKind`], because a job written by another version may have an unknown kind.
+    /// Stored text, not a [`JobKind`]: a job written by another version may have a kind that is unknown here.
     pub kind: String,
     pub attempts: u32,
     /// Error of the last attempt. It contains no message text.
@@ -101,8 +102,8 @@ pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
     Ok(())
 }
 
-/// Returns the jobs that are due at `now`: answering jobs first, then background jobs, each oldest first. Returns at
-/// most `per_lane` jobs for each kind and lane, so that a busy chat cannot block the others.
+/// Returns at most `limit` jobs that are due at `now`: answering jobs first, then background jobs, each group oldest
+/// first. At most `per_lane` of them have the same kind and lane (chat), so that a busy chat cannot block the others.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
     let mut few = first_due(conn, now, per_lane.saturating_add(1))?;
     if few.len() > per_lane {
@@ -184,7 +185,7 @@ pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Marks a job done unless [`add_or_move`] moved it while it ran. Returns `true` if it is done.
+/// Marks a job done, unless [`add_or_move`] made it due again while it ran. Returns `true` if the job is now done.
 pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     let ended = tx
         .prepare_cached(
@@ -409,7 +410,7 @@ mod tests {
                 let ask = |tx: &Writer<'_>| add_or_move(tx, &leave(), now);
                 ask(tx)?;
                 let worked_on = find(tx, &leave())?.unwrap();
-                // At the same millisecond.
+                // `add_or_move` with the same due time, while the job runs.
                 ask(tx)?;
                 let is_done = finish_unless_moved(tx, &worked_on)?;
                 let anew = find(tx, &leave())?.unwrap();

@@ -36,8 +36,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts the thread, which from now on makes the checkpoints in place of SQLite. `writer` is the write connection
-    /// of the database at `path`.
+    /// Starts the thread, which from now on makes the checkpoints, so that SQLite does not make them within commits.
+    /// `writer` is the write connection of the database at `path`.
     pub fn tend(writer: &Connection, path: &Path) -> Result<Self> {
         writer.pragma_update(None, "wal_autocheckpoint", FOLD_YOURSELF_AT)?;
         writer.pragma_update(None, "journal_size_limit", KEPT_BYTES)?;
@@ -137,7 +137,7 @@ mod tests {
         (path, conn)
     }
 
-    /// Commits about `pages` pages to the log.
+    /// Writes about `pages` pages to the log in one commit.
     fn commit_pages(conn: &Connection, pages: usize) {
         conn.execute_batch("CREATE TABLE IF NOT EXISTS filler (content BLOB)").unwrap();
         conn.execute("INSERT INTO filler VALUES (zeroblob(?1))", [pages * 4096]).unwrap();
@@ -151,7 +151,7 @@ mod tests {
         commit_pages(&conn, 100);
         log.committed(&conn);
         commit_pages(&conn, 100);
-        // Runs no checkpoint: the files are in the state that a crash would leave.
+        // Only stops the thread. Nothing is checkpointed, so the files are in the state that a crash would leave.
         log.finish_chores();
         let wal = open::beside(&path, "-wal");
         assert!(std::fs::metadata(&wal).unwrap().len() >= LAID_OUT_BYTES);

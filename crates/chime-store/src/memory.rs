@@ -50,7 +50,7 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// Returns the chat's own memory setting, or `None` if it has none.
+/// Returns the setting by which the chat switched memory on or off, or `None` if it has none.
 pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
     Ok(conn
         .prepare_cached("SELECT memory FROM chat WHERE chat_key = :chat")?
@@ -59,7 +59,7 @@ pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
         .flatten())
 }
 
-/// Returns `true` if the chat itself switched memory off.
+/// Returns `true` if the chat switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
     Ok(own_setting(conn, chat)? == Some(false))
 }
@@ -152,7 +152,8 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     }
 }
 
-/// Deletes memory derived from a member's messages, after they opted out or in again.
+/// Deletes memory derived from a member's messages. Called when the member opts out, and also when the member opts in
+/// again: memory is then rebuilt with these messages.
 pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = match scope {
         OptOutScope::Chat(chat) => Some(chat.0),
@@ -207,7 +208,7 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
     drop_rolled(tx, session)
 }
 
-/// Deletes a session whose messages are gone or belong to another session.
+/// Deletes a session that no longer exists, because its messages were deleted or now belong to another session.
 pub fn remove_session(tx: &Writer<'_>, session: &Session) -> Result<()> {
     topics::forget(tx, session.id)?;
     sessions::remove(tx, session.id)?;
@@ -244,7 +245,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
     if !gone.is_empty() {
         tags::drop_unused(tx, chat)?;
     }
-    // Once for all sessions, because each reset rebuilds History.
+    // Reset only once for all deleted sessions, because History is rebuilt after each reset.
     if was_folded {
         summaries::reset_history(tx, chat)?;
     }

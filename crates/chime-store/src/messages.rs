@@ -1,4 +1,5 @@
 //! Storage and lookup of messages. A stored message is only replaced by a later edit or by a more complete copy of it.
+//! A stub is a row that records that a message exists, but not its text.
 
 mod conversation;
 mod rows;
@@ -19,8 +20,8 @@ use chime_core::{
     ChatId, ChatKey, Message, MessageAt, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
 
-/// SQL condition for readable messages: no stubs, and no words of members who opted out, whenever they were written and
-/// also when others forwarded them. The unary plus keeps SQLite from building a temporary table of the two keys for
+/// SQL condition for messages that may be read: no stubs, and no messages of members who opted out, even if they were
+/// sent before or forwarded by others. The unary plus keeps SQLite from building a temporary table of the two keys for
 /// each row.
 pub(super) const VISIBLE: &str =
     "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
@@ -32,9 +33,9 @@ pub(super) const VISIBLE: &str =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakenIn {
     New(StoredMessage),
-    /// Existing row that got newer or fuller content.
+    /// The message was stored already; its row now has a later edit or a more complete version.
     Replaced(StoredMessage),
-    /// Existing row without changes.
+    /// The message was stored already; its row was not changed.
     Known(StoredMessage),
 }
 
@@ -69,7 +70,8 @@ pub fn is_news(conn: &Reader, message: &Message) -> Result<bool> {
     Ok(!is_stub(conn, message.chat, message.id)? && supersedes(message, &known.message))
 }
 
-/// Sets the transcript of a voice message that has none. Returns the changed message, or `None` if nothing changed.
+/// Sets the transcript of a recording that has none. Returns the changed message, or `None` if the message may not be
+/// read or has a text already.
 pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
     let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.lacks_transcript()) else {
         return Ok(None);
@@ -215,7 +217,7 @@ fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     }
 }
 
-/// Returns the language whose stemmer was used to index a message.
+/// Returns the language whose stemmer was used to index a message. Removing it from the index needs the same stems.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
     let code: Option<String> = conn
         .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?
@@ -298,7 +300,7 @@ pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
     Ok(true)
 }
 
-/// Same as [`find_any`], by message number.
+/// Returns the same as [`find_any`], but finds the message by its number in the chat.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
     one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
 }
@@ -315,8 +317,8 @@ pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> R
     )
 }
 
-/// Returns the messages of an album, oldest first. The unary plus keeps SQLite from scanning the whole chat in the
-/// requested order.
+/// Returns the messages of an album, oldest first. The unary plus keeps SQLite from reading the whole chat in the order
+/// of message ids.
 pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -328,7 +330,7 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
     )
 }
 
-/// Returns the sender of the bot's last message in a chat.
+/// Returns the bot as the sender of its last message in a chat, or `None` if it has sent none.
 pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'

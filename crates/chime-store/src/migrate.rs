@@ -8,7 +8,7 @@ use super::{Result, StoreError};
 /// SQL of all migrations in order. The first one leads to version 1.
 const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/0001_schema.sql")];
 
-/// Schema version that this program writes.
+/// Schema version that this program writes, and the newest that it can read.
 pub const KNOWN: u32 = MIGRATIONS.len() as u32;
 
 pub fn version(conn: &Connection) -> Result<u32> {

@@ -1,4 +1,4 @@
-//! Notes: texts that a chat saved for reference, split into pieces.
+//! Notes: texts that a chat saved to be cited later. A note is stored in pieces.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 

@@ -12,7 +12,7 @@ pub struct Numbering {
     pub chats: Vec<ChatId>,
     /// Highest message id in any chat; `None` if there are no messages.
     pub last_message: Option<MessageId>,
-    /// `None` if no update was ever received.
+    /// Highest id of a received update; `None` if there was none.
     pub last_update: Option<UpdateId>,
 }
 

@@ -54,7 +54,8 @@ pub fn lock(path: &Path) -> Result<FileLock> {
 pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
     let existed = exists(path)?;
     if !existed {
-        // Private, because it holds members' messages. SQLite gives its other files the same permissions.
+        // Only the owner may read it, because it contains members' messages. SQLite creates its other files with the
+        // same permissions.
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         create.map_err(|source| file_error("cannot create", path, source))?;
     }
@@ -90,7 +91,7 @@ pub fn exists(path: &Path) -> Result<bool> {
     let marker = instance_marker(path);
     match fs::metadata(path).map(|file| file.len()) {
         Err(_) if marker.exists() => Err(StoreError::Missing { path: path.to_owned(), marker }),
-        // SQLite would treat the empty file as a new database and delete the log that belongs to it.
+        // SQLite would take the empty file for a new database and delete the log that belongs to the earlier one.
         Ok(0) if marker.exists() => Err(StoreError::Emptied { path: path.to_owned(), marker }),
         found => Ok(found.is_ok()),
     }
@@ -136,8 +137,8 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
 pub fn connect_to_read(path: &Path) -> Result<Connection> {
     vector_index::register();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    // A reader of a WAL database needs write access to its index (`-shm`); an immutable view is no alternative, because
-    // the daemon may write.
+    // A reader of a WAL database must be able to write its index (`-shm`). SQLite could open the file as immutable
+    // instead, but then the daemon must not write to it.
     let conn = Connection::open_with_flags(path, flags)
         .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
     conn.pragma_update(None, "query_only", true)?;
@@ -158,7 +159,7 @@ fn must_be_current(found: u32) -> Result<()> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     pub version: u32,
-    /// Version that this program writes.
+    /// Schema version that this program writes.
     pub known: u32,
     /// Size of the file and its write-ahead log together.
     pub bytes: u64,
@@ -193,8 +194,8 @@ pub fn size(conn: &Connection) -> Result<u64> {
     Ok(pages.saturating_mul(page))
 }
 
-/// Runs one small transaction on a file that a daemon may be using, for changes that an operator makes from outside. It
-/// must not change data that a daemon caches in memory.
+/// Runs one small transaction on a file that a daemon may be using. For changes by a command of the operator. The
+/// daemon does not notice the change, so it must not affect data that the daemon caches in memory.
 pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {
     if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
@@ -228,7 +229,8 @@ pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
 
 fn configure(conn: &Connection) -> Result<()> {
     conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-    // Telegram drops an update once its offset is confirmed, so the commit before that must survive power loss.
+    // Telegram deletes an update once the bot confirms it. The commit before the confirmation must therefore survive a
+    // power failure.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     // Overwrites deleted content, so that forgotten messages are not in the file.
@@ -237,11 +239,12 @@ fn configure(conn: &Connection) -> Result<()> {
 }
 
 fn configure_common(conn: &Connection, cache_kib: i64) -> Result<()> {
-    // Negative values are in KiB.
+    // SQLite takes a negative value as KiB, a positive one as pages.
     conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Keeps query plans independent of bound values; otherwise SQLite compiles a statement again for each new value.
+    // Keeps query plans independent of the bound values. Otherwise SQLite would compile a statement again for each new
+    // value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }

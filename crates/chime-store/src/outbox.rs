@@ -1,4 +1,5 @@
-//! Outgoing replies: stored before they are sent, and marked when Telegram has accepted them.
+//! Outgoing replies. A reply is stored before it is sent, and each of its parts is marked when Telegram has accepted
+//! it.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -64,14 +65,14 @@ pub struct NewReply {
     pub answer: Option<AnswerId>,
     pub to: ReplyTarget,
     pub parts: Vec<FormattedText>,
-    /// Rows of buttons below the last part.
+    /// Rows of buttons, shown below the last part.
     pub buttons: Vec<Vec<Button>>,
     /// Job that makes the reply again if, before it is sent, a message it is based on is forgotten.
     pub made_by: Option<JobPayload>,
 }
 
 impl NewReply {
-    /// Creates a reply with the bot's own text: command output or a notice.
+    /// Creates a reply whose text is not an answer: command output or a notice.
     pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
         Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None }
     }
@@ -245,7 +246,7 @@ pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
         .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
 }
 
-/// Removes a reply of which nothing was sent.
+/// Deletes a reply. Only for replies of which no part was sent.
 pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM outbox WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
     Ok(())
@@ -260,7 +261,7 @@ pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .transpose()
 }
 
-/// Returns `true` if a message is a recap, requested or scheduled.
+/// Returns `true` if a message is a recap, either requested by a member or scheduled.
 pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool> {
     let found = conn
         .prepare_cached(

@@ -23,8 +23,8 @@ pub struct StoredPassage {
     pub vector: Vec<f32>,
 }
 
-/// Returns the readable messages of a chat, in all forum topics, whose numbers are in `from..=to`, sorted by number.
-/// Each has its vector in `space`.
+/// Returns the messages of a chat, in all forum topics, whose numbers are in `from..=to`, sorted by number. Each has
+/// its vector in `space`. Without stubs and messages of members who opted out.
 pub fn in_range(conn: &Reader, space: Option<i64>, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<StoredPassage>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector

@@ -112,7 +112,8 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
 
-    /// Runs `look` in a chat with these messages, next to another chat with the same messages.
+    /// Stores a chat with the messages `said` and runs `look` in it. A second chat has the same messages, which must
+    /// not be found.
     async fn found<T: Send + 'static>(said: &[&str], look: fn(&Reader, &Range) -> Result<T>) -> T {
         let (_folder, store) = new_store().await;
         let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();

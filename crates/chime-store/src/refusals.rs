@@ -79,7 +79,8 @@ pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too
     Ok(())
 }
 
-/// Returns the last refusal that was explained in words to a subject (a chat, conversation or member), or `None`.
+/// Returns the last refusal under the key `subject` that was explained in words, or `None`. Later refusals under the
+/// same key only get a reaction for a while.
 pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
     let told = conn
         .prepare_cached("SELECT told_at, until FROM told_refusal WHERE subject = :subject")?
@@ -91,7 +92,8 @@ pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
     Ok(told)
 }
 
-/// Stores a refusal that the member must be notified of. If this is done in words, also records that it was explained.
+/// Stores a refusal that the member must be notified of. If the notice is in words, also records that this refusal was
+/// explained.
 pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO refusal (telegram_chat_id, message_id, thread_id, because, subject, until, tell)
@@ -136,8 +138,8 @@ pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     Ok(())
 }
 
-/// Records that the one line is sent that replaces reactions in a chat where the bot cannot react. Returns `false` if
-/// it was sent before for this subject.
+/// Records that one line of text is now sent under the key `subject`, because the bot cannot react in this chat.
+/// Returns `false` if the line was sent before: then nothing more is sent.
 pub fn close(tx: &Writer<'_>, subject: &str) -> Result<bool> {
     let closed = tx
         .prepare_cached("UPDATE told_refusal SET is_closed = 1 WHERE subject = :subject AND is_closed = 0")?

@@ -90,8 +90,8 @@ pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usi
         .execute(named_params! { ":day": before.day(), ":limit": limit })?)
 }
 
-/// Returns chats of which nothing needs to be kept: groups that the bot was removed from before `cutoff`, and private
-/// chats, both without messages, answers, settings, opt-outs and open requests.
+/// Returns chats that can be deleted: groups that the bot was removed from before `cutoff`, and private chats, if they
+/// have no messages, answers, settings, opt-outs or open requests.
 pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat WHERE (removed_at < :cutoff OR kind = 'private') AND retention_days IS NULL
@@ -109,7 +109,7 @@ pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Deletes a chat and returns 1. Returns 0 and deletes nothing if a message has arrived meanwhile.
+/// Deletes a chat and returns 1. If the chat has messages again, deletes nothing and returns 0.
 pub fn remove_chat(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<usize> {
     let is_empty = !tx
         .prepare_cached("SELECT 1 FROM message WHERE chat_key = :chat")?

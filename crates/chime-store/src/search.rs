@@ -70,7 +70,7 @@ pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     let pages = if merging == Merging::All { -pages } else { pages };
     tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
         .execute(named_params! { ":pages": pages })?;
-    // The statement itself counts as one change.
+    // The INSERT itself counts as one change, so a higher number shows that pages were merged.
     Ok(changes()? - before > 1)
 }
 
@@ -185,7 +185,7 @@ mod tests {
     const CHAT: ChatKey = ChatKey(1);
 
     fn segments(conn: &Reader) -> Result<i64> {
-        // The upper bits of a page id are the segment's number; the first pages belong to no segment.
+        // The upper bits of a page id are the number of the segment. The first pages belong to no segment.
         Ok(conn
             .query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
     }

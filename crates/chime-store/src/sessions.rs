@@ -26,7 +26,7 @@ pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Resul
 }
 
 /// Records that sessions must be divided again from `at` on, but not before `check_at`. If there is a note for `at`
-/// already, the earlier `check_at` is kept.
+/// already, the earlier of the two check times applies.
 pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
@@ -306,7 +306,7 @@ pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a session and everything derived from it, but not its messages.
+/// Deletes a session with its summary and tags, but not its messages.
 pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("DELETE FROM session WHERE id = :id")?.execute(named_params! { ":id": key(id) })?;
     Ok(())

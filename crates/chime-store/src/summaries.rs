@@ -1,5 +1,5 @@
-//! Mini-summaries of sessions, and Recent and History of a chat. Each is stored with the messages it is based on, for
-//! citations and for forgetting.
+//! Mini-summaries of sessions, and the two summaries of a whole chat, Recent and History. Each is stored with the
+//! messages it is based on, so that it can cite them and is deleted when one of them is forgotten.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -175,7 +175,7 @@ pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<Rol
     Ok(Some(RollingSummary { summary, sessions }))
 }
 
-/// Replaces Recent or History; a summary without bullets deletes it.
+/// Replaces Recent or History. If the new summary has no bullets, the old one is only deleted.
 pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &RollingSummary) -> Result<()> {
     drop_rolling(tx, chat, kind)?;
     let RollingSummary { summary, sessions } = rolling;
@@ -228,8 +228,9 @@ pub fn drop_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling) -> Result<()>
     Ok(())
 }
 
-/// Stores a History that includes `folded` and marks these sessions, all or nothing. `before` is the History that they
-/// were merged into. Returns `false`, and stores nothing, if anything has changed since: the merge must be repeated.
+/// Stores a new History `after`, which includes the sessions `folded`, and marks these as included. `before` is the
+/// History from which it was made. Stores nothing and returns `false` if History or one of the sessions has changed
+/// since: then the new History must be made again.
 pub fn fold(
     tx: &Writer<'_>,
     chat: ChatKey,

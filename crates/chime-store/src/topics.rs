@@ -43,7 +43,7 @@ pub struct TopicTag {
     pub id: i64,
     /// Main name of the tag, in lower case with hyphens.
     pub name: String,
-    /// Its name and the names of its synonyms.
+    /// Names of the tag and of its synonyms, its own name first.
     pub forms: Vec<String>,
     /// Newest sessions that have the tag, each with its end time.
     pub sessions: Vec<(SessionId, Timestamp)>,
@@ -92,7 +92,7 @@ pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicStat
         ":turns_left": state.turns_left,
     })?;
     let mut insert = tx.prepare_cached(
-        // A tag may have been deleted since the topics were scored.
+        // Only tags that still exist, because one may have been deleted since the topics were scored.
         "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
          SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
     )?;
@@ -182,7 +182,8 @@ pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> 
         .map(Seq))
 }
 
-/// Returns the tags of a chat as topics, most used first, at most `limit`, each with its newest `sessions` sessions.
+/// Returns the tags of a chat as candidate topics, those with the most sessions first, at most `limit`. Each has its
+/// newest sessions, at most `sessions`.
 pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<Vec<TopicTag>> {
     let inventory = super::tags::inventory(conn, chat, limit)?;
     let mut forms =
@@ -228,7 +229,7 @@ pub fn summary(conn: &Reader, tag: i64) -> Result<Option<TopicSummary>> {
     Ok(Some(TopicSummary { summary, sessions, is_stale }))
 }
 
-/// Stores the summary of a topic, made from the summaries of `sessions`. Does nothing if the tag was deleted meanwhile.
+/// Stores the summary of a topic, made from the summaries of `sessions`. Does nothing if the tag was deleted since.
 pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[SessionId]) -> Result<()> {
     tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
     let kept = tx

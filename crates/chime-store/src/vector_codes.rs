@@ -16,7 +16,7 @@ use chime_core::{ChatKey, Seq};
 
 /// Minimum number of index parts for which codes are used. For fewer, reading the index is as fast.
 const LEAST_PARTS: usize = 4;
-/// Memory limit for all codes. A chat of 50,000 sessions takes 6.5 MB, including its newest 16,384 messages.
+/// Memory limit for all codes. A chat with 50,000 sessions needs 6.5 MB for these and its newest 16,384 messages.
 const BYTES: usize = 8 * 1024 * 1024;
 /// Codes of the chats that were searched most recently.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub struct VectorCodes {
     all: Vec<ChatCodes>,
 }
 
-/// Identity of a set of codes: one chat and one kind of document, in one space.
+/// Chat, kind of document and space whose codes are in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CodesKey {
     space: i64,
@@ -37,11 +37,11 @@ struct ChatCodes {
     key: CodesKey,
     /// Lowest document id that the codes include.
     from: i64,
-    /// Number of the last index change that is applied.
+    /// Number of the last change in the index log that the codes include.
     seen: i64,
     width: usize,
     seqs: Vec<u32>,
-    /// `width` bytes per document, in the order of `seqs`.
+    /// Codes of the documents, `width` bytes each, in the order of `seqs`.
     codes: Vec<u8>,
 }
 
@@ -152,7 +152,7 @@ impl ChatCodes {
             Ok((raw.get::<_, i64>("number")?, raw.get::<_, i64>("id")?))
         })?;
         let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
-        // The log is complete only if it still contains the last change that was seen.
+        // If the last applied change is still in the log, all later ones are too.
         if rows.first().is_none_or(|(number, _)| *number != self.seen) {
             return Ok(false);
         }
@@ -211,7 +211,7 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
     const DIMENSION: usize = 64;
-    /// Gap between messages with vectors, so that few messages span many parts.
+    /// Difference between the numbers of two messages with vectors, so that few messages are spread over many parts.
     const APART: u32 = 10;
 
     fn vector(seed: u32) -> Vec<u8> {
@@ -229,8 +229,9 @@ mod tests {
         Ok(())
     }
 
-    /// Applies `change` to a chat of `count` vectors whose codes are loaded, and checks that codes and index find the
-    /// same. Returns the message nearest to `vector(0)`.
+    /// Loads the codes of a chat with `count` vectors, applies `change`, and checks that codes and index find the same
+    /// messages. Returns the number of chats whose codes are in memory, and the number of the message nearest to
+    /// `vector(0)`.
     async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
         let (_folder, store) = new_store().await;
         let look = move |tx: &Writer<'_>| {

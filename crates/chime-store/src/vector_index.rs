@@ -82,7 +82,7 @@ pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// Returns `true` if any part of a space's index exists.
+/// Returns `true` if the index of a space exists for at least one kind of document.
 pub fn exists(conn: &Reader, space: &Space) -> Result<bool> {
     let mut statement = conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?;
     for table in TABLES {
@@ -118,7 +118,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
         ))?
         .query_row(params, |raw| raw.get("last"))?;
     if let Some(last) = last {
-        // The triggers have already added vectors that arrived after the index was created.
+        // Vectors that arrived after the index was created were added by its triggers, so they are skipped.
         tx.prepare_cached(&format!(
             "INSERT INTO {index} (id, part, vector)
              SELECT {key}, {key} >> {part_bits}, vec_int8(substr(vector, 1, {values})) FROM {name}
@@ -162,7 +162,7 @@ pub struct Nearest<'a> {
     pub chat: ChatKey,
     /// Number of the chat's newest document: it determines which parts are searched.
     pub newest: Seq,
-    /// Packed query vector in the searched space.
+    /// Query vector, packed like the vectors of the searched space.
     pub vector: &'a [u8],
     pub limit: usize,
 }
@@ -193,7 +193,7 @@ pub fn nearest(
     by_scan(conn, space, table, wanted)
 }
 
-/// Searches with the vec0 index, and ranks its candidates by exact cosine.
+/// Searches with the vec0 index, then ranks its candidates by the exact cosine of their vectors.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let proposed = proposed(conn, space, table, wanted)?;
     compared(conn, space, table, wanted, proposed)
@@ -276,7 +276,7 @@ fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'
     Ok(nearest.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Searches by comparing every vector in the searched parts.
+/// Searches without an index: compares the query with all vectors in the searched parts.
 pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {key} AS id, vector FROM {name} WHERE {key} BETWEEN :from AND :to AND space = :space",

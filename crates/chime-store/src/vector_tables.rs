@@ -1,4 +1,5 @@
-//! Layout of stored vectors: the embedding spaces, the tables of documents, and the parts of their indexes.
+//! Definition of the stored vectors: embedding spaces, tables of vectors, and the parts into which their indexes are
+//! divided.
 
 use super::row::row_id;
 use chime_core::{ChatKey, Seq};
@@ -9,7 +10,7 @@ pub struct Space {
     pub model: String,
     pub dimension: usize,
     pub state: SpaceState,
-    /// `true` if the index holds all vectors of the space.
+    /// `true` if the index is complete, so that searches can use it.
     pub is_indexed: bool,
 }
 

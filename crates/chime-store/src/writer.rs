@@ -15,15 +15,16 @@ use tokio::sync::{mpsc, oneshot};
 use super::log::Log;
 use super::{Result, StoreError, Writer, scrub};
 
-/// Writes per commit: enough to share a sync, few enough that the first waits only briefly.
+/// Maximum number of writes that share a commit. Enough to save many syncs, but few enough that the first write need
+/// not wait long for its commit.
 const GROUP: usize = 64;
 const QUEUE: usize = 256;
 
-/// Type-erased result of work, so that the surrounding code is compiled once and not for each of some four hundred
-/// types.
+/// Result of a write, as `dyn Any`. So the code around it is compiled once, and not for each of some four hundred
+/// result types.
 pub type Given = Box<dyn Any + Send>;
 
-/// Work to do in a transaction, and the channel for its result after the commit.
+/// A write, and the channel that its result is sent to after the commit.
 pub struct Work {
     pub run: WriteFn,
     pub reply: oneshot::Sender<Result<Given>>,
@@ -42,7 +43,7 @@ enum TransactionUse {
 /// Task of the writer: a write, or work that cannot run in a transaction.
 pub enum Task {
     Write(Work),
-    /// Checkpoints the log.
+    /// Writes the log into the database file and empties it.
     Fold(oneshot::Sender<Result<()>>),
     /// Rewrites the whole file.
     Rewrite(oneshot::Sender<Result<()>>),

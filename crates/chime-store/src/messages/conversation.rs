@@ -1,4 +1,5 @@
-//! Readable messages of a conversation around a point in time. Service messages are left out.
+//! Messages of a conversation around a point in time, without service messages, stubs and messages of members who opted
+//! out.
 
 use rusqlite::named_params;
 
@@ -134,8 +135,8 @@ pub fn moments_of(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the readable messages of a chat with numbers above `after`, sorted by number, at most `limit`. Includes
-/// service messages.
+/// Returns the messages of a chat with numbers above `after`, sorted by number, at most `limit`. Includes service
+/// messages, but no stubs and no messages of members who opted out.
 pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
     many(
         conn,
