@@ -107,7 +107,7 @@ impl RunningJobs {
     }
 }
 
-/// Returns the largest `per_lane` of all kinds. So many jobs must be read per lane.
+/// Returns the largest `per_lane` of all kinds. The pool reads this many jobs per lane.
 pub fn most_per_lane() -> usize {
     JobKind::ALL.into_iter().map(|kind| kind.policy().per_lane).max().unwrap_or(1)
 }

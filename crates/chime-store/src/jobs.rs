@@ -1,5 +1,5 @@
 //! Table of jobs: the only record of work to do. Notifications in memory only wake the workers. A job is due (now or
-//! later), done, or parked. A lane is the chat that a job belongs to.
+//! later), done, or parked. A lane is the chat that a job belongs to, or 0.
 
 use std::sync::LazyLock;
 use std::time::Duration;

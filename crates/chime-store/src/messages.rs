@@ -217,7 +217,7 @@ fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     }
 }
 
-/// Returns the language whose stemmer was used to index a message. Removing it from the index needs the same stems.
+/// Returns the language whose stemmer was used to index a message. Removing the message needs the same stems.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
     let code: Option<String> = conn
         .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?

@@ -284,7 +284,7 @@ pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, Messa
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the number of parts that are not yet sent or failed, or `None` if the reply does not exist.
+/// Returns the number of parts that are still to be sent, or `None` if the reply does not exist.
 pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
     let (parts, open): (u64, u64) = conn
         .prepare_cached(

@@ -23,7 +23,7 @@ pub struct JobTasks {
 }
 
 impl JobTasks {
-    /// Moves all times back by `by`, as the system clock was.
+    /// Moves all times back by `by`, after the system clock was set back by `by`.
     pub fn set_back(&mut self, by: Duration) {
         self.running.forget_pace();
         self.started_at = self.started_at.map(|at| at.minus(by));
