@@ -1,8 +1,8 @@
 //! Worker pool for the jobs table.
 //!
-//! The table is the source of truth. The pool reads due jobs, starts them in order, retries failures and parks jobs
-//! that keep failing; the caller passes in the function that does the work. Start at [`worker::Pool`]; `policy.rs`
-//! holds the decisions.
+//! The table is the only record of work to do. The pool reads due jobs, starts them in order, retries jobs that failed
+//! and parks jobs that keep failing. The caller passes the function that does the work. Start at [`worker::Pool`]; the
+//! decisions are in `policy.rs`.
 
 mod outcome;
 mod policy;

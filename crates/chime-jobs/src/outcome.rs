@@ -1,31 +1,33 @@
-//! Result of one attempt at a job.
+//! Result of one attempt at a job, as its handler reports it.
 
 use std::fmt::Display;
 
 use chime_core::Timestamp;
 use chime_store::StoreError;
 
-/// Result of one attempt at a job.
+/// Result of one attempt at a job, as its handler reports it.
 #[derive(Debug)]
 pub enum JobOutcome {
-    /// Finished in the transaction that stored its result.
+    /// Success. The transaction that stored the result has also marked the job done.
     Finished,
-    /// Ended until the next periodic run.
+    /// End of one run of a periodic job. It is due again at its next regular time, even if this run failed.
     UntilNextRun,
-    /// Waits until a known time; the attempt is not counted.
+    /// Nothing to do before the given time. The attempt is not counted.
     WaitUntil(Timestamp),
-    /// Failed; the job itself decided when to retry. The text holds no message content.
+    /// Failure, to be retried at a time that the handler chose. The text must not contain message content.
     RetryAt(Timestamp, String),
-    /// Transient failure, such as a full disk or a lost network: retried for as long as it lasts.
+    /// Failure that will pass, such as a full disk or a lost network. Retried until it has passed; the attempt is not
+    /// counted.
     Hindered(String),
-    /// Failed; retried up to a limit. The text holds no message content.
+    /// Failure that is retried up to the limit of the job's kind. The text must not contain message content.
     Failed(String),
-    /// Damaged database file: the pool stops.
+    /// Damaged database file: no job can run, and the pool stops.
     Unusable(StoreError),
 }
 
 impl JobOutcome {
-    /// Classifies a store error that occurred while `doing`.
+    /// Converts a store error that occurred while `doing` something. A damaged file is `Unusable`, an error that will
+    /// pass is `Hindered`, any other is `Failed`.
     pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
         let told = format!("{doing}: {error}");
         match error {

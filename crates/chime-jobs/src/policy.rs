@@ -1,17 +1,18 @@
-//! Decisions about which job starts next and about failed jobs. Pure functions.
+//! Pure functions that decide which jobs start next and what happens after a failure.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chime_core::{Class, Job, JobId, JobKind, Schedule, Timestamp};
 
-/// Background jobs that run at once, of all kinds together: the machine may have a single core.
+/// Maximum number of background jobs that run at the same time, of all kinds together. Low, because the machine may
+/// have a single core.
 const BACKGROUND_PLACES: usize = 2;
-/// Minimum time between the starts of two background jobs. A periodic kind only waits for itself: it runs at most once
-/// a minute, and a delay would delay everything that depends on it.
+/// Minimum time between the starts of two background jobs. Each periodic kind is timed on its own: it runs at most once
+/// a minute, and delaying it for other jobs would delay everything that depends on it.
 const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 
-/// Jobs in progress. Claims are only in memory, because a single daemon uses the database.
+/// Jobs that are running. They are recorded only in memory, because a single daemon uses the database.
 #[derive(Debug, Default)]
 pub struct RunningJobs {
     ids: HashSet<JobId>,
@@ -19,11 +20,11 @@ pub struct RunningJobs {
     lanes: HashMap<(JobKind, i64), usize>,
     kinds: HashMap<JobKind, usize>,
     background: usize,
-    /// Earliest start of the next background job, by pace.
+    /// Earliest start of the next background job of each group.
     background_from: HashMap<Pace, Timestamp>,
 }
 
-/// Groups of background jobs whose starts are spaced.
+/// Group of background jobs. Between the starts of two jobs of the same group, `BACKGROUND_EVERY` must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Pace {
     Periodic(JobKind),
@@ -36,7 +37,7 @@ impl Pace {
     }
 }
 
-/// Jobs to start now, and the earliest time at which a spaced job may start.
+/// Jobs to start now, and the earliest time at which a job that must wait for `BACKGROUND_EVERY` may start.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Startable {
     pub jobs: Vec<Job>,
@@ -75,7 +76,8 @@ impl RunningJobs {
         }
     }
 
-    /// Drops the waits between background starts after the system clock was set back.
+    /// Removes the waits between starts of background jobs. After the system clock was set back they would last too
+    /// long.
     pub fn forget_pace(&mut self) {
         self.background_from.clear();
     }
@@ -84,13 +86,13 @@ impl RunningJobs {
         self.ids.contains(&id)
     }
 
-    /// Returns `true` if `job` was certainly never started by this process: ids grow, and all started ones are lower.
-    /// For any other job only the table can tell.
+    /// Returns `true` if this process has certainly not started `job`: its id is higher than all started ones, and ids
+    /// only grow. Any other job may be done already, so it must be read from the table.
     pub fn is_news(&self, job: &Job) -> bool {
         self.newest < Some(job.id)
     }
 
-    /// Returns `true` if a job may be waiting for a free place.
+    /// Returns `true` if all places of some group are taken, so that a job may be waiting for one.
     pub fn is_crowded(&self) -> bool {
         self.background >= BACKGROUND_PLACES
             || self.lanes.iter().any(|((kind, _), count)| *count >= kind.policy().per_lane)
@@ -105,13 +107,13 @@ impl RunningJobs {
     }
 }
 
-/// Returns the largest `per_lane` of all kinds: the number of jobs to read per lane.
+/// Returns the largest `per_lane` of all kinds. The pool reads this many jobs per lane.
 pub fn most_per_lane() -> usize {
     JobKind::ALL.into_iter().map(|kind| kind.policy().per_lane).max().unwrap_or(1)
 }
 
-/// Claims, in order, the due jobs that have a free place. Starts of background jobs are spaced, and none starts while
-/// an answering job waits for a place.
+/// Chooses the due jobs that can start now, in order, and takes a place for each. Between starts of background jobs,
+/// some time must pass. No background job starts while an answering job has to wait for a place.
 pub fn startable(due: Vec<Job>, running: &mut RunningJobs, now: Timestamp) -> Startable {
     let (answering, background): (Vec<Job>, Vec<Job>) = due
         .into_iter()
@@ -144,14 +146,15 @@ pub fn startable(due: Vec<Job>, running: &mut RunningJobs, now: Timestamp) -> St
     chosen
 }
 
-/// Next step for a job whose attempt failed.
+/// Decision about a job after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDecision {
     RetryAt(Timestamp),
     Park,
 }
 
-/// Decides about a failed attempt. `random` spreads retries over the second half of the pause.
+/// Decides when a failed job is tried again, or parks it after its last attempt. The pause doubles with each attempt;
+/// `random` moves the retry within the second half of the pause.
 pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> RetryDecision {
     let policy = job.kind().policy();
     if policy.is_periodic {
@@ -166,14 +169,14 @@ pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -
     RetryDecision::RetryAt(now.plus(pause / 2 + spread))
 }
 
-/// Returns the next run of periodic work that began at `began` and has ended.
+/// Returns the time of the next run of a periodic job whose last run began at `began`. Not before `now`.
 pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
     let schedule = Schedule::all().into_iter().find(|schedule| schedule.job.kind() == kind);
     schedule.map_or(now.plus(kind.policy().pauses.1), |schedule| began.plus(schedule.every)).max(now)
 }
 
-/// Returns `at`, corrected if the system clock was set back to `now` during an attempt that began at `began`: a time
-/// that the attempt computed before the change is late by `began - now`.
+/// Returns `at`, corrected if the system clock was set back during an attempt (`now` is before `began`). A time that
+/// the attempt computed earlier is then too late by `began - now`.
 pub fn by_clock_of(now: Timestamp, at: Timestamp, began: Timestamp) -> Timestamp {
     if now < began && at >= began { at.minus(began.since(now)) } else { at }
 }

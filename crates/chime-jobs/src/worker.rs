@@ -17,22 +17,25 @@ use chime_core::{Class, Job, JobId, Marked, Schedule, Timestamp};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
 
-/// Most jobs read from the table at once.
+/// Maximum number of jobs read from the table at once.
 const LOOK_AHEAD: u32 = 512;
-/// Longest sleep between two reads of the table. Bounds the delay after the system clock was set back.
+/// Longest sleep between two reads of the table. Without this limit the pool could sleep too long after the system
+/// clock was set back.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
-/// Time that running jobs have to end after the stop; the others stay in the table for the next start.
+/// Time that running jobs have to end after a stop is requested. Jobs that take longer are interrupted and run again
+/// after the next start.
 const DRAIN: Duration = Duration::from_secs(7);
 
-/// Run time after which a job is marked in the table as started, unless it was marked before it began.
+/// Run time after which a job is marked in the table as started. Shorter jobs save this write. Jobs that may have
+/// crashed the process before are marked before they begin.
 const MARK_AFTER: Duration = Duration::from_millis(200);
-/// Delay before the next try after a full disk or a locked file.
+/// Time to wait before reading or writing again after the disk was full or the file locked.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
-/// Delay before a job is retried after a transient failure: short enough for a waiting member, long enough not to flood
-/// the failing service.
+/// Delay before a job is retried after a failure that will pass. A member may be waiting for the answer, so it is
+/// short; but not so short that retries flood the failing service.
 const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
-/// Wakes the pool when there may be work. Only hints; the table is the source of truth.
+/// Wakes the pool when there may be work. Losing a wake-up loses no work, because jobs are read from the table.
 #[derive(Debug, Clone, Default)]
 pub struct Wake(Arc<Waking>);
 
@@ -55,7 +58,7 @@ impl Wake {
         self.0.notify.notify_one();
     }
 
-    /// Passes on jobs that were just committed and are due, so that the pool need not read them from the table.
+    /// Passes jobs that were just committed and are due to the pool, which need not read them from the table.
     pub fn offer(&self, jobs: impl IntoIterator<Item = Job>) {
         self.hints().jobs.extend(jobs);
         self.0.notify.notify_one();
@@ -76,7 +79,8 @@ pub struct Pool {
     pub wake: Wake,
 }
 
-/// Schedules the periodic work soon after the start. Runs that were missed are made up for by one run.
+/// Schedules every periodic job soon after the start: this one run replaces all runs missed while the process was
+/// stopped.
 pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
     for Schedule { job, first_after, .. } in Schedule::all() {
         jobs::add_or_move(tx, &job, now.plus(first_after))?;
@@ -85,7 +89,7 @@ pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
 }
 
 impl Pool {
-    /// Runs jobs until `stop`, then gives running jobs a few seconds to end.
+    /// Runs due jobs until `stop` is cancelled, then gives running jobs a few seconds to end.
     pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
@@ -99,7 +103,7 @@ impl Pool {
                 self.follow_clock(&mut tasks, by).await?;
                 look_at = self.clock.now();
             }
-            // Registered before the hints are taken, so that a hint in between wakes the pool again.
+            // Registered before the hints are taken, so that a hint that arrives between the two still wakes the pool.
             let woken = self.wake.0.notify.notified();
             let hints = self.wake.take();
             self.make_due(&hints.jobs).await?;
@@ -109,7 +113,7 @@ impl Pool {
             }
             let mark_at = self.mark_long_running(&mut tasks).await?;
             if watch.has_noticed(&self.clock) {
-                // The times computed so far use the old clock and would be too late.
+                // The clock was set back in the meantime, so the times computed so far are too late.
                 continue;
             }
             let pause = mark_at.map_or(look_at, |at| at.min(look_at)).since(self.clock.now());
@@ -127,7 +131,7 @@ impl Pool {
         self.drain(tasks).await
     }
 
-    /// Moves all due times back with the system clock, so that no job waits longer than intended.
+    /// Moves all due times back by the same amount as the system clock, so that no job waits longer than intended.
     async fn follow_clock(&self, tasks: &mut JobTasks, by: Duration) -> Result<(), StoreError> {
         tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
         tasks.set_back(by);
@@ -135,7 +139,7 @@ impl Pool {
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
     }
 
-    /// Makes offered jobs due now. If the clock was set back after a row was written, its due time lies in the future.
+    /// Makes offered jobs due now. Their due time can be in the future if the clock was set back after it was stored.
     async fn make_due(&self, offered: &[Job]) -> Result<(), StoreError> {
         let now = self.clock.now();
         let late: Vec<JobId> = offered.iter().filter(|job| job.due_at > now).map(|job| job.id).collect();
@@ -146,15 +150,15 @@ impl Pool {
         record(&self.store, &self.clock, due).await
     }
 
-    /// Starts offered jobs. Returns `false` if the table must be read for the rest: a job may have been started before,
-    /// is background work, or has no free place.
+    /// Starts offered jobs. Returns `false` if some were not started, and the table must be read to start them: jobs
+    /// that may have been started before, background jobs, and jobs for which no place is free.
     fn start_offered<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> bool
     where
         H: Fn(Job) -> F,
         F: Future<Output = JobOutcome> + Send + 'static,
     {
         let offered = jobs.len();
-        // Only the table shows whether background work may start.
+        // A background job may only start if no answering job waits. Only reading the table shows this.
         let may_start = |job: &Job| tasks.running.is_news(job) && job.kind().policy().class == Class::Answering;
         let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
         let started = startable(news, &mut tasks.running, self.clock.now()).jobs;
@@ -163,7 +167,7 @@ impl Pool {
         is_clear
     }
 
-    /// Starts due jobs that have a free place. Returns the latest time for the next read of the table.
+    /// Starts due jobs for which a place is free. Returns the latest time at which the table must be read again.
     async fn start_due<H, F>(&self, tasks: &mut JobTasks, handle: &H) -> Result<Timestamp, StoreError>
     where
         H: Fn(Job) -> F,
@@ -189,7 +193,7 @@ impl Pool {
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Starts jobs that have already claimed their places.
+    /// Runs each job in a task of its own. The caller has already taken a place in the pool for each.
     fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H)
     where
         H: Fn(Job) -> F,
@@ -208,7 +212,8 @@ impl Pool {
         }
     }
 
-    /// Marks jobs that have run for [`MARK_AFTER`]. Returns when the next mark may be due.
+    /// Marks jobs that have run for [`MARK_AFTER`] as started. Returns the time at which the next job may have to be
+    /// marked.
     async fn mark_long_running(&self, tasks: &mut JobTasks) -> Result<Option<Timestamp>, StoreError> {
         let now = self.clock.now();
         let mut ids = Vec::new();
@@ -224,8 +229,8 @@ impl Pool {
         Ok(tasks.unmarked.front().map(|(at, _)| *at))
     }
 
-    /// Marks jobs as started. A transient write error is only logged: the mark matters only if one of these jobs
-    /// crashes the process.
+    /// Marks jobs as started. If the database is full or locked, this is only logged: the mark matters only if one of
+    /// these jobs crashes the process.
     async fn mark(&self, ids: Vec<JobId>) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -239,7 +244,7 @@ impl Pool {
         }
     }
 
-    /// Stores the outcome of a job and decides when to read the table again.
+    /// Stores the outcome of a job that ended, and decides if the table must be read again at once.
     async fn settle(
         &self,
         tasks: &mut JobTasks,
@@ -256,7 +261,7 @@ impl Pool {
         let written = self.write_outcome(&job, began, outcome).await;
         tasks.running.end(&job);
         match written {
-            // The row is unchanged, so the job is retried and nothing is lost.
+            // The row is unchanged, so the job is still due and runs again.
             Err(error) if error.is_passing() => {
                 tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
                 self.clock.sleep(UNTIL_NEXT_TRY).await;
@@ -327,8 +332,8 @@ impl Pool {
     }
 }
 
-/// Writes a result that must not be lost: retries while the disk is full or the file locked, because an unrecorded
-/// answer or send would be repeated. Dropping the future ends the retries.
+/// Runs a write whose loss would cause harm: for example, an answer or send that is not recorded would be repeated.
+/// Retries while the disk is full or the file is locked. Dropping the future ends the retries.
 pub async fn record<T, W>(store: &Store, clock: &Clock, work: W) -> Result<T, StoreError>
 where
     W: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Clone + Send + 'static,
@@ -345,7 +350,7 @@ where
     }
 }
 
-/// Time of the next read of the table after a job ended.
+/// Time of the next read of the table, decided when a job ends: at once, or later as already planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NextRead {
     Now,

@@ -44,7 +44,7 @@ pub fn count(conn: &Reader) -> Result<Admitted> {
 
 pub(super) const FAMILY: Family = Family { tables: &["allowed_chat"], merged, ..Family::UNTOUCHED };
 
-/// A permission for either chat holds for the merged chat.
+/// Moves the permission to the merged chat. It is allowed if one of the two chats was allowed.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     run_merged(
         tx,
@@ -72,7 +72,7 @@ pub fn is_allowed(conn: &Reader, chat: ChatKey) -> Result<bool> {
         .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("found"))?)
 }
 
-/// Returns every Telegram id, current or former, of the chat.
+/// Returns all Telegram ids of the chat, current and former.
 pub fn ids_of(conn: &Reader, chat: ChatKey) -> Result<Vec<ChatId>> {
     let mut statement = conn.prepare_cached("SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat")?;
     let ids = statement

@@ -1,11 +1,11 @@
-//! Record of the privacy notices that were posted in a chat.
+//! Records of the privacy notices that were posted in a chat.
 
 use rusqlite::named_params;
 
 use super::{Reader, Result, Writer};
 use chime_core::{Announced, ChatKey, Timestamp};
 
-/// Returns `true` if the chat got the notice about stored data.
+/// Returns `true` if the notice about stored data was posted in the chat.
 pub fn is_told(conn: &Reader, key: ChatKey) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT announced_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
@@ -23,7 +23,7 @@ pub fn write(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp
     Ok(())
 }
 
-/// Returns `true` if the chat was told that voice messages are transcribed.
+/// Returns `true` if the notice that voice messages are transcribed was posted in the chat.
 pub fn is_told_of_voice(conn: &Reader, key: ChatKey) -> Result<bool> {
     Ok(conn
         .prepare_cached("SELECT voice_told_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?

@@ -1,4 +1,5 @@
-//! Messages that each answer is based on. A row covers a block of 64 messages with one bit each.
+//! Messages that each answer is based on. To save space, one row represents a block of 64 messages, with one bit for
+//! each.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use super::answers::parse_id;
 use super::{Result, Writer};
 use chime_core::{AnswerId, ChatKey, Seq};
 
-/// Messages of one block: bit `n` is message `64 * block + n`.
+/// Messages of one block that an answer is based on. Bit `n` stands for message `64 * block + n`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     block: u32,
@@ -19,7 +20,7 @@ pub(super) fn block_of_row(raw: &Row<'_>) -> rusqlite::Result<Block> {
     Ok(Block { block: raw.get("block")?, bits: raw.get("bits")? })
 }
 
-/// Returns each message once, in ascending order.
+/// Returns the messages of all blocks, each once, in ascending order.
 pub(super) fn seqs(blocks: Vec<Block>) -> Vec<Seq> {
     let mut all: Vec<Seq> = blocks
         .into_iter()
@@ -40,7 +41,7 @@ fn blocks(seqs: &[Seq]) -> BTreeMap<u32, i64> {
     blocks
 }
 
-/// Adds messages to those that an answer is based on.
+/// Records further messages that an answer is based on.
 pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq]) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "INSERT INTO answer_use (chat_key, block, answer_id, bits) VALUES (:chat, :block, :id, :bits)
@@ -53,7 +54,7 @@ pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq
     Ok(())
 }
 
-/// Removes and returns the records of a chat: each answer with the messages that it is based on.
+/// Deletes the records of a chat and returns them: each answer with the messages that it is based on.
 pub(super) fn take_of_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<Vec<(AnswerId, Vec<Seq>)>> {
     let mut statement =
         tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :chat RETURNING answer_id, block, bits")?;

@@ -13,7 +13,7 @@ const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_a
                        context_window, omitted, slots, sources, model, prompt_tokens, \
                        completion_tokens, latency_ms, uncertainty, guard_used";
 
-/// Stores an answer. A trigger has one.
+/// Stores an answer and the messages it is based on. Fails if its trigger already has an answer.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
@@ -44,12 +44,12 @@ fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     rest_on(tx, record, &given)
 }
 
-/// Records messages that an answer is based on in addition to its window.
+/// Records further messages that an answer is based on, which are not in its context window.
 pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
     answer_sources::note(tx, record.chat, record.id, seqs)
 }
 
-/// Returns the messages that an answer is based on, including its trigger.
+/// Returns the messages that an answer is based on. The trigger is one of them.
 pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM answer
@@ -60,7 +60,7 @@ pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
     Ok(answer_sources::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
-/// Returns the answers that are based on a message or answer it.
+/// Returns the answers that are based on a message. The answer to a trigger is based on the trigger.
 pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_id FROM answer_use WHERE chat_key = :chat AND block = :seq >> 6 AND (bits >> (:seq & 63)) & 1",
@@ -71,10 +71,12 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
 }
 
 pub(super) const FAMILY: Family =
-    // No `words_gone`: whether an answer goes with a message depends on its text, which `super::forget` decides.
+    // No `words_gone`: `super::forget` decides which answers are deleted with a message, because that depends on their
+    // text.
     Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
 
-/// Hides answers that are based on a member's messages. A job removes their text later.
+/// Marks the messages that show answers based on the member's messages as stubs, so that they are no longer read. A job
+/// deletes their text later.
 fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
@@ -88,7 +90,8 @@ fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     Ok(())
 }
 
-/// Returns at most `limit` messages of a member that an answer from before `until` is based on.
+/// Returns at most `limit` messages of a member on which an answer created up to `until` is based. `None` means all
+/// chats.
 pub fn grounds_of_member(
     conn: &Reader,
     chat: Option<ChatKey>,
@@ -109,7 +112,8 @@ pub fn grounds_of_member(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Renumbers the trigger and the window of each answer. Deletes answers whose trigger is gone.
+/// Changes the message numbers in each answer of the old chat to those in the remaining chat. Deletes answers whose
+/// trigger was not moved.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     let mut statement = tx.prepare_cached("SELECT id FROM answer WHERE chat_key = :from")?;
     let ids: Vec<String> = statement
@@ -138,8 +142,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     uses_merged(tx, chats)
 }
 
-/// Renumbers all messages that answers are based on. These are more than the window that `note_uses` stores, for
-/// example the messages behind an earlier suggestion or a summary.
+/// Changes the numbers of all messages that answers are based on. `note_uses` only stores the context window; an answer
+/// may also be based on others, for example those behind a summary.
 fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     let mut kept = tx.prepare_cached("SELECT 1 FROM answer WHERE id = :id")?;
     for (id, seqs) in answer_sources::take_of_chat(tx, chats.from)? {
@@ -151,10 +155,10 @@ fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     Ok(())
 }
 
-/// Returns `None` if the trigger has no new number.
+/// Changes the message numbers in an answer. Returns `None` if its trigger was not moved to the remaining chat.
 fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
     let number = |seq: Seq| chats.seqs.get(&seq).copied();
-    // Id as shown to the model: `m17`.
+    // Message id as the model reads it, for example `m17`.
     let id = |id: String| {
         let seq = id.strip_prefix('m').and_then(|seq| seq.parse().ok()).map(Seq);
         seq.and_then(number).map_or(id, |seq| format!("m{seq}"))
@@ -177,13 +181,14 @@ fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
     })
 }
 
-/// Deletes an answer and clears the text of the replies that carried it. The replies stay, so that a member who replies
-/// to one still addresses the bot.
+/// Deletes an answer and clears the text of its replies. The rows of the replies stay: a member's reply to one of them
+/// must still be recognised as addressed to the bot.
 pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
-    // Concepts go with the row of the answer; follow-ups may belong to later answers by now.
+    // Concepts are deleted with the row of the answer. Follow-ups need a call, because they may belong to a later
+    // answer by now.
     follow_ups::forget(tx, id)?;
     for sql in [
-        // An unsent reply stays open: the sender sees that its text is gone.
+        // An unsent reply is only cleared, not deleted: the sender then sees that the text was forgotten.
         "UPDATE outbox SET text = '', entities = '[]', button = NULL, answer_id = NULL WHERE answer_id = :id",
         "DELETE FROM answer_use WHERE answer_id = :id",
         "DELETE FROM answer WHERE id = :id",
@@ -201,7 +206,7 @@ pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
         .transpose()
 }
 
-/// Returns the answer to a trigger.
+/// Returns the answer to a trigger, or `None` if it has none.
 pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq) -> Result<Option<AnswerRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq");
     conn.prepare_cached(&sql)?

@@ -1,4 +1,5 @@
-//! Triggers that arrived too late: counted per chat until one line in the chat reports them.
+//! Triggers that arrived too late to be answered. They are counted per chat until a message in the chat reports their
+//! number.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -23,7 +24,8 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Counts a trigger that arrived too late and schedules the line about it at `due_at`. A later trigger moves the line.
+/// Counts a trigger that arrived too late, and schedules the message about it at `due_at`. If it is scheduled already,
+/// it is moved to `due_at`.
 pub fn count_one(tx: &Writer<'_>, chat: ChatId, thread: Option<ThreadId>, due_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO backlog (telegram_chat_id, thread_id, skipped) VALUES (:chat, :thread, 1)

@@ -11,19 +11,20 @@ use chime_core::Timestamp;
 
 const KEPT: usize = 3;
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Upper bound for the duration of a copy. A backup may run while the daemon prunes.
+/// Longest time that a copy can take. A copy may be in progress while old ones are pruned, so younger directories stay.
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const MARK: &str = ".before-v";
 const TIME: &str = "%Y%m%d-%H%M%S";
 
-/// Returns the path for the copy of `path` that is made before the migration to `version`.
+/// Returns the path of the copy that is made of `path` before the migration to `version`.
 pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!("{MARK}{version}-{}", now.to_utc().format(TIME)));
     PathBuf::from(name)
 }
 
-/// Deletes surplus and old copies, and the remains of interrupted ones. Returns the number of deletions.
+/// Deletes all but the newest copies, copies that are too old, and what interrupted copies left. Returns the number of
+/// deletions.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
     let broken = delete_broken(path, |room| is_unlocked(room) || is_old(room, now))?;
     let mut copies = copies(path)?;
@@ -34,7 +35,7 @@ pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
     Ok(broken + deleted)
 }
 
-/// Deletes the temporary directories of interrupted copies, as recognised by `is_broken`.
+/// Deletes the temporary directories for which `is_broken` returns `true`: their copy was interrupted.
 fn delete_broken(database: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usize> {
     let mut deleted = 0;
     for path in beside(database)? {
@@ -51,23 +52,24 @@ fn delete_broken(database: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<u
     Ok(deleted)
 }
 
-/// Returns `true` if the program that made the copy has ended: it holds the lock until then.
+/// Returns `true` if no program is making this copy: it would have locked the file.
 fn is_unlocked(room: &Path) -> bool {
     fs::File::open(room.join(snapshot::ROOM_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
-/// Returns `true` if the directory is too old to be in use. For directories whose lock is absent or cannot be opened.
+/// Returns `true` if the directory is too old to be in use. Needed for directories whose lock file is missing or cannot
+/// be opened.
 fn is_old(room: &Path, now: Timestamp) -> bool {
     let touched = fs::metadata(room).and_then(|metadata| metadata.modified());
     let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
     touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES)
 }
 
-/// Deletes the copies that may hold a message sent at `sent_at`: all copies made since then, and interrupted ones.
+/// Deletes the copies that may contain a message sent at `sent_at`: all copies made since then, and interrupted ones.
 /// Returns the number of deletions.
 pub fn delete_since(path: &Path, sent_at: Timestamp) -> Result<usize> {
     let broken = delete_broken(path, is_unlocked)?;
-    // The name gives whole seconds.
+    // `made_at` is in whole seconds, so a copy made in the same second may contain the message.
     let deleted = delete(copies(path)?.into_iter().filter(|copy| copy.made_at.secs() >= sent_at.secs()))?;
     Ok(broken + deleted)
 }
@@ -89,7 +91,7 @@ fn copies(database: &Path) -> Result<Vec<Copy>> {
     Ok(found)
 }
 
-/// Returns every path in the directory of the database.
+/// Returns the paths of all files in the directory of the database.
 fn beside(database: &Path) -> Result<Vec<PathBuf>> {
     let folder = match database.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -99,8 +101,8 @@ fn beside(database: &Path) -> Result<Vec<PathBuf>> {
     fs::read_dir(folder).map_err(problem)?.map(|entry| Ok(entry.map_err(problem)?.path())).collect()
 }
 
-/// Parses the time of a copy from its file name, or returns `None` for any other file. `name` is the database's file
-/// name.
+/// Returns the time at which a copy was made, which its file name contains, or `None` if `file` is no copy. `name` is
+/// the file name of the database.
 fn made_at(file: &str, name: &str) -> Option<Timestamp> {
     let (_version, time) = file.strip_prefix(name)?.strip_prefix(MARK)?.split_once('-')?;
     let time = NaiveDateTime::parse_from_str(time, TIME).ok()?;

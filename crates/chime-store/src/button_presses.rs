@@ -1,11 +1,11 @@
-//! Button presses that wait for their job. Rows are deleted with the job.
+//! Presses on buttons, stored until a job handles them. A row is deleted when its job ends.
 
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, MessageId, Press, Timestamp, UserId};
 
-/// Stores a press. Storing it twice changes nothing.
+/// Stores a press. Does nothing if it is stored already.
 pub fn add(tx: &Writer<'_>, press: &Press, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO press (query_id, telegram_chat_id, message_id, user_id, data, pressed_at)
@@ -34,7 +34,7 @@ pub fn find(conn: &Reader, query: &str) -> Result<Option<Press>> {
     Ok(found)
 }
 
-/// Replaces the data of a press.
+/// Replaces the data of a press, so that a retry of its job does not make the same change again.
 pub fn ask_for(tx: &Writer<'_>, query: &str, data: &str) -> Result<()> {
     tx.prepare_cached("UPDATE press SET data = :data WHERE query_id = :query")?
         .execute(named_params! { ":data": data, ":query": query })?;

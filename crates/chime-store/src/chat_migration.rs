@@ -1,4 +1,5 @@
-//! Migration of a basic group to a supergroup, and the merge of two chats that turn out to be one.
+//! Change of a basic group into a supergroup, which gives it another Telegram id, and the merge of two stored chats
+//! that turn out to be the same.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,9 @@ use super::search::Indexed;
 use super::{Result, Writer, derived, messages, row, search, sessions};
 use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Migration};
 
-/// Turns a basic group into a supergroup. Telegram reports a migration with two service messages, in either order; the
-/// second changes nothing. If the supergroup already has messages of its own, they move to the older chat.
+/// Changes a basic group into a supergroup. Telegram sends two service messages about it, in either order, and the
+/// second one changes nothing. If messages of the supergroup are already stored as a chat of their own, they are moved
+/// to the older chat.
 pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
     match (find(tx, migration.from)?, find(tx, migration.to)?) {
         (Some(old), Some(new)) if old.key == new.key => {}
@@ -27,7 +29,7 @@ pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
     Ok(())
 }
 
-/// Makes `to` the current id of the chat.
+/// Makes `to` the current Telegram id of the chat.
 fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
     set_alias(tx, to, key)?;
     tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?

@@ -11,10 +11,10 @@ use chime_core::{Askers, ChatKey, Grounding, Zone};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatSettings {
     pub grounding: Option<Grounding>,
-    /// `true` if answers are shown while they are written.
+    /// `true` if members see an answer while it is being written.
     pub streaming: Option<bool>,
     pub memory: Option<bool>,
-    /// Silence that ends a session.
+    /// Length of silence that ends a session.
     pub session_idle: Option<Duration>,
     pub daily_tokens: Option<u64>,
 }
@@ -41,15 +41,15 @@ pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
     })
 }
 
-/// Sets the language of the bot's own texts; `None` means the language of the chat's messages. Loaded with the chat
-/// row, because every text needs it.
+/// Sets the language of the bot's own texts; `None` means the language of the chat's messages. [`load`] does not return
+/// it: it is loaded with the chat row, because every text needs it.
 pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET own_language = :language WHERE chat_key = :chat")?
         .execute(named_params! { ":language": language.map(Language::code), ":chat": chat.0 })?;
     Ok(())
 }
 
-/// Sets the time zone of a chat; `None` means the operator's.
+/// Sets the time zone of a chat; `None` means the operator's time zone.
 pub fn set_time_zone(tx: &Writer<'_>, chat: ChatKey, zone: Option<Zone>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET time_zone = :zone WHERE chat_key = :chat")?
         .execute(named_params! { ":zone": zone.map(Zone::name), ":chat": chat.0 })?;
@@ -74,7 +74,7 @@ pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> 
     Ok(())
 }
 
-/// Sets who may tag the bot. Loaded with the chat row, like the language.
+/// Sets the members who may ask the bot: everyone or only admins. Loaded with the chat row, like the language.
 pub fn set_askers(tx: &Writer<'_>, chat: ChatKey, askers: Askers) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET askers = :askers WHERE chat_key = :chat")?
         .execute(named_params! { ":askers": askers.as_str(), ":chat": chat.0 })?;

@@ -18,9 +18,9 @@ pub struct ChatRow {
     /// Language that the admins chose for the bot's own texts.
     pub own_language: Option<Language>,
     pub time_zone: Option<Zone>,
-    /// Members who may tag the bot.
+    /// Members who may ask the bot: everyone or only admins.
     pub askers: Askers,
-    /// `true` if the bot is a member, according to the last update.
+    /// `true` if the bot was a member of the chat at the last update about that.
     pub is_present: bool,
 }
 
@@ -57,7 +57,7 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
 type RawChat =
     (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
 
-/// Finds a chat by any of its Telegram ids, current or former.
+/// Finds a chat by its current Telegram id or a former one.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id");
@@ -79,7 +79,7 @@ pub fn all(conn: &Reader) -> Result<Vec<ChatRow>> {
     rows.map(|raw| to_chat(raw?)).collect()
 }
 
-/// Groups that the bot is in, newest first.
+/// Returns groups that the bot is in, those first seen last first, at most `limit`.
 pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM chat WHERE is_member = 1 AND kind IN ('group', 'supergroup')
@@ -110,7 +110,7 @@ fn to_chat(raw: RawChat) -> Result<ChatRow> {
     })
 }
 
-/// Finds or creates the chat, and updates its title and public name.
+/// Finds or creates the chat. Updates its kind, title and public name, but not when `chat` has a former Telegram id.
 pub fn upsert(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     let Some(known) = find(tx, chat.id)? else {
         return create(tx, chat);
@@ -163,7 +163,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Clears the name of an opted-out member, unless a stored message shows it anyway.
+/// Clears the stored name of a member who opted out. It stays while a stored message of the member shows it anyway.
 fn drop_names_of(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
@@ -177,7 +177,7 @@ fn drop_names_of(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()
     }
 }
 
-/// Clears the title of a member's private chat, which has the member's id and name.
+/// Clears the title and public name of a member's private chat. These are the member's own, and so is its Telegram id.
 pub(super) fn forget_private_name(tx: &Writer<'_>, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET title = NULL, username = NULL WHERE telegram_chat_id = :user AND kind = 'private'",
@@ -196,7 +196,7 @@ fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Moves members and aliases. `merge` deletes the row of the old chat afterwards.
+/// Moves members and Telegram ids to the remaining chat.
 fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     run_merged(
         tx,
@@ -210,13 +210,13 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Allocates the chat's next message number.
+/// Returns the number for the chat's next message, and increases it.
 pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
     let key = named_params! { ":key": key.0 };
     let seq = tx
         .prepare_cached("SELECT next_seq FROM chat WHERE chat_key = :key")?
         .query_row(key, |raw| raw.get("next_seq").map(Seq))?;
-    // RETURNING would set up a temporary table for its one row: a tenth of the cost of storing a message.
+    // RETURNING would create a temporary table for the one row, which is a tenth of the cost of storing a message.
     tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key")?.execute(key)?;
     Ok(seq)
 }
@@ -227,14 +227,14 @@ pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result
     Ok(())
 }
 
-/// Remembers that another bot is in the chat.
+/// Records that another bot was seen in the chat: a command without a bot name may be meant for that one.
 pub fn set_other_bots(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET has_other_bots = 1 WHERE chat_key = :key AND has_other_bots = 0")?
         .execute(named_params! { ":key": key.0 })?;
     Ok(())
 }
 
-/// Returns whether another bot was seen in the chat.
+/// Returns `true` if another bot was seen in the chat.
 pub fn has_other_bots(conn: &Reader, id: ChatId) -> Result<bool> {
     let found = conn
         .prepare_cached(
@@ -245,15 +245,15 @@ pub fn has_other_bots(conn: &Reader, id: ChatId) -> Result<bool> {
     Ok(found.unwrap_or(false))
 }
 
-/// The bot is in the chat.
+/// Records that the bot is in the chat.
 pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key")?
         .execute(named_params! { ":key": key.0 })?;
     Ok(())
 }
 
-/// Sets the initial language of a chat, taken from the member who added the bot. Does nothing if one of the 64 oldest
-/// messages has text: then the chat is not new.
+/// Sets the initial language of a chat to the language of the member who added the bot. Does nothing if one of the 64
+/// oldest messages is not a stub: then the chat is not new.
 pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET language = :language WHERE chat_key = :key
@@ -264,14 +264,15 @@ pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> 
     Ok(())
 }
 
-/// Records that the bot left the chat. The first recorded time is kept.
+/// Records that the bot left the chat at `now`. If a time is already recorded, it stays.
 pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET is_member = 0, removed_at = coalesce(removed_at, :now) WHERE chat_key = :key")?
         .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
     Ok(())
 }
 
-/// Returns how long the chat wants its messages kept: `None` if it did not choose, `Some(None)` for no limit.
+/// Returns the retention period that the chat chose for its messages: `None` if it chose none, `Some(None)` for no
+/// limit.
 pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
     let days: Option<i64> = conn
         .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
@@ -292,7 +293,7 @@ pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<(
     Ok(())
 }
 
-/// Stores a member who wrote long ago, unless a current name is known.
+/// Stores a member found in an old message. If the member is already stored, the stored name is newer and stays.
 pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)",
@@ -310,7 +311,7 @@ pub struct Member {
     pub username: Option<String>,
 }
 
-/// Returns the members who write in a chat, without those who opted out.
+/// Returns the members whose names are stored for a chat, without those who opted out.
 pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
     let mut statement = conn.prepare_cached(
         "SELECT user_id, name, username FROM member WHERE chat_key = :key AND name <> ''
@@ -323,7 +324,7 @@ pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns `true` if `user` has written in a group that the bot is in.
+/// Returns `true` if the bot is in a group in which `user` is a stored member.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn
         .prepare_cached(

@@ -1,4 +1,5 @@
-//! Named concepts of a chat, and the ones that are in scope in each conversation.
+//! Concepts: named things that were captured from the answers in a chat. Each conversation has a context, which lists
+//! the concepts that are in scope there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,8 @@ use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
 };
 
-/// Concept rows are deleted with the answer that captured them.
+/// Reactions to privacy events. A forgotten message needs none: concepts are deleted with the answer they were captured
+/// from.
 pub(super) const FAMILY: Family = Family {
     tables: &["concept", "concept_scan", "conversation_context"],
     opted_out,
@@ -19,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Deletes concepts that were captured from answers based on the member's messages.
+/// Deletes the concepts that were captured from answers based on the member's messages.
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM concept WHERE answer_id IN
@@ -30,16 +32,17 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the contexts of `chats.from`; later messages build them again.
+/// Moves the concepts to the remaining chat. Deletes the contexts of the old chat; new messages build them again.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     forget_contexts(tx, chats.from)?;
     run_merged(tx, chats, &["UPDATE concept SET chat_key = :into WHERE chat_key = :from"])
 }
 
-/// Most captures of one chat that are read at once, newest first. Older ones have not come up for long.
+/// Maximum number of captured concepts of one chat that are read, newest first. Older ones have not been mentioned for
+/// long.
 const MOST_CAPTURES: u32 = 2000;
 
-/// Key of a stored context: the bot is the tenant, chat and forum topic are the conversation.
+/// Key of a stored context. `tenant` identifies the bot; `conversation` identifies the chat and forum topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextKey {
     pub bot: UserId,
@@ -60,7 +63,8 @@ impl ContextKey {
     }
 }
 
-/// Returns the concepts in scope of a conversation; `None` if nothing readable is stored. The next save replaces it.
+/// Returns the stored context of a conversation. Returns `None` if there is none or it cannot be parsed; the next save
+/// then replaces it.
 pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext>> {
     let raw: Option<String> = conn
         .prepare_cached(
@@ -94,7 +98,7 @@ pub fn save(tx: &Writer<'_>, key: ContextKey, context: &ConversationContext, now
     Ok(())
 }
 
-/// Deletes at most `limit` contexts that were not updated since `before`.
+/// Deletes at most `limit` contexts that were last updated before `before`. Returns their number.
 pub fn prune_contexts(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -104,7 +108,8 @@ pub fn prune_contexts(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<
         .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
 }
 
-/// Returns the concepts of a chat, last captured first.
+/// Returns the concepts of a chat, the last captured one first. Captures with the same id are combined into one
+/// concept.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
     let mut statement = conn.prepare_cached(
         "SELECT concept_id, label, alt_labels, definition, kind FROM concept
@@ -118,7 +123,7 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
         let label: String = row::get(raw, "label")?;
         let others: Vec<String> = row::json(&row::get::<String>(raw, "alt_labels")?, "alt_labels")?;
         match found.get_mut(&id) {
-            // The label of an older capture becomes an alternative label.
+            // The concept was captured before: its older labels become alternative labels.
             Some(concept) => {
                 for other in std::iter::once(label).chain(others) {
                     if other != concept.label && !concept.alt_labels.contains(&other) {
@@ -136,7 +141,7 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
     Ok(order.into_iter().filter_map(|id| found.remove(&id)).collect())
 }
 
-/// Returns the messages that the concepts of a chat are based on.
+/// Returns the messages that the answers behind a chat's concepts are based on.
 pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM concept
@@ -167,7 +172,8 @@ pub fn capture(
     Ok(())
 }
 
-/// The concepts that an answer referenced: those that it speaks of, that were looked up for it or captured from it.
+/// Returns the concepts that an answer referenced: those that its text mentions, that were looked up for it, or that
+/// were captured from it.
 pub fn referenced(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
     let raw: Option<String> = conn
         .prepare_cached("SELECT referenced_nodes FROM answer WHERE id = :id")?
@@ -176,7 +182,7 @@ pub fn referenced(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
     raw.map_or(Ok(Vec::new()), |raw| row::json(&raw, "referenced_nodes"))
 }
 
-/// Adds to the concepts that an answer referenced.
+/// Adds `ids` to the concepts that an answer referenced, each only once.
 pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> Result<()> {
     let mut all = referenced(tx, answer)?;
     all.extend(ids);
@@ -188,10 +194,10 @@ pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> 
     Ok(())
 }
 
-/// Returns model answers since `since` that were not yet scanned for concepts, oldest first. Skips chats that switched
-/// memory off.
+/// Returns answers made by a model since `since` whose concepts were not captured yet, oldest first, at most `limit`.
+/// Skips chats that switched memory off.
 pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<AnswerId>> {
-    // Ids begin with the time, so the primary key finds the first one.
+    // Answer ids are sorted by time. So the primary key finds the first answer since `since`.
     let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
     let sql = format!("SELECT id FROM answer WHERE id >= :first AND {UNSCANNED} ORDER BY id LIMIT :limit");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -200,13 +206,14 @@ pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<Answ
     rows.map(|id| super::answers::parse_id(&id?)).collect()
 }
 
-/// Returns `true` if a model wrote the answer, the chat has memory, and its concepts were not captured yet.
+/// Returns `true` if a model wrote the answer, its concepts were not captured yet, and the chat has not switched memory
+/// off.
 pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
     let sql = format!("SELECT 1 FROM answer WHERE id = :id AND {UNSCANNED}");
     Ok(conn.prepare_cached(&sql)?.exists(named_params! { ":id": answer.0.to_string() })?)
 }
 
-/// A condition on rows of `answer`.
+/// SQL condition on `answer`: made by a model, not yet scanned for concepts, and memory is not off in the chat.
 const UNSCANNED: &str = "status = 'answered' AND completion_tokens > 0
     AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
     AND NOT EXISTS (SELECT 1 FROM chat WHERE chat.chat_key = answer.chat_key AND chat.memory = 0)";
@@ -217,8 +224,8 @@ pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     Ok(())
 }
 
-/// Rebuilds the contexts of a chat from its concepts, at most `most` concepts each, and marks answers without concepts
-/// for another scan. Returns the number of contexts.
+/// Rebuilds the contexts of a chat from its stored concepts, with at most `most` in each. Answers from which no concept
+/// was captured are scanned again. Returns the number of contexts.
 pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Timestamp) -> Result<usize> {
     forget_contexts(tx, chat)?;
     tx.prepare_cached(

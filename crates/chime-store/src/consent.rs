@@ -1,4 +1,4 @@
-//! Opt-outs, and the text that is held only while an opted-out member's own request is handled.
+//! Opt-outs, and the text of an opted-out member's own request, which is stored only until the request is handled.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -10,7 +10,8 @@ use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredM
 pub(super) const FAMILY: Family =
     Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
 
-/// Opts `user` out: from now on, nothing of theirs is stored or used. Returns `false` if they were out already.
+/// Opts `user` out: from now on, their messages are not stored, and stored ones are not used. Returns `false` if they
+/// had already opted out.
 pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId, now: Timestamp) -> Result<bool> {
     let added = tx
         .prepare_cached(
@@ -34,7 +35,7 @@ fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    // Each statement names both chats: an unused parameter is an error.
+    // Each statement must use both parameters, because an unused parameter is an error.
     run_merged(
         tx,
         chats,
@@ -46,15 +47,16 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Cancels an opt-out. Opting in to every chat also cancels the opt-outs of single chats.
+/// Cancels an opt-out. If the scope is every chat, opt-outs of single chats are cancelled too.
 pub fn opt_in(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
         .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
-    // Memory must be rebuilt, because the member's messages may be read again.
+    // Memory is deleted and rebuilt, so that it includes the member's messages again.
     memory::forget_member(tx, scope, user)
 }
 
-/// Returns the widest opt-out of `user` that covers `chat`.
+/// Returns the scope of the opt-out that covers `user` in `chat`: every chat, if the user opted out of all, else this
+/// chat. `None` without an opt-out.
 pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<OptOutScope>> {
     let key: Option<u32> = conn
         .prepare_cached(
@@ -70,14 +72,14 @@ pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {
         .exists(named_params! { ":user": user.0 })?)
 }
 
-/// Returns all users who opted out of a chat, or of every chat.
+/// Returns all users who opted out of this chat or of every chat.
 pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
     let mut statement = conn.prepare_cached("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)")?;
     let users = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("user_id").map(UserId))?;
     Ok(users.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the time up to which the whole chat was forgotten.
+/// Returns the time up to which all messages of the chat were forgotten, or `None` if the chat was never forgotten.
 pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached("SELECT forgotten_until FROM chat WHERE chat_key = :chat")?
@@ -85,15 +87,15 @@ pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Returns `true` if the text of a message must not be stored: its author opted out, or it was forgotten alone or with
-/// the whole chat.
+/// Returns `true` if the text of a message must not be stored: its author opted out, or the message or the whole chat
+/// was forgotten.
 pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
     Ok(forgotten_until(conn, chat)?.is_some_and(|until| message.sent_at <= until)
         || opted_out(conn, chat, message.sender.id)?.is_some()
         || messages::is_stub(conn, message.chat, message.id)?)
 }
 
-/// Holds the text of an opted-out member until the job about it has ended.
+/// Stores the text of a request by an opted-out member. It is deleted when the job that handles the request ends.
 pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO held_text (key, text, entities) VALUES (:key, :text, :entities)
@@ -110,8 +112,8 @@ pub fn is_any_held(conn: &Reader) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM held_text LIMIT 1")?.exists([])?)
 }
 
-/// Returns the message that a job is about, with the held text if its author opted out. A member who asks and opts out
-/// at once still gets the answer.
+/// Returns the message that a job is about, or `None` if it was forgotten. For an opted-out member it has the text
+/// stored by [`hold`], or the one stored before the opt-out: a member who asks and then opts out still gets the answer.
 pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     let Some((text, entities)) = held(conn, chat, id)? else {
         return match messages::find(conn, chat, id)? {

@@ -10,8 +10,8 @@ use super::open::{self, beside};
 use super::snapshot::{Copied, copy_unless, end_at, must_be_sound};
 use super::{Result, StoreError};
 
-/// Copies the database at `from`, of this or an older version, to the new file `to`. Works while a daemon uses the
-/// database. After `stop`, no part of the copy remains.
+/// Copies the database at `from`, which may have an older schema version, to the new file `to`. Works while a daemon
+/// uses the database. If `stop` is cancelled, no part of the copy is left.
 pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !open::exists(from)? || !from.is_file() {
         return Err(StoreError::Absent { path: from.to_owned() });
@@ -19,18 +19,19 @@ pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
     copy_unless(&open_source(from, stop)?, to, stop)
 }
 
-/// Restores the copy `from` as the database `to`, which must not exist or be in use. `stop` works as in [`back_up`].
+/// Restores the copy `from` as the database `to`. Fails if `to` exists or a daemon uses it. If `stop` is cancelled, no
+/// part of the new file is left.
 pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !from.is_file() {
         return Err(StoreError::NoCopy { path: from.to_owned() });
     }
     let source = open_source(from, stop).map_err(|error| match error {
-        // The message of `Foreign` is about the database, not about the copy.
+        // The text of `Foreign` speaks of the configured database, but here the file is a copy.
         StoreError::Foreign { path } => StoreError::NoCopy { path },
         other => other,
     })?;
     let _lock = open::lock(to)?;
-    // SQLite would replay a log left by a deleted database into this one.
+    // If a deleted database left its log, SQLite would apply the log to the new database.
     for leftover in [to.to_owned(), beside(to, "-wal"), beside(to, "-journal")] {
         if leftover.exists() {
             return Err(StoreError::Occupied { path: leftover });
@@ -41,9 +42,9 @@ pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
     Ok(copied)
 }
 
-/// Opens a Chime database that is undamaged and not newer than this program.
+/// Opens a Chime database for copying. Returns an error if it is damaged or newer than this program.
 fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
-    // SQLite would report a write error instead.
+    // Opened first, because SQLite would report an unreadable file as a problem with writing.
     fs::File::open(path).map_err(|source| open::file_error("cannot read", path, source))?;
     let open = || {
         let mut conn = open::connect_to_read(path)?;
@@ -58,7 +59,7 @@ fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
         StoreError::Corrupt(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             StoreError::Foreign { path: path.to_owned() }
         }
-        // The error must name the file: two are involved.
+        // The error must name the file, because two files are involved.
         StoreError::Corrupt(error) => StoreError::Damaged { path: path.to_owned(), what: error.to_string() },
         other => other,
     })

@@ -1,5 +1,5 @@
-//! Requests to forget messages: stored when made, processed in steps, deleted when the requester has been told the
-//! result.
+//! Requests to forget messages. A request is stored when it is made, processed in steps, and deleted once the requester
+//! has been sent the result.
 
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
@@ -9,7 +9,7 @@ use super::forget::{self, ForgetOptions, Forgotten, Leave};
 use super::{Reader, Result, StoreError, Writer, answers, chats, inbox, memory, quotes_and_forwards, row};
 use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
-/// Target of a request.
+/// Data that a request wants forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionTarget {
     Message {
@@ -33,18 +33,18 @@ pub enum DeletionTarget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeletionRequest {
     pub what: DeletionTarget,
-    /// By this machine's clock.
+    /// Time of the request by this machine's clock.
     pub asked_at: Timestamp,
-    /// By Telegram's clock, which dates the messages: later messages are not affected.
+    /// Time by Telegram's clock, which also dates the messages. Messages sent later are not forgotten.
     pub until: Timestamp,
     pub asked_by: UserId,
-    /// `true` if the chat was told first and could object.
+    /// `true` if the chat was notified first and could object.
     pub was_announced: bool,
-    /// Chat in which to report the result.
+    /// Place where the result is reported; `None` for no report.
     pub to: Option<ReplyTarget>,
 }
 
-/// Stored request, with the number of items forgotten so far.
+/// Stored request, with the numbers of messages and answers forgotten so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deletion {
     pub id: i64,
@@ -104,7 +104,7 @@ pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the time of the oldest message that the request covers.
+/// Returns the time of the oldest message that the request covers, or `None` if it covers none.
 pub fn oldest(conn: &Reader, request: &DeletionRequest) -> Result<Option<Timestamp>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
@@ -112,7 +112,8 @@ pub fn oldest(conn: &Reader, request: &DeletionRequest) -> Result<Option<Timesta
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Forgets at most `limit` messages and everything derived from them.
+/// Forgets at most `limit` messages of a request, and everything derived from them. Must be repeated until it returns
+/// [`Progress::Done`].
 pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
     let request = &deletion.request;
     let leave = match request.what {
@@ -139,7 +140,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
         return Ok(Progress::More);
     }
     if let DeletionTarget::Member { chat, user, since } = request.what {
-        // These messages are by others, so they are not in the counts reported to the member.
+        // Other members wrote these messages, so they are not in the counts reported to the requester.
         let rows = quotes_and_forwards::about_member(tx, chat, user, since.unwrap_or_default(), request.until, limit)?;
         forget::messages(tx, &rows, manner)?;
         if !rows.is_empty() {
@@ -171,7 +172,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
 
 pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Family::UNTOUCHED };
 
-/// A request for either chat covers the merged chat.
+/// Moves requests to the merged chat. A request for either of the two chats then covers all of it.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (was, now) in &chats.seqs {
         tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
@@ -191,7 +192,8 @@ fn next(conn: &Reader, request: &DeletionRequest, limit: u32) -> Result<Vec<(Cha
 
 type SqlParameters = Vec<(&'static str, i64)>;
 
-/// Returns the SQL condition for the messages that a request covers and that are not yet forgotten.
+/// Returns an SQL condition and its parameters. It selects the messages that a request covers and that are not
+/// forgotten yet.
 fn rule(request: &DeletionRequest) -> (&'static str, SqlParameters) {
     let until = (":until", request.until.secs());
     match request.what {
@@ -207,7 +209,7 @@ fn rule(request: &DeletionRequest) -> (&'static str, SqlParameters) {
             vec![(":user", user.0), (":since", since.map_or(0, Timestamp::secs)), until],
         ),
         DeletionTarget::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
-        // A `Derived` request deletes no messages.
+        // A `Derived` request deletes answers but no messages, so this selects none.
         DeletionTarget::Derived { user, .. } => ("FALSE AND user_id = :user", vec![(":user", user.0)]),
     }
 }

@@ -1,6 +1,6 @@
 //! Data derived from messages: one list with an entry for each family of tables.
 //!
-//! Members' words end up in many tables, which five kinds of events affect: a message is forgotten on request, expires,
+//! Members' words end up in many tables, which these events affect: a message is forgotten on request, expires,
 //! or is edited; its author opts out; a chat is emptied; two chats are merged. The code for each event goes through
 //! `FAMILIES`, so that it need not know all tables.
 //!
@@ -22,7 +22,7 @@ use super::{
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
-/// All families, in call order.
+/// All families. Their functions are called in this order.
 const FAMILIES: &[Family] = &[
     notes::FAMILY,
     feedback::FAMILY,
@@ -46,7 +46,8 @@ const FAMILIES: &[Family] = &[
     chats::FAMILY,
 ];
 
-/// Tables without members' words and without keys of messages or chats, and the message tables themselves.
+/// Tables that need no family: they contain no words of members and no keys of messages or chats, or they are the
+/// message tables themselves.
 #[cfg(test)]
 const NOT_DERIVED: &[&str] = &[
     "message",

@@ -1,5 +1,5 @@
-//! Vector spaces: the vectors of one model in one dimension. Only one space is searched; another may be filled at the
-//! same time, and their vectors are never mixed.
+//! Embedding spaces. A space contains the vectors of one model in one dimension. Only one space is searched; another
+//! may be filled at the same time. Vectors of different spaces are never compared.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -9,8 +9,8 @@ use super::vector_tables::{Space, SpaceState, TABLES};
 use super::{Reader, Result, Writer, row, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 
-/// Number of newest messages in a chat that need no stored vector: they change most, and every search reads them
-/// anyway.
+/// Number of newest messages in a chat for which no vectors are stored: their texts still change often, and every
+/// search reads them anyway.
 pub const NEAR: u32 = 30;
 
 const COLUMNS: &str = "id, model, dimension, state, is_indexed";
@@ -19,12 +19,12 @@ pub fn active(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'active'", named_params! {})
 }
 
-/// Returns the space of a model; the newest one if the model changed its dimension.
+/// Returns the space of a model, or `None`. If the model's dimension has changed, there may be two: then the newer one.
 pub fn of_model(conn: &Reader, model: &str) -> Result<Option<Space>> {
     one(conn, "model = :model", named_params! { ":model": model })
 }
 
-/// Returns a space that was replaced.
+/// Returns a space that another one has replaced and that is to be deleted.
 pub fn left(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'left'", named_params! {})
 }
@@ -47,12 +47,13 @@ fn from_row(raw: &Row<'_>) -> Result<Space> {
     })
 }
 
-/// Finds or creates the space of `model` in `dimension`, with its index. The first space of a database becomes active.
+/// Finds the space of `model` in `dimension`, or creates it with its index. The first space of a database becomes the
+/// one that is searched.
 pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
     let params = named_params! { ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX) };
     if let Some(known) = one(tx, "model = :model AND dimension = :dimension", params)? {
         if known.state == SpaceState::Left {
-            // The operator returned to this model before its space was deleted.
+            // The operator switched back to this model before its space was deleted.
             set_state(tx, known.id, SpaceState::Filling)?;
             return Ok(Space { state: SpaceState::Filling, ..known });
         }
@@ -88,8 +89,8 @@ pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> 
     Ok(())
 }
 
-/// Deletes part of a replaced space: first the index, then the vectors, finally the space. Returns `true` if more
-/// remains.
+/// Deletes part of a replaced space: first its index, then its vectors, at most `limit` at a time, and in the end the
+/// space itself. Returns `true` if it must be called again.
 pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
     if space.is_indexed || vector_index::exists(tx, space)? {
         vector_index::remove(tx, space)?;
@@ -113,7 +114,7 @@ pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
     Ok(false)
 }
 
-/// Messages that need vectors, and the progress to record when they have them.
+/// Messages for which vectors must be made, and the progress that [`settle`] records afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     pub texts: Vec<(i64, String)>,
@@ -126,13 +127,13 @@ enum Settles {
     Changed(Vec<i64>),
 }
 
-/// Builds the SQL condition for messages that may have a vector: readable, not empty, by members or the bot.
+/// Builds the SQL condition for messages that may have a vector: text of members or the bot that may be read.
 fn visible() -> String {
     format!("{} AND role <> 'system' AND trim(text) <> ''", super::messages::VISIBLE)
 }
 
-/// Returns about `limit` messages that `space` has no vectors of: first the ones whose text changed, then all except
-/// the newest `near` of each chat. Returns `None` when all are done.
+/// Returns about `limit` messages for which `space` needs vectors: first those whose text has changed, then older ones
+/// without a vector. The newest `near` of each chat need none. Returns `None` if no message needs one.
 pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result<Option<Batch>> {
     let changed: Vec<i64> = (conn.prepare_cached("SELECT id FROM vector_due ORDER BY id LIMIT :limit")?)
         .query_map(named_params! { ":limit": limit }, |raw| raw.get("id"))?
@@ -166,7 +167,7 @@ pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result
     Ok(Some(Batch { texts, settles: Settles::Chat(ChatKey(chat), upto) }))
 }
 
-/// Returns at most `limit` messages that have a vector of `old` but none of `new`, to be embedded again.
+/// Returns at most `limit` messages that have a vector in the space `old` but none in `new`, to compute one for `new`.
 pub fn to_carry_over(conn: &Reader, old: i64, new: i64, limit: u32) -> Result<Vec<(i64, String)>> {
     let sql = format!(
         "SELECT message.id AS id, text FROM message_vector AS kept JOIN message USING (id)
@@ -178,7 +179,7 @@ pub fn to_carry_over(conn: &Reader, old: i64, new: i64, limit: u32) -> Result<Ve
     texts(conn, &sql, named_params! { ":old": old, ":new": new, ":limit": limit })
 }
 
-/// Returns `true` if any summary has a vector of `old` but none of `new`.
+/// Returns `true` if any summary has a vector in the space `old` but none in `new`.
 pub fn lacks_summaries(conn: &Reader, old: i64, new: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -195,7 +196,7 @@ fn texts(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> R
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Records that the vectors of a batch are made.
+/// Records that the vectors of a batch are stored.
 pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
     match &batch.settles {
         Settles::Chat(chat, upto) => {
@@ -215,7 +216,7 @@ pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// Returns the last message of a chat up to which a space has vectors.
+/// Returns the number of the last message of a chat up to which a space has vectors; 0 for none.
 pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
     let mut statement =
         conn.prepare_cached("SELECT seq FROM vector_progress WHERE space = :space AND chat_key = :chat")?;
@@ -224,16 +225,16 @@ pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
     Ok(Seq(made.unwrap_or(0)))
 }
 
-/// Progress of a model's vectors, as pairs of (made, needed).
+/// Number of vectors of a model that exist and that are needed, as pairs of (existing, needed).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VectorCoverage {
     pub messages: (u64, u64),
     pub summaries: (u64, u64),
-    /// Model that is searched meanwhile, if it is another one.
+    /// Model whose vectors are searched for now, if it is another one.
     pub searched: Option<String>,
 }
 
-/// Counts the vectors of `model`. The newest `near` messages of a chat need none.
+/// Counts the vectors that `model` has made and that it needs. The newest `near` messages of a chat need none.
 pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage> {
     let space = of_model(conn, model)?.map_or(-1, |space| space.id);
     let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {
@@ -253,8 +254,8 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage>
     let made = count("SELECT count(*) AS n FROM summary_vector WHERE space = :space", of_space)?;
     let summaries = count("SELECT count(*) AS n FROM mini_summary", named_params! {})?;
     let active = active(conn)?.filter(|active| active.model != model);
-    // A model on a server has no progress rows: it makes vectors of new messages, and of those that the previous model
-    // has vectors of.
+    // A model on a server has no progress rows. It needs vectors only for new messages and for those that have a vector
+    // of the previous model.
     let of_server = (kept(space)?, kept(active.as_ref().map_or(space, |active| active.id))?);
     let messages = if is_recorded || of_server.1 == 0 { (done, far) } else { of_server };
     let searched = active.map(|space| space.model);
@@ -272,7 +273,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Schedules a new vector for a message whose text changed, if it had one.
+/// Schedules a new vector for a message whose text changed, if a space has vectors up to this message.
 fn make_again(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO vector_due (id)
@@ -285,7 +286,7 @@ fn make_again(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM vector_due WHERE id BETWEEN :from AND :to")?
         .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
-    // Later messages have higher numbers, unless the chat itself is deleted.
+    // If messages remain, the progress stays valid: new messages get higher numbers. Otherwise it is deleted.
     tx.prepare_cached(
         "DELETE FROM vector_progress
          WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :chat)",

@@ -1,4 +1,4 @@
-//! Errors of the store, classified by how a caller can react.
+//! Errors of the store. The variants differ in what a caller can do about them.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns an error of the same class, for each of the callers that shared a failed commit.
+    /// Returns a copy with the same variant: several callers whose writes shared a failed commit each need the error,
+    /// but SQLite's errors cannot be cloned. Variants that a commit cannot return become `Closed`.
     pub fn same_class(&self) -> Self {
         let again = |error: &rusqlite::Error| match error {
             rusqlite::Error::SqliteFailure(code, message) => rusqlite::Error::SqliteFailure(*code, message.clone()),
@@ -69,19 +70,20 @@ impl StoreError {
         }
     }
 
-    /// Returns `true` if the daemon must stop, because it cannot work around the error.
+    /// Returns `true` if the daemon must stop, because neither waiting nor a retry can help.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::Corrupt(_) | Self::ReadOnly(_) | Self::Closed)
     }
 
-    /// Returns `true` if pages of the file are damaged. `SQLITE_CORRUPT_VTAB` does not count: it means that the search
-    /// index disagrees with one row to be removed, which every restart would find again.
+    /// Returns `true` if the file is damaged. `SQLITE_CORRUPT_VTAB` does not count: it only says that the search index
+    /// does not match a row that is to be removed. Stopping would not help, because this would happen again after every
+    /// restart.
     pub fn is_damage(&self) -> bool {
         let Self::Corrupt(error) = self else { return false };
         error.sqlite_error().is_none_or(|error| error.extended_code != rusqlite::ffi::SQLITE_CORRUPT_VTAB)
     }
 
-    /// Returns `true` if the error is transient, so that waiting helps.
+    /// Returns `true` if the error may pass by itself, so that the caller should wait and try again.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Full(_) | Self::Busy(_))
     }
@@ -96,10 +98,10 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(DatabaseCorrupt | NotADatabase) => Self::Corrupt(error),
             Some(ReadOnly | PermissionDenied | CannotOpen) => Self::ReadOnly(error),
-            // A write to a full disk or beyond a size limit may fail with an IO error as well as with SQLITE_FULL.
+            // On a full disk, or beyond a limit of the file size, a write may fail with an I/O error as well.
             Some(DiskFull | SystemIoFailure) => Self::Full(error),
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
-            // Only copies are ever interrupted.
+            // Statements are only interrupted while a copy is made or checked.
             Some(OperationInterrupted) => Self::Interrupted,
             _ => Self::Sql(error),
         }

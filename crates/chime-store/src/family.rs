@@ -1,5 +1,5 @@
-//! Reactions of one family of tables to the events that affect members' words. The list of all families is in
-//! [`derived`](super::derived).
+//! Functions by which one family of tables (tables that belong together, such as answers and their sources) reacts to
+//! events that change or delete members' words. The list of all families is in [`derived`](super::derived).
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl OptOutScope {
         }
     }
 
-    /// Returns the stored key. 0 stands for every chat; chat keys start at 1.
+    /// Returns the chat key that is stored for the scope. 0 stands for every chat, because chat keys start at 1.
     pub(super) fn key(self) -> u32 {
         match self {
             Self::Chat(key) => key.0,
@@ -31,12 +31,12 @@ impl OptOutScope {
     }
 }
 
-/// Reason why the text of a message changed or is gone.
+/// Reason why the text of a message was changed or deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Deleted on request.
+    /// Deletion requested by a member.
     Forgotten,
-    /// Retention period ended.
+    /// End of the retention period.
     Expired,
     Edited,
 }
@@ -46,21 +46,24 @@ pub enum Cause {
 pub struct Merged {
     pub into: ChatKey,
     pub from: ChatKey,
-    /// New numbers by old number.
+    /// New number of each moved message, by its old number.
     pub seqs: BTreeMap<Seq, Seq>,
 }
 
-/// Tables that hold data made from messages or keyed by message number, and their reactions to events.
+/// Group of tables with data that was made from messages or has message numbers in its keys, and its reactions to
+/// events.
 pub struct Family {
     pub tables: &'static [&'static str],
-    /// Called when the text of a message is gone or changed. Gets the message as it was before.
+    /// Called before the text of a message is changed or deleted, with the message as it was.
     pub words_gone: fn(&Writer<'_>, &StoredMessage, Cause) -> Result<()>,
-    /// Called when a member opts out. When it returns, data made from their words is no longer read. A job may delete
-    /// it later.
+    /// Called when a member opts out. Afterwards, data made from the member's words must no longer be read. A job may
+    /// delete it later.
     pub opted_out: fn(&Writer<'_>, OptOutScope, UserId) -> Result<()>,
-    /// Called when the messages of a chat up to a time (by this machine's clock) are gone, to delete the rest.
+    /// Called when a chat is emptied and its messages up to a time (by this machine's clock) are deleted. Deletes the
+    /// chat's other data up to then.
     pub chat_gone: fn(&Writer<'_>, ChatKey, Timestamp) -> Result<()>,
-    /// Called on a merge. Nothing may stay under the key of `from`: SQLite uses the key again.
+    /// Called when two chats are merged. No data may keep the key of `from`, because SQLite will give that key to a new
+    /// chat.
     pub merged: fn(&Writer<'_>, &Merged) -> Result<()>,
 }
 
@@ -74,7 +77,7 @@ impl Family {
     };
 }
 
-/// Runs statements that all take the keys of both chats.
+/// Runs statements on a merge. Each takes the keys of both chats as `:into` and `:from`.
 pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -> Result<()> {
     for sql in statements {
         tx.prepare_cached(sql)?.execute(rusqlite::named_params! { ":into": chats.into.0, ":from": chats.from.0 })?;

@@ -1,4 +1,4 @@
-//! Members' ratings of answers by reaction, one row for each member and answer.
+//! Ratings of answers, which members give by a reaction. One row for each member and answer.
 
 use rusqlite::named_params;
 
@@ -37,7 +37,7 @@ pub fn set(tx: &Writer<'_>, answer: AnswerId, user: UserId, is_good: Option<bool
     Ok(changed > 0)
 }
 
-/// Returns the numbers of good and bad ratings.
+/// Returns the number of good ratings and the number of bad ratings, of all chats together.
 pub fn counts(conn: &super::Reader) -> Result<(u64, u64)> {
     Ok(conn
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! Suggestions made by answers, and the resolution of the follow-up questions about them.
+//! Suggestions that answers made, for example of films or products, and how later questions about them were understood.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use chime_core::{
     Timestamp, UsedSearch, UserId,
 };
 
-/// No `words_gone`: rows are deleted with their answer, by `answers::forget`.
+/// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
 pub(super) const FAMILY: Family =
     Family { tables: &["follow_up", "frame", "item"], opted_out, chat_gone, merged, ..Family::UNTOUCHED };
 
-/// Deletes whole chains of suggestions if an answer in them is based on the member's messages, because later answers
-/// took over its content.
+/// Deletes every chain of suggestions that contains an answer based on the member's messages: later answers in a chain
+/// repeat content of earlier ones.
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM follow_up WHERE chain IN
@@ -46,7 +46,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Suggestion that a question may follow up on.
+/// Suggestions of one answer, about which a later question may ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
     pub answer: AnswerId,
@@ -54,9 +54,9 @@ pub struct Suggestion {
     pub used: Option<UsedSearch>,
     pub asked_by: UserId,
     pub trigger: Seq,
-    /// Answer that began the chain of suggestions.
+    /// Id of the answer that began this chain of suggestions.
     pub chain: AnswerId,
-    /// Messages that carry the answer.
+    /// Messages that show the answer.
     pub carriers: BTreeSet<MessageId>,
     pub created_at: Timestamp,
 }
@@ -73,7 +73,7 @@ pub struct NewFollowUp {
     pub used: Option<UsedSearch>,
 }
 
-/// Stores the resolution of a question, and the frame with its items if the answer suggested any.
+/// Stores how a question was understood and, if the answer suggested items, the suggestion with these items.
 pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     let id = new.answer.0.to_string();
     let follows = new.resolved.follows.filter(|_| new.resolved.reset.is_none());
@@ -116,7 +116,7 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     Ok(())
 }
 
-/// Returns the resolution of the question behind an answer.
+/// Returns how the question behind an answer was understood, or `None` if nothing is stored.
 pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
     let raw: Option<String> = conn
         .prepare_cached("SELECT resolved FROM follow_up WHERE answer_id = :id")?
@@ -125,7 +125,7 @@ pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
     raw.map(|raw| row::json(&raw, "resolved")).transpose()
 }
 
-/// Returns the suggestions of a conversation, newest first.
+/// Returns the suggestions made in a conversation, newest first, at most `limit`.
 pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit: u32) -> Result<Vec<Suggestion>> {
     let mut statement = conn.prepare_cached(
         "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
@@ -149,7 +149,7 @@ pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestio
     .transpose()
 }
 
-/// Returns `true` if `member` asked one of the questions in the chain of suggestions that `answer` belongs to.
+/// Returns `true` if `member` asked any question in the chain of suggestions that contains `answer`.
 pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool> {
     let found = conn
         .prepare_cached(
@@ -172,7 +172,7 @@ pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
     rows.map(|found| found?).collect()
 }
 
-/// Returns the newest `limit` items of the chain of suggestions that `answer` belongs to, oldest first.
+/// Returns the newest `limit` items in the chain of suggestions that contains `answer`, oldest first.
 pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec<Item>> {
     let mut statement = conn.prepare_cached(
         "SELECT item.answer_id, position, title, kind, people, price, currency, url
@@ -187,7 +187,8 @@ pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec
     Ok(items)
 }
 
-/// Returns the item that the newest follow-up of the chain of `answer` is about, if it is about exactly one.
+/// Returns the item that the newest question in the chain of `answer` was about. Returns `None` if it was about several
+/// or none, or if the bot had to ask which one was meant.
 pub fn last_item(conn: &Reader, answer: AnswerId) -> Result<Option<Item>> {
     let raw: Option<String> = conn
         .prepare_cached(
@@ -202,8 +203,8 @@ pub fn last_item(conn: &Reader, answer: AnswerId) -> Result<Option<Item>> {
         .and_then(|it| it.items.into_iter().next()))
 }
 
-/// Deletes an answer's frame and the resolutions of later answers in its chain, which took content over from it. The
-/// text of those answers stays.
+/// Deletes the suggestion of an answer and of all later answers in its chain, because these repeat its content. The
+/// texts of the later answers stay.
 pub fn forget(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM follow_up WHERE chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
@@ -213,7 +214,7 @@ pub fn forget(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     Ok(())
 }
 
-/// Returns the longest silence of a conversation between `since` and `now`, in milliseconds.
+/// Returns the longest time without a message in a conversation between `since` and `now`, in milliseconds.
 pub fn longest_silence(conn: &Reader, conversation: Conversation, since: Timestamp, now: Timestamp) -> Result<i64> {
     let secs: Option<i64> = conn
         .prepare_cached(

@@ -1,5 +1,5 @@
-//! Removal of members' words from every table. [`derived`] lists the data derived from single messages; this module
-//! connects a message, its copies and the answers that are based on either.
+//! Removal of members' words from every table. [`derived`] knows the data derived from single messages. This module
+//! finds the copies of a message and the answers based on the message or its copies.
 //!
 //! [`derived`]: super::derived
 
@@ -16,14 +16,15 @@ use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp}
 pub struct ForgetOptions {
     pub cause: Cause,
     pub leave: Leave,
-    /// Returns `true` if the first text repeats the second, forgotten one.
+    /// Function that returns `true` if its first text repeats its second one, the text of a forgotten message.
     pub repeats: fn(&str, &str) -> bool,
 }
 
-/// Remains of a forgotten message.
+/// Decision about the row of a forgotten message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// Anonymous stub, so that a later reply that encloses the message does not bring its text back.
+    /// Leaves a stub without author and text. If a later reply contains a copy of the message, the stub keeps the text
+    /// from being stored again.
     Stub,
     Nothing,
 }
@@ -31,12 +32,14 @@ pub enum Leave {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub messages: u64,
-    /// Answers in the chats of these messages only, so that nobody learns about the content of other chats.
+    /// Number of deleted answers in the chats of these messages. Answers in other chats are not counted, because the
+    /// number would reveal something about those chats.
     pub answers: u64,
 }
 
-/// Forgets messages with the quotes, raw updates and answers derived from them. On request ([`Cause::Forgotten`]) also
-/// removes forwards and quotes of them in other chats; messages that expire in one chat may still be kept in another.
+/// Deletes messages, with the quotes, raw updates and answers made from them. If a member requested it
+/// ([`Cause::Forgotten`]), also deletes forwards and quotes in other chats. If the messages expired, these stay,
+/// because the other chat may keep messages longer.
 pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions) -> Result<Forgotten> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
@@ -66,7 +69,7 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions)
     Ok(Forgotten { messages: named.iter().filter(words).count() as u64, answers: answers as u64 })
 }
 
-/// Forgets answers that are based on messages whose author opted out. The messages themselves stay.
+/// Deletes the answers that are based on messages whose author opted out. The messages themselves stay.
 pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions) -> Result<()> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
@@ -76,7 +79,7 @@ pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOption
     remove_answers(tx, &answers, &carriers, manner.cause).map(drop)
 }
 
-/// Ensures that messages sent up to `until` are stored only as stubs from now on.
+/// Makes the chat store messages sent up to `until` only as stubs from now on, for example copies inside a reply.
 pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET forgotten_until = max(coalesce(forgotten_until, 0), :until) WHERE chat_key = :chat",
@@ -85,7 +88,7 @@ pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> 
     Ok(())
 }
 
-/// Removes a message and the data derived from it, except answers.
+/// Deletes a message, or replaces it by a stub, and deletes the data derived from it except answers.
 pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, cause: Cause) -> Result<()> {
     derived::words_gone(tx, stored, cause)?;
     match leave {
@@ -94,7 +97,7 @@ pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, caus
     }
 }
 
-/// Returns the chat of each answer.
+/// Deletes answers, and replaces the messages that show them by stubs. Returns the chat of each answer.
 fn remove_answers(
     tx: &Writer<'_>,
     answers: &BTreeMap<AnswerId, ChatKey>,
@@ -116,8 +119,8 @@ fn texts_of(named: &[StoredMessage]) -> Vec<&str> {
 
 type Carriers = BTreeMap<(ChatKey, Seq), StoredMessage>;
 
-/// Returns the answers that are based on any of `roots`, the messages that carry these answers, and all later answers
-/// that pass their content on: they cite or reply to such a message, or repeat a forgotten text.
+/// Returns the answers that are based on any of `roots`, with the messages that show them. Includes later answers that
+/// repeat their content: those that reply to or cite such a message, or that contain a text of `texts`.
 fn resting_on<'a>(
     tx: &Writer<'_>,
     roots: impl Iterator<Item = &'a StoredMessage>,

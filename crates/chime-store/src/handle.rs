@@ -1,4 +1,4 @@
-//! Store handle, shared by all crates: [`Store::write`] and [`Store::read`].
+//! Handle to the database, shared by all crates: [`Store::write`] and [`Store::read`].
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,18 +17,18 @@ use super::writer::{self, Given, Task, Work, WriteFn, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
-/// Read connections. With the writer that makes three connections, each with its own page cache.
+/// Number of read connections. With the writer there are three connections, each with its own page cache.
 const READERS: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// Ingesting messages and answering.
+    /// Storing messages and answering: runs before background writes.
     Answering,
-    /// Work that nobody waits for. Keep each such write under 5 ms.
+    /// Writes that no member waits for. Keep each under 5 ms, because writes for answers cannot interrupt it.
     Background,
 }
 
-/// Open database. Cheap to clone; closed when the last clone is dropped or by [`Store::close`].
+/// Open database. Cloning it is cheap. It is closed by [`Store::close`], or when the last clone is dropped.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -57,7 +57,8 @@ struct Queues {
 }
 
 impl Store {
-    /// Locks, checks, backs up, migrates and opens the file at `path`. Creates it if there never was one.
+    /// Opens the file at `path` for writing and locks it against a second daemon. Creates, checks, backs up and
+    /// migrates it as needed.
     pub fn open(path: &Path, now: Timestamp) -> Result<(Self, Opened)> {
         let lock = open::lock(path)?;
         let (conn, opened) = open::open_for_writing(path, now)?;
@@ -92,7 +93,8 @@ impl Store {
         &self.shared.path
     }
 
-    /// Runs `work` on the writer thread and returns once it is committed and synced. An error rolls all of `work` back.
+    /// Runs `work` in a transaction on the writer thread, and returns when this is committed and synced to disk. If
+    /// `work` returns an error, all its changes are rolled back.
     pub fn write<T, F>(&self, priority: Priority, work: F) -> impl Future<Output = Result<T>> + Send
     where
         F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
@@ -120,25 +122,27 @@ impl Store {
         if is_accepted { Ok(()) } else { Err(StoreError::Closed) }
     }
 
-    /// Returns the number of `Answering` writes so far. If two calls return the same number, nobody waited for a write
-    /// in between.
+    /// Returns the number of `Answering` writes so far. If two calls return the same number, no such write was
+    /// requested between them.
     pub fn answering_writes(&self) -> u64 {
         self.shared.answering_writes.load(Ordering::Relaxed)
     }
 
-    /// Checkpoints the write-ahead log, so that deleted content is no longer in it.
+    /// Writes the write-ahead log into the database file and empties it, so that deleted content is no longer in the
+    /// log.
     pub async fn fold(&self) -> Result<()> {
         self.alone(Task::Fold).await
     }
 
-    /// Rewrites the whole file, so that no deleted content remains in it. Other writes wait meanwhile.
+    /// Rewrites the whole file, so that no deleted content remains in it. Blocks other writes until it is done.
     pub async fn rewrite(&self) -> Result<()> {
         self.alone(Task::Rewrite).await
     }
 
-    /// Merges the full-text index in small steps at background priority. After an error, the next call continues.
+    /// Merges segments of the full-text index in small background writes. If it fails, the next call continues where it
+    /// stopped.
     pub async fn merge_index(&self, mut merging: Merging) -> Result<()> {
-        /// Pages per transaction: about 5 ms.
+        /// Number of index pages that one transaction merges, which takes about 5 ms.
         const AT_ONCE: i32 = 50;
         while self.write(Priority::Background, move |tx| search::merge(tx, merging, AT_ONCE)).await? {
             merging = Merging::Alike;
@@ -163,21 +167,21 @@ impl Store {
         self.read_any(reading).map(taken::<T> as fn(_) -> _)
     }
 
-    /// Runs `work` on a thread that may block.
+    /// Waits for a free read connection and runs `work` with it, on a thread that may block.
     async fn read_any(&self, work: ReadTask) -> Result<Given> {
         let free_readers = Arc::clone(&self.shared.free_readers);
         let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
         let lend = move || {
-            // Held as long as the connection, even if the caller no longer waits for the result.
+            // Released together with the connection, even if the caller has stopped waiting for the result.
             let _permit = permit;
             shared.read(work)
         };
         tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
     }
 
-    /// Same as [`Store::read`], for one or two rows that were just written. Runs on the current thread if a connection
-    /// is free, because switching threads would take longer.
+    /// Runs `work` like [`Store::read`], but on the current thread if a read connection is free. Only for reading one
+    /// or two rows, for which a change of threads would take longer than the reading.
     pub async fn glance<T, F>(&self, work: F) -> Result<T>
     where
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -189,13 +193,14 @@ impl Store {
         }
     }
 
-    /// Same as [`Store::read`], but runs on the current thread, which must be allowed to block.
+    /// Runs `work` like [`Store::read`], but always on the current thread, which must be allowed to block.
     pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
         self.shared.read(work)
     }
 
-    /// Waits for accepted writes, checkpoints the log and releases the lock.
+    /// Closes the database: waits for the writes that were accepted, checkpoints the log and releases the lock. Later
+    /// calls return [`StoreError::Closed`].
     pub async fn close(&self) {
         let running = locked(&self.shared.writer).take();
         self.shared.free_readers.close();
@@ -213,7 +218,7 @@ impl Store {
 }
 
 impl Shared {
-    /// Runs `work` on a pooled read connection. The caller must hold a permit.
+    /// Runs `work` on a pooled read connection. The caller must hold a permit of `free_readers`, so that one is free.
     fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
         // Returns the connection to the pool even if `work` panics.
@@ -240,12 +245,12 @@ impl Drop for PooledConnection<'_> {
     }
 }
 
-/// Downcasts the type-erased result of work.
+/// Downcasts a type-erased result to the type that the caller expects.
 fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
     outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
 }
 
-/// Locks a mutex and ignores poisoning: the data guarded here is consistent at every step.
+/// Locks a mutex even if a thread panicked while holding it: the data in these mutexes is valid after every step.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Copies of the database after each commit: the state that a process killed at that point finds at its next start.
-//! Behind the feature `testkit`, so not part of release builds.
+//! Copies of the database after each commit, for tests. A copy is what a process killed at that point finds at its next
+//! start. Only built with the feature `testkit`, so not in releases.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use rusqlite::{Connection, named_params};
 use super::{Result, open};
 use chime_core::{JobKind, Timestamp};
 
-/// Database after one commit.
+/// State of the database after one commit.
 #[derive(Debug, Clone)]
 pub struct Image {
-    /// Path of the copy. Exists only if `is_wanted` asked for it.
+    /// Path of the copy. The file exists only if `is_wanted` returned `true`.
     pub file: PathBuf,
     pub at: Timestamp,
-    /// Kinds of the jobs that were due, and so perhaps running.
+    /// Kinds of the jobs that were due at that time and may have been running.
     pub due: Vec<JobKind>,
 }
 
@@ -32,8 +32,8 @@ struct Album {
 
 static ALBUMS: Mutex<BTreeMap<PathBuf, Album>> = Mutex::new(BTreeMap::new());
 
-/// Records each commit to the database at `path` with the kinds of the jobs that are due at `now()`. Copies the
-/// database into `folder` if `is_wanted` returns `true` for these kinds.
+/// Starts to record each commit to the database at `path`, with the kinds of jobs that are due at `now()`. Also copies
+/// the database into `folder` if `is_wanted` returns `true` for these kinds.
 pub fn start(
     path: &Path,
     folder: &Path,
@@ -45,13 +45,13 @@ pub fn start(
     albums().insert(path.to_owned(), album);
 }
 
-/// Stops recording and returns the images in commit order.
+/// Stops recording and returns an image for each commit, in order.
 pub fn stop(path: &Path) -> Vec<Image> {
     albums().remove(path).map(|album| album.images).unwrap_or_default()
 }
 
-/// Copies the database after a commit. The writer is idle meanwhile, but a checkpoint may run: the log is copied last,
-/// so pages that were checkpointed after the file was copied are still in it.
+/// Copies the database after a commit. The writer does nothing at that time, but a checkpoint may run. Therefore the
+/// log is copied last: it still contains the pages that the checkpoint moves into the database file.
 pub(super) fn take(writer: &Connection) {
     let mut albums = albums();
     let Some(album) = writer.path().and_then(|path| albums.get_mut(Path::new(path))) else { return };

@@ -1,4 +1,4 @@
-//! Raw updates and the polling offset. Both advance in one transaction.
+//! Raw updates as received from Telegram, and the offset for the next poll. Both are stored in one transaction.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,12 +16,12 @@ pub struct Received<'a> {
     /// `None` if the content must not be stored.
     pub raw: Option<&'a str>,
     pub at: Timestamp,
-    /// Reason why the update could not be processed. Such an update is parked.
+    /// Reason why the update could not be processed, or `None`. An update with an error is stored as parked.
     pub error: Option<&'a str>,
 }
 
-/// Returns `true` if this update was received before. Telegram restarts update ids at random after a week without
-/// updates, so only the days around `at` count.
+/// Returns `true` if an update with this id was stored on the day of `at` or the day before. Older ones do not count,
+/// because after a week without updates Telegram continues with a random id.
 pub fn is_known(conn: &Reader, id: UpdateId, at: Timestamp) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -44,7 +44,7 @@ pub fn add(tx: &Writer<'_>, update: &Received<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Records the messages that a raw update contains, so that it can be found when one of them is forgotten.
+/// Records the messages that a raw update contains, so that forgetting one of them can find and clear the update.
 pub fn index(tx: &Writer<'_>, update: &Received<'_>, held: &BTreeSet<(ChatId, MessageId)>) -> Result<()> {
     let mut insert = tx.prepare_cached(
         "INSERT OR IGNORE INTO inbox_message (telegram_chat_id, message_id, update_id, received_day)
@@ -62,7 +62,7 @@ pub(super) const FAMILY: Family =
     Family { tables: &["inbox", "inbox_message"], words_gone, chat_gone, ..Family::UNTOUCHED };
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
-    // A raw update stays as it was received; an edit does not change it.
+    // An edit does not clear the raw update with the earlier text.
     if cause == Cause::Edited { Ok(()) } else { forget(tx, stored.message.chat, stored.message.id) }
 }
 
@@ -76,7 +76,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Clears every raw update that contains the message.
+/// Clears the raw JSON of every update that contains the message.
 pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     let params = named_params! { ":chat": chat.0, ":message": message.0 };
     tx.prepare_cached(
@@ -90,11 +90,11 @@ pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     Ok(())
 }
 
-/// Clears every raw update whose messages are not recorded.
+/// Clears raw updates for which no messages are recorded, because forgetting a message cannot find them.
 pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     tx.execute(
-        // Updates that were parsed are always indexed. The condition is written as in the partial index, so that only
-        // its rows are read.
+        // Updates that could be parsed always have recorded messages, so only parked ones are read. The condition is
+        // the one of a partial index, which makes this fast.
         "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND NOT EXISTS
              (SELECT 1 FROM inbox_message AS held
               WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day)",
@@ -103,7 +103,8 @@ pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Clears the raw updates of a chat, or of all chats, that could not be processed: no row tells who wrote what in them.
+/// Clears raw updates of a chat, or of all chats for `None`, that could not be processed. Their authors are not
+/// recorded, so they cannot be selected by member.
 pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
     tx.prepare_cached(
         "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND EXISTS
@@ -115,8 +116,8 @@ pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the raw update that brought a message, if it is still stored. Later updates may enclose the message; the
-/// first is its own.
+/// Returns the raw update that brought a message, if it is still stored. Later updates may contain the message too,
+/// inside a reply; the first one is its own.
 pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached(
@@ -139,8 +140,8 @@ pub fn that_hold(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Vec<
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the next polling offset. `None` at the first start, and if the last update is older than `max_age`: Telegram
-/// restarts update ids after a week without updates, so an older offset would be meaningless.
+/// Returns the offset for the next poll. Returns `None` at the first start, and if the last update is older than
+/// `max_age`: after a week without updates Telegram continues with a random id, so the stored offset is useless.
 pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<Option<i64>> {
     let state = conn
         .prepare_cached("SELECT next_offset, updated_at FROM poll_state WHERE id = 1")?
@@ -166,7 +167,7 @@ pub fn set_next_offset(tx: &Writer<'_>, offset: i64, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Returns the numbers of stored and of parked updates.
+/// Returns the number of all stored updates and the number of parked ones.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.query_row(
         "SELECT count(*) AS total, count(*) FILTER (WHERE state = 'parked') AS parked FROM inbox",
@@ -175,7 +176,8 @@ pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     )?)
 }
 
-/// Deletes at most `limit` updates received before the day of `before`. The messages stored from them stay.
+/// Deletes at most `limit` updates received before the day of `before`, and returns their number. Messages stored from
+/// these updates stay.
 pub fn prune(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(

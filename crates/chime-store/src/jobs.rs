@@ -1,4 +1,5 @@
-//! Jobs table: the source of truth about work to do. Notifications only wake workers.
+//! Table of jobs: the only record of work to do. Notifications in memory only wake the workers. A job is due (now or
+//! later), done, or parked. A lane is the chat that a job belongs to, or 0.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -10,39 +11,39 @@ use chime_core::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
 
 const COLUMNS: &str = "id, payload, due_at, attempts";
 
-/// Parked job, as shown to the operator.
+/// Job that is not run any more until the operator retries it, with the columns that `chime check` lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParkedJob {
     pub id: JobId,
-    /// Text as stored: another version may know kinds that this one does not.
+    /// Stored text, not a [`JobKind`]: a job written by another version may have a kind that is unknown here.
     pub kind: String,
     pub attempts: u32,
-    /// Holds no message content.
+    /// Error of the last attempt. It contains no message text.
     pub last_error: Option<String>,
 }
 
-/// Adds a job unless one with the same kind and key exists or has ended: the same trigger twice is one job. Returns
-/// `true` if the job is new.
+/// Adds a job unless the table has one with the same kind and key, even a finished one. So a trigger that arrives twice
+/// makes one job. Returns `true` if the job was added.
 pub fn add(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<bool> {
     insert(tx, job, due_at, "NOTHING")
 }
 
-/// Adds a job, or moves the existing one to `due_at` and makes it due again. The stored due time always changes, so
-/// that [`finish_unless_moved`] detects the move.
+/// Adds a job, or makes the existing one due at `due_at`, with no attempts counted. If its due time is `due_at`
+/// already, one millisecond is added: [`finish_unless_moved`] detects the move by a different due time.
 pub fn add_or_move(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
     let anew = "UPDATE SET due_at = excluded.due_at + (job.due_at = excluded.due_at), state = 'due', attempts = 0,
                     started = 0, last_error = NULL, payload = excluded.payload";
     insert(tx, job, due_at, anew).map(drop)
 }
 
-/// Adds a job, or makes one that has ended due again. A waiting job keeps its due time.
+/// Adds a job, or makes a done or parked one due at `due_at`. A job that is due already, now or later, is not changed.
 pub fn add_unless_due(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
     let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
                     payload = excluded.payload WHERE job.state <> 'due'";
     insert(tx, job, due_at, anew).map(drop)
 }
 
-/// Adds a job, or makes a done one due again. A waiting or parked job stays as it is.
+/// Adds a job, or makes a done one due at `due_at`. A due or parked job is not changed.
 pub fn add_again(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
     let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
                     payload = excluded.payload WHERE job.state = 'done'";
@@ -61,7 +62,7 @@ fn insert(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp, on_conflict: &st
     Ok(changed == 1)
 }
 
-/// Returns the job with this kind and key, unless it is done or parked.
+/// Returns the stored job with the kind and key of `job`, or `None` if there is none or it is done or parked.
 pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
     let sql = format!("SELECT {COLUMNS} FROM job WHERE kind = :kind AND key = :key AND state = 'due'");
     conn.prepare_cached(&sql)?
@@ -70,7 +71,7 @@ pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
         .transpose()
 }
 
-/// Returns `true` if a job of this kind and key waits or runs.
+/// Returns `true` if a job of this kind and key is running or still to be run.
 pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
     has_row(conn, job.kind(), &job.key(), "state = 'due'")
 }
@@ -92,7 +93,7 @@ fn has_row(conn: &Reader, kind: JobKind, key: &str, condition: &str) -> Result<b
     Ok(conn.prepare_cached(&sql)?.query_row(params, |raw| raw.get("found"))?)
 }
 
-/// Replaces the payload of a waiting job, for example after its message was edited.
+/// Replaces the payload of a job that is not done or parked, for example after its message was edited.
 pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
     tx.prepare_cached("UPDATE job SET payload = :payload WHERE kind = :kind AND key = :key AND state = 'due'")?
         .execute(named_params! {
@@ -101,14 +102,14 @@ pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
     Ok(())
 }
 
-/// Returns the jobs that are due at `now`: answering jobs first, then background jobs, each oldest first. Returns at
-/// most `per_lane` jobs for each kind and lane, so that a busy chat cannot block the others.
+/// Returns at most `limit` jobs that are due at `now`: answering jobs first, then background jobs, each group oldest
+/// first. At most `per_lane` of them have the same kind and lane (chat), so that a busy chat cannot block the others.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
     let mut few = first_due(conn, now, per_lane.saturating_add(1))?;
     if few.len() > per_lane {
         return due_of_lanes(conn, now, per_lane, limit);
     }
-    // The usual case: there are so few jobs that no lane can exceed its share.
+    // At most `per_lane` jobs are due in total, so no lane exceeds its share.
     few.sort_by_key(|job| job.kind().policy().class == Class::Background);
     few.truncate(limit as usize);
     Ok(few)
@@ -146,7 +147,7 @@ fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> R
     readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
 }
 
-/// Returns the due time of the next job after `now`.
+/// Returns the earliest due time after `now`, or `None` if no job is due later.
 pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
     let at: Option<i64> = conn
         .prepare_cached("SELECT min(due_at) AS at FROM job WHERE state = 'due' AND due_at > :now")?
@@ -156,12 +157,12 @@ pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Marks jobs as started: if the process crashes, [`recover`] counts an attempt for them.
+/// Marks jobs as started, so that [`recover`] counts an attempt for them if the process crashes.
 pub fn mark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
     set_started(tx, ids, true)
 }
 
-/// Removes the mark from jobs that a stop interrupted, so that no attempt is counted.
+/// Undoes [`mark_started`] for jobs that an orderly stop interrupted: no attempt is counted for them at the next start.
 pub fn unmark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
     set_started(tx, ids, false)
 }
@@ -174,7 +175,8 @@ fn set_started(tx: &Writer<'_>, ids: &[JobId], started: bool) -> Result<()> {
     Ok(())
 }
 
-/// Marks a job done. Its row stays for a while, so that the same trigger is not handled again.
+/// Marks a job done and deletes its payload. The row stays until [`prune`] deletes it, so that the same trigger is not
+/// handled again.
 pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE kind = :kind AND key = :key",
@@ -183,7 +185,7 @@ pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Marks a job done unless [`add_or_move`] moved it while it ran. Returns `true` if it is done.
+/// Marks a job done, unless [`add_or_move`] made it due again while it ran. Returns `true` if the job is now done.
 pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     let ended = tx
         .prepare_cached(
@@ -193,7 +195,8 @@ pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     Ok(ended == 1)
 }
 
-/// Records a failed attempt and the time of the next one, unless the job was ended while it ran.
+/// Records a failed attempt, its error, and the time of the next attempt. Does nothing if the job was ended while it
+/// ran.
 pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET due_at = :at, attempts = attempts + 1, started = 0, last_error = :error
@@ -203,21 +206,23 @@ pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<(
     Ok(())
 }
 
-/// Moves future due times back by `by` after the system clock was set back, so that waits keep their length.
+/// Moves all future due times earlier by `by`, but not before `now`. Used after the system clock was set back by `by`:
+/// without it, jobs would wait longer than planned.
 pub fn set_back(tx: &Writer<'_>, by: Duration, now: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE job SET due_at = max(due_at - :by, :now) WHERE state = 'due' AND due_at > :now")?
         .execute(named_params! { ":by": i64::try_from(by.as_millis()).unwrap_or(i64::MAX), ":now": now.millis() })?;
     Ok(())
 }
 
-/// Moves a waiting job to `at` without counting an attempt. A job that was ended in the meantime stays ended.
+/// Moves the due time of a job to `at` without counting an attempt. Does nothing if the job was ended in the meantime.
 pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE job SET due_at = :at, started = 0 WHERE id = :id AND state = 'due'")?
         .execute(named_params! { ":id": id.0, ":at": at.millis() })?;
     Ok(())
 }
 
-/// Parks a job, unless it was ended while it ran. `chime check` lists parked jobs.
+/// Counts an attempt and parks a job: it is not run again until it is retried. Does nothing if the job was ended while
+/// it ran. `chime check` lists parked jobs.
 pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE job SET state = 'parked', attempts = attempts + 1, started = 0, last_error = :error
@@ -241,7 +246,8 @@ pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
     .collect()
 }
 
-/// Makes one parked job, or all of them, due again with all their attempts. Returns the number of jobs.
+/// Makes the parked job `which`, or all parked jobs for `None`, due at `now` with no attempts counted. Returns the
+/// number of jobs.
 pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -251,7 +257,8 @@ pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<u
         .execute(named_params! { ":now": now.millis(), ":id": which.map(|id| id.0) })?)
 }
 
-/// Ends the jobs of a chat that the bot has left.
+/// Marks the unfinished jobs of a chat that the bot has left as done. Only for kinds whose policy sets
+/// `ends_with_chat`.
 pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
     let kinds = JobKind::sql_list(|policy| policy.ends_with_chat);
     let sql = format!(
@@ -269,7 +276,8 @@ pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
     Ok(())
 }
 
-/// Parks the jobs that this version cannot parse. The version that wrote them can retry them.
+/// Parks jobs whose payload this version cannot parse, and returns their number. The version that wrote them can retry
+/// them.
 pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
     let mut statement = tx.prepare_cached("SELECT id, payload FROM job WHERE state = 'due'")?;
     let rows = statement.query_map([], |raw| Ok((raw.get("id")?, raw.get("payload")?)))?;
@@ -286,7 +294,7 @@ pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
 }
 
 /// Counts an attempt for every job that was running when the process ended, because it may have caused the crash, and
-/// parks jobs without attempts left. Returns the number of due jobs.
+/// parks jobs without attempts left (periodic jobs never). Returns the number of jobs that are due at `now`.
 pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     for kind in JobKind::ALL {
         let policy = kind.policy();
@@ -304,7 +312,8 @@ pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     row::number(due, "due")
 }
 
-/// Deletes at most `limit` rows per kind of done jobs that are old enough. Returns the number of deleted rows.
+/// Deletes done jobs that were due longer ago than the `row_kept` of their kind, at most `limit` per kind. Returns the
+/// number of deleted rows.
 pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
     let mut pruned = 0;
     for kind in JobKind::ALL {
@@ -319,10 +328,11 @@ pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
     Ok(pruned)
 }
 
-/// Returns the numbers of open and of parked jobs. Periodic jobs never end and are not counted as open.
+/// Returns the number of unfinished jobs and the number of parked jobs. Periodic jobs are always unfinished, so the
+/// first number excludes them.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     let periodic = JobKind::sql_list(|policy| policy.is_periodic);
-    // Two counts over small partial indexes: most rows of the table are done.
+    // Two separate counts can use small partial indexes. Most rows of the table are done and are in neither.
     let sql = format!(
         "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind NOT IN ({periodic})) AS open,
                 (SELECT count(*) FROM job WHERE state = 'parked') AS parked"
@@ -330,7 +340,7 @@ pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.prepare_cached(&sql)?.query_row([], |raw| Ok((raw.get("open")?, raw.get("parked")?)))?)
 }
 
-/// Returns, for each kind that has any, the numbers of open and of parked jobs.
+/// Returns the number of unfinished jobs and the number of parked jobs of each kind, for kinds that have any.
 pub fn counts_by_kind(conn: &Reader) -> Result<Vec<(JobKind, u64, u64)>> {
     let mut statement = conn.prepare_cached(
         "SELECT kind, sum(state = 'due') AS open, sum(state = 'parked') AS parked
@@ -400,7 +410,7 @@ mod tests {
                 let ask = |tx: &Writer<'_>| add_or_move(tx, &leave(), now);
                 ask(tx)?;
                 let worked_on = find(tx, &leave())?.unwrap();
-                // At the same millisecond.
+                // `add_or_move` with the same due time, while the job runs.
                 ask(tx)?;
                 let is_done = finish_unless_moved(tx, &worked_on)?;
                 let anew = find(tx, &leave())?.unwrap();

@@ -1,9 +1,9 @@
 //! The SQLite database.
 //!
-//! Holds the connections, the migrations, the full-text index, the file lock, and one file of SQL for each family of
-//! tables. It makes no policy decisions. Functions are free and synchronous, with the connection first: reads take a
-//! [`Reader`], writes a [`Writer`], so the type says where a function may be called. Start at [`Store::open`], then
-//! [`Store::write`] and [`Store::read`].
+//! The crate contains the connections, the migrations, the full-text index, the file lock, and one file of SQL for each
+//! family of tables. It makes no policy decisions. Most functions are free and synchronous. Their first parameter is a
+//! [`Reader`] if they only read and a [`Writer`] if they write, so a write can only be called in a transaction. Start
+//! at [`Store::open`], then [`Store::write`] and [`Store::read`].
 
 pub mod admission;
 pub mod announcements;
@@ -77,7 +77,7 @@ pub use open::{Inspection, Opened, amend, inspect, size};
 pub use snapshot::{Copied, copy_to};
 pub use writer::in_savepoint;
 
-/// Connection for reading.
+/// Connection for reading. All functions that only read take it.
 pub type Reader = rusqlite::Connection;
 /// Transaction of the single writer. Functions that take a [`Reader`] accept it too.
 pub type Writer<'a> = rusqlite::Transaction<'a>;

@@ -1,4 +1,5 @@
-//! Write-ahead log: a thread preallocates and checkpoints it in parallel with the writer, to keep commits fast.
+//! Maintenance of the write-ahead log. A separate thread preallocates and checkpoints it while the writer works, so
+//! that commits stay fast.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,15 +11,15 @@ use rusqlite::Connection;
 
 use super::{Result, open};
 
-/// Pages in the log that trigger a checkpoint: SQLite's own default.
+/// Number of pages in the log that triggers a checkpoint; the same as SQLite's default.
 const FOLD_AT: i64 = 1000;
-/// Pages at which SQLite checkpoints within a commit, in case the log thread falls behind.
+/// Number of pages at which SQLite itself checkpoints within a commit, in case the log thread is too slow.
 const FOLD_YOURSELF_AT: i64 = 8 * FOLD_AT;
-/// Pages from which on the log is preallocated. Short-lived processes stay below this.
+/// Number of pages at which the log is preallocated. Short-lived processes do not write this many.
 const LAY_OUT_AT: i64 = 64;
-/// Preallocated size of the log. Enough for one checkpoint and the commits that happen meanwhile.
+/// Preallocated size of the log. It has space for the pages of one checkpoint and for commits during the checkpoint.
 const LAID_OUT_BYTES: u64 = 8 * 1024 * 1024;
-/// Size to which SQLite truncates a log that grew during a long read.
+/// Size to which SQLite truncates a log that grew larger during a long read.
 const KEPT_BYTES: i64 = 64 * 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ enum Chore {
     Fold,
 }
 
-/// Thread that maintains the log on behalf of the writer.
+/// Handle of the thread that maintains the log. The writer calls it after each commit.
 pub struct Log {
     chores: Option<SyncSender<Chore>>,
     thread: Option<JoinHandle<()>>,
@@ -35,14 +36,15 @@ pub struct Log {
 }
 
 impl Log {
-    /// Takes over checkpoints of the database at `path` from SQLite. `writer` is its write connection.
+    /// Starts the thread, which from now on makes the checkpoints, so that SQLite does not make them within commits.
+    /// `writer` is the write connection of the database at `path`.
     pub fn tend(writer: &Connection, path: &Path) -> Result<Self> {
         writer.pragma_update(None, "wal_autocheckpoint", FOLD_YOURSELF_AT)?;
         writer.pragma_update(None, "journal_size_limit", KEPT_BYTES)?;
         let conn = open::open_for_reading(path)?;
         // A checkpoint syncs the log before it changes the database file.
         conn.pragma_update(None, "synchronous", "full")?;
-        // One waiting chore is enough: each does everything there is to do.
+        // A queue of one chore is enough, because a checkpoint includes all commits made before it.
         let (chores, queue) = sync_channel(1);
         let log = open::beside(path, "-wal");
         let thread = std::thread::Builder::new().name("store-log".to_owned()).spawn(move || work(&conn, &log, &queue));
@@ -51,7 +53,7 @@ impl Log {
         Ok(Self { chores: Some(chores), thread: Some(thread), is_laid_out: false })
     }
 
-    /// Queues the maintenance that a commit made necessary, without waiting for it.
+    /// Queues a maintenance chore if the log has grown enough. Does not wait for it.
     pub fn committed(&mut self, writer: &Connection) {
         let Ok((pages, folded)) = extent(writer) else { return };
         let chore = if !self.is_laid_out && pages >= LAY_OUT_AT {
@@ -61,17 +63,17 @@ impl Log {
         } else {
             return;
         };
-        // Fails if a chore is waiting; the next commit tries again.
+        // The queue is full if a chore is waiting. The next commit tries again.
         let is_taken = self.chores.as_ref().is_some_and(|chores| chores.try_send(chore).is_ok());
         self.is_laid_out |= is_taken && chore == Chore::LayOut;
     }
 
-    /// Records that other code checkpointed and truncated the log.
+    /// Records that other code has truncated the log, so that it must be preallocated again.
     pub fn was_emptied(&mut self) {
         self.is_laid_out = false;
     }
 
-    /// Ends the thread, then checkpoints and truncates the log, so that the database file is complete.
+    /// Ends the thread, then checkpoints and truncates the log: the database file now contains everything.
     pub fn close(mut self, writer: &Connection) {
         self.finish_chores();
         if let Err(error) = fold(writer, "truncate") {
@@ -94,18 +96,18 @@ fn work(conn: &Connection, log: &Path, queue: &Receiver<Chore>) {
             Chore::LayOut => lay_out(log).map_err(|source| open::file_error("cannot lay out", log, source)),
             Chore::Fold => fold(conn, "passive"),
         };
-        // Nothing is lost; the log only stays slower or longer.
+        // No data is lost: the log only stays longer, or commits stay slower.
         if let Err(error) = done {
             tracing::warn!(%error, ?chore, "work on the write-ahead log failed");
         }
     }
 }
 
-/// Extends the log with zeros, which SQLite reads as its end. Commits then overwrite the file instead of extending it:
-/// extending costs an additional write to the file system's journal.
+/// Extends the log with zeros. SQLite takes them for the end of the log, and later commits overwrite them. A commit
+/// that has to extend the file is slower, because it also writes to the file system's journal.
 fn lay_out(log: &Path) -> std::io::Result<()> {
     static CHUNK: [u8; 64 * 1024] = [0; 64 * 1024];
-    // Append mode: the writer is active, and its data must stay.
+    // Append mode, because the writer may be writing and its data must not be overwritten.
     let mut file = OpenOptions::new().append(true).open(log)?;
     while file.metadata()?.len() < LAID_OUT_BYTES {
         file.write_all(&CHUNK)?;
@@ -135,7 +137,7 @@ mod tests {
         (path, conn)
     }
 
-    /// Commits about `pages` pages to the log.
+    /// Writes about `pages` pages to the log in one commit.
     fn commit_pages(conn: &Connection, pages: usize) {
         conn.execute_batch("CREATE TABLE IF NOT EXISTS filler (content BLOB)").unwrap();
         conn.execute("INSERT INTO filler VALUES (zeroblob(?1))", [pages * 4096]).unwrap();
@@ -149,7 +151,7 @@ mod tests {
         commit_pages(&conn, 100);
         log.committed(&conn);
         commit_pages(&conn, 100);
-        // Runs no checkpoint: the files are in the state that a crash would leave.
+        // Only stops the thread. Nothing is checkpointed, so the files are in the state that a crash would leave.
         log.finish_chores();
         let wal = open::beside(&path, "-wal");
         assert!(std::fs::metadata(&wal).unwrap().len() >= LAID_OUT_BYTES);

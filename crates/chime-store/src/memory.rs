@@ -1,5 +1,6 @@
-//! Deletion of memory after forgetting, opt-out, expiry and changed settings. Data derived from deleted words goes in
-//! the same transaction; the scheduler rebuilds it from the messages that remain.
+//! Deletion of memory (sessions, summaries, tags and topics) when messages are forgotten or expire, members opt out, or
+//! settings change. Data derived from a text is deleted in the same transaction as the text; the scheduler rebuilds it
+//! from the remaining messages.
 
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(super) const FAMILY: Family = Family {
     ],
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
-        // Other session data is deleted when all messages of the session have expired.
+        // Only summaries of threads: other data is deleted when all messages of its session have expired.
         Cause::Expired => thread_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => {
             sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
@@ -44,12 +45,12 @@ pub(super) const FAMILY: Family = Family {
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
     merged: |tx, chats| {
         take_out(tx, chats.from)?;
-        // The messages are divided into sessions again, in the remaining chat.
+        // Messages that moved to the remaining chat are divided into sessions again there.
         divide_anew(tx, chats.from, chats.into)
     },
 };
 
-/// Returns the chat's own memory setting, or `None` if it has none.
+/// Returns the setting by which the chat switched memory on or off, or `None` if it has none.
 pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
     Ok(conn
         .prepare_cached("SELECT memory FROM chat WHERE chat_key = :chat")?
@@ -58,17 +59,17 @@ pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
         .flatten())
 }
 
-/// Returns `true` if the chat itself switched memory off.
+/// Returns `true` if the chat switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
     Ok(own_setting(conn, chat)? == Some(false))
 }
 
-/// State of a chat on which the use of memory depends.
+/// Properties of a chat that decide if memory is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatStanding {
     pub own_setting: Option<bool>,
     pub is_present: bool,
-    /// Time of the notice that summaries are made in the background.
+    /// Time at which the chat was notified that summaries are made in the background.
     pub told_at: Option<Timestamp>,
     /// Time of the last answer.
     pub asked_at: Option<Timestamp>,
@@ -94,7 +95,7 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
     Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
 }
 
-/// Returns the chat's own setting for the silence that ends a session.
+/// Returns the chat's own setting for the length of silence that ends a session, or `None` if it has none.
 pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
     let secs: Option<i64> = conn
         .prepare_cached("SELECT session_idle FROM chat WHERE chat_key = :chat")?
@@ -104,8 +105,8 @@ pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
     secs.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()
 }
 
-/// Sets the silence that ends a session in a chat; `None` means the operator's setting. Closed sessions stay; open ones
-/// are checked again with the new value.
+/// Sets the length of silence that ends a session; `None` restores the operator's setting. Closed sessions do not
+/// change; open ones are checked again with the new value.
 pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> Result<()> {
     let secs = idle.map(|idle| i64::try_from(idle.as_secs()).unwrap_or(i64::MAX));
     tx.prepare_cached("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat")?
@@ -115,7 +116,8 @@ pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> R
     Ok(())
 }
 
-/// Switches memory on or off in a chat. Off deletes it; on rebuilds it from the messages.
+/// Switches memory on or off in a chat. Switching it off deletes the memory. After it is switched on, the scheduler
+/// builds memory from the stored messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET memory = :on WHERE chat_key = :chat")?
         .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
@@ -125,7 +127,7 @@ pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether there is anything that turning memory off deletes.
+/// Returns `true` if the chat has memory that switching it off would delete.
 pub fn is_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
     let mut statement = conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM mini_summary
@@ -137,7 +139,8 @@ pub fn is_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
     Ok(statement.query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("kept"))?)
 }
 
-/// The words of a message are about to go: what rests on it is emptied.
+/// Deletes memory derived from a message, and schedules its conversation for division into sessions again. Called
+/// before the text of the message is deleted.
 pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     let message = &stored.message;
     let conversation = stored.conversation();
@@ -149,7 +152,8 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     }
 }
 
-/// Deletes memory derived from a member's messages, after they opted out or in again.
+/// Deletes memory derived from a member's messages. Called when the member opts out, and also when the member opts in
+/// again: memory is then rebuilt with these messages.
 pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = match scope {
         OptOutScope::Chat(chat) => Some(chat.0),
@@ -179,7 +183,8 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
     Ok(())
 }
 
-/// Removes the link between a forgotten member and the number that stands for them in summaries.
+/// Removes the link between a forgotten member and the number that replaces their name in summaries, in one chat or,
+/// for `None`, in all.
 pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE summary_member SET user_id = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
@@ -188,7 +193,8 @@ pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Re
     Ok(())
 }
 
-/// Deletes the memory of a session and the rolling summaries that include it.
+/// Deletes the summary, tags and topics of a session, and the rolling summaries that include it. The session stays and
+/// is summarised again.
 fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
     topics::forget(tx, session.id)?;
     for sql in [
@@ -202,7 +208,7 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
     drop_rolled(tx, session)
 }
 
-/// Deletes a session whose messages are gone or belong to another session.
+/// Deletes a session that no longer exists, because its messages were deleted or now belong to another session.
 pub fn remove_session(tx: &Writer<'_>, session: &Session) -> Result<()> {
     topics::forget(tx, session.id)?;
     sessions::remove(tx, session.id)?;
@@ -217,7 +223,7 @@ fn drop_rolled(tx: &Writer<'_>, session: &Session) -> Result<()> {
     summaries::drop_rolling(tx, session.id.chat, Rolling::Recent)
 }
 
-/// Returns at most `limit` sessions that ended before `cutoff`, all of whose messages have expired.
+/// Returns the oldest sessions that ended before `cutoff`, at most `limit`. All their messages have expired.
 pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<SessionId>> {
     let mut statement = conn.prepare_cached(
         "SELECT id FROM session WHERE chat_key = :chat AND ended_at < :cutoff ORDER BY ended_at LIMIT :limit",
@@ -227,7 +233,7 @@ pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> R
     keys.map(|id| sessions::id_of(id?)).collect()
 }
 
-/// Deletes at most `limit` sessions all of whose messages have expired. Returns the number of sessions.
+/// Deletes the sessions that [`expired`] returns, with their memory. Returns their number.
 pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<usize> {
     let gone = expired(tx, chat, cutoff, limit)?;
     let mut was_folded = false;
@@ -239,7 +245,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
     if !gone.is_empty() {
         tags::drop_unused(tx, chat)?;
     }
-    // Once for all sessions, because each reset rebuilds History.
+    // Reset only once for all deleted sessions, because History is rebuilt after each reset.
     if was_folded {
         summaries::reset_history(tx, chat)?;
     }
@@ -249,7 +255,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
     Ok(gone.len())
 }
 
-/// Deletes all memory of a chat except its division into sessions.
+/// Deletes all memory of a chat but keeps its sessions.
 fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     for sql in [
         "DELETE FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
@@ -264,7 +270,8 @@ fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Deletes all memory of a chat for good. Remaining messages, such as later ones, are divided into sessions again.
+/// Deletes all memory of a chat, including its sessions. Messages that remain, such as later ones, are divided into
+/// sessions again.
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     take_out(tx, chat)?;
     divide_anew(tx, chat, chat)
@@ -283,7 +290,8 @@ fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Schedules the division of the messages of `chat` into sessions, as messages of `into`.
+/// Schedules the division into sessions of all messages of `chat`. The sessions will belong to `into`: the same chat,
+/// or the one that the messages are moved to.
 fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
@@ -294,7 +302,7 @@ fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Returns the chats that have sessions to summarise, newest first.
+/// Returns the chats that have sessions without a current summary, the chat with the newest such session first.
 pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key, max(ended_at) AS newest FROM session WHERE summarized IS NOT fingerprint
@@ -304,7 +312,8 @@ pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Returns the chats that have summaries made without a model, except where `model` has already failed to write one.
+/// Returns the chats with summaries that were made without a model, except summaries that `model` has already tried and
+/// failed to write.
 pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract' AND model <> :model",
@@ -313,8 +322,8 @@ pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Returns the newest sessions of a chat, at most `limit`, whose summary was made without a model and for which `model`
-/// has not failed to write one.
+/// Returns the newest sessions of a chat, at most `limit`, with a summary that was made without a model and that
+/// `model` has not yet tried and failed to write.
 pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Result<Vec<Session>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
@@ -329,7 +338,7 @@ pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Res
         .collect()
 }
 
-/// Returns the chats with sessions that ended before `until` and are not yet in History.
+/// Returns the chats with a summarised session that ended before `until` and is not yet part of History.
 pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat
@@ -341,7 +350,7 @@ pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Returns the chats that have summaries of sessions that ended at or after `from`, but no Recent.
+/// Returns the chats that have no Recent summary although a summarised session ended at or after `from`.
 pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat
@@ -354,7 +363,7 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Returns the texts of a chat's newest mini-summaries, for finding rare words.
+/// Returns the texts of a chat's newest session summaries. Used to find rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached(
         "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295

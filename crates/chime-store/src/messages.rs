@@ -1,4 +1,5 @@
-//! Storage and lookup of messages. A message is only ever replaced by a newer or fuller version.
+//! Storage and lookup of messages. A stored message is only replaced by a later edit or by a more complete copy of it.
+//! A stub is a row that records that a message exists, but not its text.
 
 mod conversation;
 mod rows;
@@ -19,8 +20,8 @@ use chime_core::{
     ChatId, ChatKey, Message, MessageAt, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
 
-/// SQL condition for readable messages: no stubs, and no words of members who opted out, whenever they were written and
-/// also when others forwarded them. The unary plus keeps SQLite from building a temporary table of the two keys for
+/// SQL condition for messages that may be read: no stubs, and no messages of members who opted out, even if they were
+/// sent before or forwarded by others. The unary plus keeps SQLite from building a temporary table of the two keys for
 /// each row.
 pub(super) const VISIBLE: &str =
     "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
@@ -32,9 +33,9 @@ pub(super) const VISIBLE: &str =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakenIn {
     New(StoredMessage),
-    /// Existing row that got newer or fuller content.
+    /// The message was stored already; its row now has a later edit or a more complete version.
     Replaced(StoredMessage),
-    /// Existing row without changes.
+    /// The message was stored already; its row was not changed.
     Known(StoredMessage),
 }
 
@@ -46,8 +47,8 @@ impl TakenIn {
     }
 }
 
-/// Stores `message` or updates its row. An update replaces a snapshot and a later edit replaces an earlier text, never
-/// the other way round. A stub stays a stub.
+/// Stores `message`, or updates its row if it is known. A message from an update or import replaces a snapshot (a copy
+/// that came inside a reply), and a later edit replaces an earlier text, but never the reverse. A stub stays a stub.
 pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<TakenIn> {
     let Some(known) = find_any(tx, message.chat, message.id)? else {
         return insert(tx, chat, message).map(TakenIn::New);
@@ -57,19 +58,20 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     }
     let mut message = message.clone();
     if message.lacks_transcript() && known.message.origin == Origin::Snapshot {
-        // Keep the transcript.
+        // The snapshot's text may be the transcript of this recording.
         message.text.clone_from(&known.message.text);
     }
     change(tx, chat, known, message).map(TakenIn::Replaced)
 }
 
-/// Returns `true` if [`take_in`] would change anything.
+/// Returns `true` if [`take_in`] would add or change a row.
 pub fn is_news(conn: &Reader, message: &Message) -> Result<bool> {
     let Some(known) = find_any(conn, message.chat, message.id)? else { return Ok(true) };
     Ok(!is_stub(conn, message.chat, message.id)? && supersedes(message, &known.message))
 }
 
-/// Sets the transcript of a voice message that has none. Returns the changed message, or `None` if nothing changed.
+/// Sets the transcript of a recording that has none. Returns the changed message, or `None` if the message may not be
+/// read or has a text already.
 pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
     let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.lacks_transcript()) else {
         return Ok(None);
@@ -85,15 +87,15 @@ fn change(tx: &Writer<'_>, chat: &ChatRow, known: StoredMessage, message: Messag
     Ok(changed)
 }
 
-/// Returns `true` if `incoming` must replace `kept`.
+/// Returns `true` if `incoming` is later or more complete than `kept` and must replace it.
 fn supersedes(incoming: &Message, kept: &Message) -> bool {
     match (incoming.origin, kept.origin) {
         (Origin::Update | Origin::Import, Origin::Snapshot) => true,
         (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
-        // Telegram also sends edits without a visible change; only a different text counts.
+        // Telegram also sends edits without a visible change, so the content must differ.
         (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
             let is_same_with_transcript = incoming.lacks_transcript() && incoming.edited_at == kept.edited_at;
-            // Not `>`: two edits within one second have the same date.
+            // Not `>`, because dates are in seconds: two edits within one second have the same date.
             incoming.edited_at >= kept.edited_at
                 && !is_same_with_transcript
                 && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
@@ -114,8 +116,7 @@ fn replace(tx: &Writer<'_>, language: Language, changed: &StoredMessage) -> Resu
     search::insert(tx, &indexed(changed, language))
 }
 
-/// Records that a message exists, without its text or anyone quoted in it. Returns `false` if the message is known
-/// already.
+/// Records that a message exists, without its text, names and quotes. Returns `false` if the message is already stored.
 pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<bool> {
     if find_any(tx, message.chat, message.id)?.is_some() {
         return Ok(false);
@@ -125,8 +126,8 @@ pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result
     Ok(true)
 }
 
-/// Replaces a message by an anonymous stub. The row stays, so that a reply that encloses the message cannot bring its
-/// text back.
+/// Replaces a message with a stub that has no author. The row must stay: if a later reply contains a copy of the
+/// message, the stub keeps the text from being stored again.
 pub fn blank(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     unindex(tx, stored.chat, stored.seq)?;
     let mut message = bare(&stored.message);
@@ -206,7 +207,8 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
     }
 }
 
-/// Removes a message from the full-text index. Needs the stored text, so it must run before the text changes.
+/// Removes a message from the full-text index. The index can only delete the exact words it was given, so this must run
+/// while the old text is still stored.
 fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     let language = stem_language(tx, chat, seq)?;
     match any_by_seq(tx, chat, seq)? {
@@ -215,7 +217,7 @@ fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     }
 }
 
-/// Returns the language whose stemmer was used to index a message.
+/// Returns the language whose stemmer was used to index a message. Removing the message needs the same stems.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
     let code: Option<String> = conn
         .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?
@@ -224,7 +226,7 @@ pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language>
     Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
 }
 
-/// Returns a readable message.
+/// Returns a message, or `None` if it is not stored, is a stub, or its author opted out.
 pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     one(
         conn,
@@ -233,7 +235,7 @@ pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredM
     )
 }
 
-/// Returns a message or its stub, readable or not.
+/// Returns a message even if it is a stub or its author opted out.
 pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     one(
         conn,
@@ -242,8 +244,8 @@ pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<Sto
     )
 }
 
-/// Returns the id of the message that `author` wrote at `at`, if the bot received it itself. Also matches an anonymous
-/// stub, because forgotten messages have no author.
+/// Returns the id of the message that `author` sent at `at` (compared in whole seconds), unless it was imported. A stub
+/// without an author also matches, because the message may have been forgotten.
 pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) -> Result<Option<MessageId>> {
     let found = conn
         .prepare_cached(
@@ -275,7 +277,7 @@ pub fn is_any_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
         .exists(named_params! { ":chat": chat.0 })?)
 }
 
-/// Returns `true` if a message is stored but not readable.
+/// Returns `true` if a message is stored but is a stub or by a member who opted out.
 pub fn is_withheld(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(find_any(conn, chat, id)?.is_some() && find(conn, chat, id)?.is_none())
 }
@@ -298,7 +300,7 @@ pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
     Ok(true)
 }
 
-/// Same as [`find_any`], by message number.
+/// Returns the same as [`find_any`], but finds the message by its number in the chat.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
     one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
 }
@@ -315,8 +317,8 @@ pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> R
     )
 }
 
-/// Returns the messages of an album, oldest first. The unary plus keeps SQLite from scanning the whole chat in the
-/// requested order.
+/// Returns the messages of an album, oldest first. The unary plus keeps SQLite from reading the whole chat in the order
+/// of message ids.
 pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -328,7 +330,7 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
     )
 }
 
-/// Returns the sender of the bot's last message in a chat.
+/// Returns the bot as the sender of its last message in a chat, or `None` if it has sent none.
 pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'
@@ -337,7 +339,8 @@ pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
     Ok(one(conn, &sql, named_params! { ":chat": chat.0 })?.map(|stored| stored.message.sender))
 }
 
-/// Returns the ids of an album's messages, readable or not, each with `true` if it has no text.
+/// Returns the ids of an album's messages, including stubs and messages of members who opted out. The `bool` is `true`
+/// if the message has no text.
 pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(MessageId, bool)>> {
     let mut statement = conn.prepare_cached(
         "SELECT message_id, text = '' AS is_wordless FROM message
@@ -349,7 +352,8 @@ pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(Message
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns every message of a chat, readable or not. Only for chats that are known to be small.
+/// Returns all messages of a chat, including stubs and messages of members who opted out. Loads them all at once, so
+/// only for small chats.
 pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -358,7 +362,7 @@ pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
     )
 }
 
-/// Counts the stored messages of a chat, without those of members who opted out.
+/// Counts the messages of a chat without stubs.
 pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
     let count: i64 = conn
         .prepare_cached(
@@ -369,7 +373,8 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
     row::number(count, "messages")
 }
 
-/// Returns the time of the first message that we may show: the bot has read along since then.
+/// Returns the time since which the bot reads the chat: the earliest received message among the first hundred stored
+/// ones. `None` if these were all imported or are copies from replies.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached(

@@ -1,20 +1,21 @@
-//! Numbered migrations, forward only, each in one transaction. `PRAGMA user_version` holds the version of a file.
+//! Numbered migrations of the schema. There are none back to older versions. Each runs in one transaction. `PRAGMA
+//! user_version` contains the version of a file.
 
 use rusqlite::Connection;
 
 use super::{Result, StoreError};
 
-/// In order; the number of a migration is its place, counted from 1.
+/// SQL of all migrations in order. The first one leads to version 1.
 const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/0001_schema.sql")];
 
-/// Schema version that this program writes.
+/// Schema version that this program writes, and the newest that it can read.
 pub const KNOWN: u32 = MIGRATIONS.len() as u32;
 
 pub fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Brings a database to the newest version.
+/// Runs the migrations that a database lacks. Afterwards it has version [`KNOWN`].
 pub fn migrate(conn: &mut Connection) -> Result<()> {
     apply(conn, &MIGRATIONS)
 }

@@ -1,4 +1,4 @@
-//! Notes: texts that a chat saved for reference, split into pieces.
+//! Notes: texts that a chat saved to be cited later. A note is stored in pieces.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -8,11 +8,11 @@ use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Number used in citations (`n3`). Counted per chat and never reused.
+    /// Number by which citations name the note (`n3`). Notes are counted per chat, and a number is never used again.
     pub number: u32,
     pub title: String,
     pub saved_at: Timestamp,
-    /// Command that saved the note, and the message that it was saved from.
+    /// Message with the command that saved the note, and the message whose text was saved.
     pub sources: Vec<Seq>,
 }
 
@@ -21,9 +21,9 @@ pub struct NewNote {
     pub chat: ChatKey,
     pub title: String,
     pub saved_at: Timestamp,
-    /// Command that saves the note, and the message that it takes its text from.
+    /// Message with the command that saves the note, and the message whose text is saved.
     pub sources: Vec<Seq>,
-    /// Pieces that each fit into a prompt.
+    /// Text of the note in pieces. Each is short enough for a prompt.
     pub pieces: Vec<String>,
 }
 
@@ -38,7 +38,8 @@ pub struct NotePiece {
 pub(super) const FAMILY: Family =
     Family { tables: &["note", "note_piece", "note_source"], words_gone, opted_out, chat_gone, merged };
 
-/// Deletes a note with any message that it was saved by or from. An edit of the message leaves the note unchanged.
+/// Deletes the notes for which the message is a source, when it is forgotten or expires. An edit does not change a
+/// note.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
         return Ok(());
@@ -65,7 +66,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Moves the notes of `chats.from`, with numbers above all numbers used in `chats.into`.
+/// Moves the notes of `chats.from` to the remaining chat. They get numbers above all numbers used there.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (was, now) in &chats.seqs {
         tx.prepare_cached(
@@ -88,7 +89,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Saves a note and returns its number.
+/// Saves a note and returns the number that it got.
 pub fn add(tx: &Writer<'_>, note: &NewNote) -> Result<u32> {
     let key = named_params! { ":chat": note.chat.0 };
     let number: u32 = tx
@@ -111,7 +112,7 @@ pub fn add(tx: &Writer<'_>, note: &NewNote) -> Result<u32> {
     Ok(number)
 }
 
-/// Deletes a note. Returns `false` if there was none.
+/// Deletes a note. Returns `false` if the chat has no note with this number.
 pub fn remove(tx: &Writer<'_>, chat: ChatKey, number: u32) -> Result<bool> {
     let removed = tx
         .prepare_cached("DELETE FROM note WHERE chat_key = :chat AND number = :number")?
@@ -146,7 +147,7 @@ fn sources(conn: &Reader, note: i64) -> Result<Vec<Seq>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the messages that a note was saved by and from, or nothing if there is no such note.
+/// Returns the messages that are the sources of a note. Empty if there is no such note.
 pub fn sources_of(conn: &Reader, chat: ChatKey, number: u32) -> Result<Vec<Seq>> {
     let id: Option<i64> = conn
         .prepare_cached("SELECT id FROM note WHERE chat_key = :chat AND number = :number")?

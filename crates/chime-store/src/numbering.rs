@@ -1,4 +1,5 @@
-//! Telegram ids in the database, from which the embedded Telegram continues its own numbering.
+//! Telegram ids that a database contains. The embedded Telegram of the demo continues numbering after them, so that no
+//! id is used twice.
 
 use std::path::Path;
 
@@ -7,11 +8,11 @@ use chime_core::{ChatId, MessageId, UpdateId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbering {
-    /// Current ids.
+    /// Current Telegram id of each chat.
     pub chats: Vec<ChatId>,
-    /// Highest id in any chat; `None` without messages.
+    /// Highest message id in any chat; `None` if there are no messages.
     pub last_message: Option<MessageId>,
-    /// `None` if no update was ever received.
+    /// Highest id of a received update; `None` if there was none.
     pub last_update: Option<UpdateId>,
 }
 
@@ -30,13 +31,13 @@ pub fn of_file(path: &Path) -> Result<Option<Numbering>> {
 fn read(conn: &Reader) -> Result<Numbering> {
     let mut statement = conn.prepare("SELECT telegram_chat_id FROM chat ORDER BY chat_key")?;
     let chats = statement.query_map([], |raw| row::get(raw, "telegram_chat_id").map(ChatId))?;
-    // Messages that the bot sent are in the outbox, and not all of them are also in `message`.
+    // Messages that the bot sent are in `outbox`. Not all of them are also in `message`.
     let last_message: Option<i64> = conn.query_row(
         "SELECT max(message_id) AS last FROM (SELECT message_id FROM message UNION ALL SELECT message_id FROM outbox)",
         [],
         |raw| row::get(raw, "last"),
     )?;
-    // Old updates are deleted; the offset remains.
+    // Old updates are deleted, but the polling offset is still stored.
     let last_update: Option<i64> = conn.query_row(
         "SELECT max(id) AS last FROM (SELECT update_id AS id FROM inbox UNION ALL SELECT next_offset - 1 FROM poll_state)",
         [],

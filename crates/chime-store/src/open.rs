@@ -13,25 +13,26 @@ use chime_core::Timestamp;
 
 /// "CHIM": distinguishes Chime databases from other SQLite files.
 const APPLICATION_ID: i32 = 0x4348_494d;
-/// Longest wait for a lock of another program. Litestream and backups hold it for moments only.
+/// Time for which SQLite retries while another program has locked the file. Litestream and backups lock it only
+/// briefly.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Page caches. Together with no mmap they keep the process small on a 512 MB machine. A reader starts with an empty
-/// cache after every commit, so it only needs space for the pages that one read uses repeatedly.
+/// Page cache sizes. They are small, and mmap is off, so that the process fits a 512 MB machine. A reader's cache is
+/// emptied by every commit, so it only needs space for the pages that one read uses repeatedly.
 const WRITER_CACHE_KIB: i64 = 4096;
 const READER_CACHE_KIB: i64 = 2048;
-/// Prepared statements cached per connection. More than the crate has, so that each is compiled once.
+/// Prepared statements cached per connection. The crate has fewer statements, so each is compiled only once.
 const STATEMENTS: usize = 128;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     pub created: bool,
-    /// Versions before and after; equal if nothing was migrated.
+    /// Schema versions before and after opening; equal if nothing was migrated. The first is 0 for a new file.
     pub migrated: (u32, u32),
-    /// Copy made before migrating.
+    /// Path of the copy that was made before migrating, if there was an older database to migrate.
     pub backup: Option<PathBuf>,
 }
 
-/// Exclusive lock of the daemon on the file, released on drop.
+/// Lock that keeps a second daemon from using the same database. Released on drop.
 pub struct FileLock {
     _file: File,
 }
@@ -49,11 +50,12 @@ pub fn lock(path: &Path) -> Result<FileLock> {
     }
 }
 
-/// Opens the file for writing: creates, checks, backs up and migrates it.
+/// Opens the file for writing. Creates it if it is missing, and copies and migrates an older version.
 pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
     let existed = exists(path)?;
     if !existed {
-        // Private, because it holds members' messages. SQLite gives its other files the same permissions.
+        // Only the owner may read it, because it contains members' messages. SQLite creates its other files with the
+        // same permissions.
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         create.map_err(|source| file_error("cannot create", path, source))?;
     }
@@ -67,7 +69,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
         match snapshot::copy_to(&conn, copy) {
-            // A start in the same second made this copy, and ended before it migrated anything.
+            // The copy exists already: an earlier start in this second made it and ended before it migrated anything.
             Err(StoreError::Occupied { .. }) => {}
             copied => drop(copied?),
         }
@@ -83,18 +85,19 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
 /// Returns `true` if there is a file at `path`.
 ///
 /// # Errors
-/// [`StoreError::Missing`] or [`StoreError::Emptied`] if a database was there before.
+/// [`StoreError::Missing`] or [`StoreError::Emptied`] if the marker file shows that a database was here, but the file
+/// is now missing or empty.
 pub fn exists(path: &Path) -> Result<bool> {
     let marker = instance_marker(path);
     match fs::metadata(path).map(|file| file.len()) {
         Err(_) if marker.exists() => Err(StoreError::Missing { path: path.to_owned(), marker }),
-        // SQLite would treat the empty file as a new database and delete the log that belongs to it.
+        // SQLite would take the empty file for a new database and delete the log that belongs to the earlier one.
         Ok(0) if marker.exists() => Err(StoreError::Emptied { path: path.to_owned(), marker }),
         found => Ok(found.is_ok()),
     }
 }
 
-/// Refuses a file without tables if there was a database before.
+/// Returns [`StoreError::Emptied`] if the file has no tables but its marker file shows that a database was here.
 fn must_hold_what_was_here(found: u32, path: &Path) -> Result<()> {
     let marker = instance_marker(path);
     if found == 0 && marker.exists() {
@@ -107,7 +110,8 @@ fn instance_marker(path: &Path) -> PathBuf {
     beside(path, ".instance")
 }
 
-/// Writes a marker file that says that a database exists here.
+/// Writes the marker file. It shows later starts that a database was here, so that a missing or empty file is not taken
+/// for a first start.
 pub fn mark_instance(path: &Path) -> Result<()> {
     let marker = instance_marker(path);
     fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
@@ -133,15 +137,15 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
 pub fn connect_to_read(path: &Path) -> Result<Connection> {
     vector_index::register();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    // A reader of a WAL database needs write access to its index (`-shm`); an immutable view is no alternative, because
-    // the daemon may write.
+    // A reader of a WAL database must be able to write its index (`-shm`). SQLite could open the file as immutable
+    // instead, but then the daemon must not write to it.
     let conn = Connection::open_with_flags(path, flags)
         .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
     conn.pragma_update(None, "query_only", true)?;
     Ok(conn)
 }
 
-/// Refuses a file of another version, for callers that do not migrate.
+/// Returns an error if the file has an older schema version, for callers that cannot migrate it.
 fn must_be_current(found: u32) -> Result<()> {
     if found == migrate::KNOWN {
         return Ok(());
@@ -155,12 +159,12 @@ fn must_be_current(found: u32) -> Result<()> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     pub version: u32,
-    /// Version that this program writes.
+    /// Schema version that this program writes.
     pub known: u32,
-    /// Size of the file and its write-ahead log.
+    /// Size of the file and its write-ahead log together.
     pub bytes: u64,
     pub is_writable: bool,
-    /// First problem that SQLite's own check found.
+    /// First problem that SQLite's integrity check found, or `None`.
     pub damage: Option<String>,
 }
 
@@ -190,8 +194,8 @@ pub fn size(conn: &Connection) -> Result<u64> {
     Ok(pages.saturating_mul(page))
 }
 
-/// Runs one small transaction on a file that a daemon may be using, for changes that an operator makes from outside. It
-/// must not change data that a daemon caches in memory.
+/// Runs one small transaction on a file that a daemon may be using. For changes by a command of the operator. The
+/// daemon does not notice the change, so it must not affect data that the daemon caches in memory.
 pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {
     if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
@@ -206,7 +210,8 @@ pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>)
     Ok(outcome)
 }
 
-/// Refuses a file that is not a Chime database or is newer than this program. Returns its version, or 0 for a new file.
+/// Checks that a file is a Chime database that this program can read, else returns [`StoreError::Foreign`] or
+/// [`StoreError::Newer`]. Returns the schema version, or 0 for a new file.
 pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::version(conn)?;
@@ -224,7 +229,8 @@ pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
 
 fn configure(conn: &Connection) -> Result<()> {
     conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-    // Telegram drops an update once its offset is confirmed, so the commit before that must survive power loss.
+    // Telegram deletes an update once the bot confirms it. The commit before the confirmation must therefore survive a
+    // power failure.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     // Overwrites deleted content, so that forgotten messages are not in the file.
@@ -233,11 +239,12 @@ fn configure(conn: &Connection) -> Result<()> {
 }
 
 fn configure_common(conn: &Connection, cache_kib: i64) -> Result<()> {
-    // Negative values are in KiB.
+    // SQLite takes a negative value as KiB, a positive one as pages.
     conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Keeps query plans independent of bound values; otherwise SQLite compiles a statement again for each new value.
+    // Keeps query plans independent of the bound values. Otherwise SQLite would compile a statement again for each new
+    // value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Outgoing replies: stored before they are sent, and marked when Telegram has accepted them.
+//! Outgoing replies. A reply is stored before it is sent, and each of its parts is marked when Telegram has accepted
+//! it.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -35,10 +36,10 @@ impl Purpose {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Pending,
-    /// Being sent. After a restart it is unknown whether Telegram got it.
+    /// Handed to Telegram. After a crash in this state it is unknown if Telegram received the part.
     Sending,
     Sent,
-    /// Given up after an error.
+    /// Sending was given up after an error.
     Failed,
 }
 
@@ -64,14 +65,14 @@ pub struct NewReply {
     pub answer: Option<AnswerId>,
     pub to: ReplyTarget,
     pub parts: Vec<FormattedText>,
-    /// Rows of buttons below the last part.
+    /// Rows of buttons, shown below the last part.
     pub buttons: Vec<Vec<Button>>,
-    /// Job that makes the reply again if a message it is based on is forgotten before it is sent.
+    /// Job that makes the reply again if, before it is sent, a message it is based on is forgotten.
     pub made_by: Option<JobPayload>,
 }
 
 impl NewReply {
-    /// Creates a reply with the bot's own text: command output or a notice.
+    /// Creates a reply whose text is not an answer: command output or a notice.
     pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
         Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None }
     }
@@ -97,8 +98,8 @@ pub struct ReplyPart {
 }
 
 impl ReplyPart {
-    /// Returns `true` if the answer of this part, or what the part shows, was forgotten. Replies are never stored
-    /// without text.
+    /// Returns `true` if the answer shown by this part was deleted, or its text was cleared because it showed a
+    /// forgotten message. Replies are never stored without text, so an empty one was cleared.
     pub fn is_forgotten(&self) -> bool {
         self.purpose == Purpose::Answer && self.answer.is_none() || self.outgoing.content.text.is_empty()
     }
@@ -109,8 +110,8 @@ const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id
 
 pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
 
-/// Records that a reply other than an answer shows the text or author of these messages. The reply is cleared when any
-/// of them is deleted.
+/// Records that a reply without an answer record, such as a recap, shows the text or author of these messages. When one
+/// of them is deleted, the reply is cleared.
 pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<()> {
     let mut note =
         tx.prepare_cached("INSERT OR IGNORE INTO reply_use (chat_key, seq, reply_key) VALUES (:chat, :seq, :key)")?;
@@ -120,7 +121,8 @@ pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoItera
     Ok(())
 }
 
-/// Clears replies that show something of the message. Replies of answers are deleted with their answer.
+/// Clears replies that show the deleted message, as recorded by [`note_uses`]. After an edit they stay. Replies that
+/// show an answer are deleted with the answer.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
         return Ok(());
@@ -132,7 +134,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     take_back(tx, keys, cause)
 }
 
-/// Clears replies that show something of the member's messages.
+/// Clears replies that show messages of the member, as recorded by [`note_uses`].
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
@@ -181,8 +183,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     Ok(())
 }
 
-/// Stores a reply and the job that sends it: the only way to send anything. The first part is marked as `Sending` right
-/// away, which saves a commit before the send; the others are `Pending`.
+/// Stores a reply and the job that sends it. Nothing is sent in any other way. The first part is stored as `Sending` at
+/// once, which saves a commit before it is sent; the others are `Pending`.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };
@@ -202,7 +204,7 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
             ":now": now.millis(), ":button": buttons.map(|rows| row::to_json(rows, "button")).transpose()?,
         })?;
     }
-    // A reply that is made again uses the send job of the one that was removed.
+    // If the reply was removed and made again, the send job of the removed one is done and becomes due again.
     jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
@@ -210,7 +212,8 @@ pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM outbox WHERE reply_key = :key")?.exists(named_params! { ":key": key })?)
 }
 
-/// Records that only the first `end` bytes of a part are the answer; other text, such as an introduction, follows.
+/// Records that only the first `end` bytes of a part belong to the answer. The rest is other text, such as the bot's
+/// introduction.
 pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Result<()> {
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     tx.prepare_cached("UPDATE outbox SET talk_end = :end WHERE reply_key = :key AND part = :part")?
@@ -218,7 +221,7 @@ pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Resu
     Ok(())
 }
 
-/// Returns the number of bytes of a part that are the answer, or `None` for the whole part.
+/// Returns the number of bytes of a part that belong to the answer, or `None` if all do.
 pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
     let end: Option<i64> = conn
         .prepare_cached("SELECT talk_end FROM outbox WHERE id = :id")?
@@ -233,7 +236,7 @@ pub fn parts(conn: &Reader, key: &str) -> Result<Vec<ReplyPart>> {
     rows.map(|row| row?).collect()
 }
 
-/// Returns `true` if a part was forgotten since it was read.
+/// Reads a part again and returns `true` if it has been forgotten, as defined by [`ReplyPart::is_forgotten`].
 pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -243,7 +246,7 @@ pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
         .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
 }
 
-/// Removes a reply of which nothing was sent.
+/// Deletes a reply. Only for replies of which no part was sent.
 pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM outbox WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
     Ok(())
@@ -258,7 +261,7 @@ pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .transpose()
 }
 
-/// Returns `true` if a message is a recap, requested or scheduled.
+/// Returns `true` if a message is a recap, either requested by a member or scheduled.
 pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool> {
     let found = conn
         .prepare_cached(
@@ -270,7 +273,7 @@ pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool>
     Ok(found.is_some())
 }
 
-/// Returns the messages that carry an answer.
+/// Returns the sent messages that show an answer. A long answer has several.
 pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, MessageId)>> {
     let mut statement = conn.prepare_cached(
         "SELECT telegram_chat_id, message_id FROM outbox WHERE answer_id = :answer AND message_id IS NOT NULL",
@@ -281,7 +284,7 @@ pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, Messa
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the number of parts still to be sent, or `None` if the reply does not exist.
+/// Returns the number of parts that are still to be sent, or `None` if the reply does not exist.
 pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
     let (parts, open): (u64, u64) = conn
         .prepare_cached(
@@ -296,7 +299,7 @@ pub fn mark_sending(tx: &Writer<'_>, id: i64) -> Result<()> {
     set_state(tx, id, State::Sending, None)
 }
 
-/// Marks a part as waiting again, if Telegram certainly did not accept it.
+/// Marks a part to be sent again. Only if it is certain that Telegram did not accept it; else see [`count_unknown`].
 pub fn mark_pending(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     set_state(tx, id, State::Pending, Some(error))
 }
@@ -311,7 +314,7 @@ pub fn mark_sent(tx: &Writer<'_>, id: i64, message: MessageId) -> Result<()> {
     Ok(())
 }
 
-/// Counts a send whose outcome is unknown, and marks the part as waiting again.
+/// Marks a part to be sent again when it is unknown if Telegram accepted it, and counts this as an unknown send.
 pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     tx.prepare_cached(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = :error WHERE id = :id",
@@ -320,7 +323,8 @@ pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     Ok(())
 }
 
-/// Marks sends that a crash interrupted as waiting again and counts them as unknown. Returns their number.
+/// Marks parts that were being sent during a crash to be sent again, and counts an unknown send for each. Returns their
+/// number.
 pub fn recover(tx: &Writer<'_>) -> Result<usize> {
     Ok(tx.execute(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
@@ -329,8 +333,8 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
     )?)
 }
 
-/// Redirects unsent parts after a chat changed its id. They are no longer replies, because message ids differ in the
-/// new chat.
+/// Redirects unsent parts to the new id of a chat. They are sent as normal messages and not as replies, because message
+/// ids differ in the new chat.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE outbox SET telegram_chat_id = :to, reply_to_id = NULL, thread_id = NULL

@@ -1,4 +1,4 @@
-//! Messages with only the data that a search needs.
+//! Reading of messages for searches: only the columns that a search needs.
 
 use rusqlite::named_params;
 
@@ -19,12 +19,12 @@ pub struct StoredPassage {
     pub sent_at: Timestamp,
     pub reply_to: Option<MessageId>,
     pub text: String,
-    /// Vector in the requested space; empty if there is none.
+    /// Vector in the requested space; empty if there is none or none was requested.
     pub vector: Vec<f32>,
 }
 
-/// Returns the messages of a chat, in all forum topics, with numbers in the inclusive range, by number, each with its
-/// vector of `space`.
+/// Returns the messages of a chat, in all forum topics, whose numbers are in `from..=to`, sorted by number. Each has
+/// its vector in `space`. Without stubs and messages of members who opted out.
 pub fn in_range(conn: &Reader, space: Option<i64>, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<StoredPassage>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
@@ -40,19 +40,19 @@ pub fn in_range(conn: &Reader, space: Option<i64>, chat: ChatKey, from: Seq, to:
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Filter for members' messages before a given message.
+/// Filter for messages of members that are older than a given message.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     pub chat: ChatKey,
-    /// Single conversation; `None` for all forum topics of the chat.
+    /// Conversation to search; `None` for all forum topics of the chat.
     pub conversation: Option<Conversation>,
     pub before: Seq,
-    /// Time range: start included, end excluded.
+    /// Time range of the messages: start included, end excluded.
     pub within: Option<(Timestamp, Timestamp)>,
     pub by: Option<UserId>,
 }
 
-/// Returns the newest matching messages, newest first, without vectors.
+/// Returns the newest messages that match the filter, newest first, at most `limit`. They have no vectors.
 pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPassage>> {
     let by = if wanted.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
     let thread = if wanted.conversation.is_some() { "thread_id IS :thread AND" } else { ":thread IS NULL AND" };
@@ -72,7 +72,7 @@ pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPa
 
 const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
 
-/// Converts a row with [`COLUMNS`], which has no vector.
+/// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
 fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
     Ok(StoredPassage {
         seq: Seq(columns.get("seq")?),

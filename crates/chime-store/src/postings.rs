@@ -1,5 +1,5 @@
-//! Posting lists of one chat: the messages that contain a word. Each lookup reads a bounded number of rows, however
-//! common the word is, and none counts over other chats, as FTS5's own ranking does.
+//! Posting lists: the messages of one chat that contain a word. A lookup reads a limited number of rows, however common
+//! the word is, and only rows of this chat. FTS5's own ranking counts over all chats.
 
 use rusqlite::named_params;
 
@@ -11,19 +11,20 @@ use chime_core::{ChatKey, Language, Seq, stems};
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     pub chat: ChatKey,
-    /// First message, included.
+    /// First message to search.
     pub from: Seq,
-    /// Last message, excluded.
+    /// Message before which the search ends.
     pub before: Seq,
-    /// Most postings to read, newest first.
+    /// Maximum number of messages to return, newest first.
     pub limit: u32,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Postings {
-    /// Newest first.
+    /// Messages that contain the word, newest first.
     pub seqs: Vec<Seq>,
-    /// Number of messages: exact, or estimated from the density of the newest.
+    /// Number of messages that contain the word: exact if `is_complete`, otherwise estimated from the density among the
+    /// newest.
     pub held: f64,
     pub is_complete: bool,
 }
@@ -32,12 +33,12 @@ pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
 }
 
-/// Finds messages that contain a stem, or whose author's name does.
+/// Finds messages that contain a stem in their text or in the name of their author.
 pub fn of_name(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("{{text author}} : {}", quoted(stem)))
 }
 
-/// Finds messages that contain a stem and whose author's name contains all words of `author`.
+/// Finds messages that contain a stem in their text and all words of `author` in the name of their author.
 pub fn of_stem_by(conn: &Reader, range: &Range, stem: &str, author: &str, language: Language) -> Result<Postings> {
     let author: Vec<String> = stems(author, language).iter().map(|word| quoted(word)).collect();
     if author.is_empty() {
@@ -50,13 +51,13 @@ pub fn of_pair(conn: &Reader, range: &Range, first: &str, second: &str) -> Resul
     read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
 }
 
-/// Minimum number of letters to search for, and number of letters cut from the end of a longer word, which inflection
-/// may change.
+/// Minimum number of letters to search for. From a longer word, `ENDING_CHARS` letters are cut off at the end, because
+/// inflection may change them.
 const PART_CHARS: usize = 3;
 const ENDING_CHARS: usize = 2;
 
-/// Finds messages with a word that contains the beginning of `word`. Only messages in languages without a stemmer are
-/// indexed for this.
+/// Finds messages with a word that contains the beginning of `word`. Finds nothing in languages that have a stemmer,
+/// because only messages in the others are indexed by parts of words.
 pub fn of_part(conn: &Reader, range: &Range, word: &str) -> Result<Postings> {
     let letters = word.chars().filter(|c| c.is_alphanumeric());
     let count = letters.clone().count();
@@ -92,12 +93,12 @@ fn read(conn: &Reader, sql: &str, range: &Range, query: &str) -> Result<Postings
     Ok(Postings { seqs, held, is_complete })
 }
 
-/// Quotes a word, so that members' text is never read as query syntax.
+/// Puts a word in quotes, so that FTS5 does not read a member's words as query syntax.
 fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('"', ""))
 }
 
-/// Returns the approximate number of messages in a chat, deleted ones included.
+/// Returns the approximate number of messages in a chat, including deleted ones.
 pub fn messages(conn: &Reader, chat: ChatKey) -> Result<f64> {
     Ok(search::newest(conn, chat)? as f64)
 }
@@ -111,7 +112,8 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
 
-    /// Runs `look` in a chat with these messages, next to another chat with the same messages.
+    /// Stores a chat with the messages `said` and runs `look` in it. A second chat has the same messages, which must
+    /// not be found.
     async fn found<T: Send + 'static>(said: &[&str], look: fn(&Reader, &Range) -> Result<T>) -> T {
         let (_folder, store) = new_store().await;
         let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();

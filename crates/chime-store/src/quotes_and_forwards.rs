@@ -1,5 +1,5 @@
-//! Content of other people in messages: quoted parts of the parent, forwards, quotes from other chats, and names of
-//! members who were added or removed.
+//! Content of other people in a message: quotes from the message it replies to, quotes from other chats, forwards, and
+//! names of members who were added or removed.
 
 use rusqlite::{Row, named_params};
 
@@ -12,7 +12,7 @@ use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, User
 pub(super) const FAMILY: Family =
     Family { tables: &["message_name"], words_gone, opted_out, merged, ..Family::UNTOUCHED };
 
-/// Records the members that a service message names in addition to its sender.
+/// Records the members that a service message names besides its sender, for example members who were added.
 pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) -> Result<()> {
     for user in named {
         tx.prepare_cached("INSERT OR IGNORE INTO message_name (user_id, id) VALUES (:user, :id)")?
@@ -23,7 +23,7 @@ pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) ->
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
-        // The quote was taken from the earlier text and stays valid.
+        // The quotes were taken from the earlier text and stay as they are.
         return Ok(());
     }
     tx.prepare_cached(
@@ -36,8 +36,8 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-/// Deletes quotes of a member's words: quotes in the chat that the member opted out of, and quotes elsewhere of what
-/// they wrote there. Forwards need no deletion: the visibility rule for messages hides them.
+/// Deletes quotes of a member who opted out: all quotes in the chats of the opt-out, and quotes in other chats of what
+/// the member wrote in these. Forwards stay in the table, but are no longer read (`messages::VISIBLE`).
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     for sql in [
         "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL, origin_message_id = NULL,
@@ -64,8 +64,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     Ok(())
 }
 
-/// Returns messages in any chat that repeat the words of `of` as a forward or as a quote from another chat. Compares
-/// the origin, never the text.
+/// Returns messages in any chat that contain the words of `of` as a forward or as a quote from another chat. They are
+/// found by their recorded origin, never by their text.
 pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>> {
     let message = &of.message;
     let params = named_params! {
@@ -79,8 +79,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
          WHERE origin_user_id = :user AND origin_ts = :ts AND origin_message_id IS NULL",
         params,
     )?;
-    // Members who hide their account in forwards appear by name only. A name alone proves nothing: the sending time
-    // must match too, and the author must write in that chat.
+    // Some members hide their account in forwards, which then contain only a name. The name alone is not enough: the
+    // sending time must match too, and the author must be a member of that chat.
     found.extend(places(
         conn,
         "SELECT telegram_chat_id, message_id FROM message
@@ -95,8 +95,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
     Ok(stored?.into_iter().flatten().filter(|copy| (copy.chat, copy.seq) != (of.chat, of.seq)).collect())
 }
 
-/// Returns messages of others that forward what `user` wrote elsewhere, or that name them, in `chat` or in every chat.
-/// The time span applies to the original of a forward, and to the message that names the member.
+/// Returns messages of others that forward messages of `user` or name `user`, in `chat` or, for `None`, in every chat.
+/// `since` and `until` limit the sending time of the forwarded message, or of the message with the name.
 pub fn about_member(
     conn: &Reader,
     chat: Option<ChatKey>,
@@ -122,8 +122,8 @@ pub fn about_member(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Removes other people's content from a message. Returns `true` if a reply with its own words remains; a forward has
-/// no other content, and the caller turns it into a stub.
+/// Removes the quote of another chat from a message. Returns `true` if the message is a reply whose own words remain.
+/// Returns `false` for a forward: it has no words of its own, so the caller must turn it into a stub.
 pub fn give_back(tx: &Writer<'_>, copy: &StoredMessage) -> Result<bool> {
     let is_reply = copy.message.forward_origin.is_none() && copy.message.snapshot.is_some();
     if is_reply {

@@ -1,4 +1,4 @@
-//! Recap subscriptions of chats. They hold no text: a recap is made when it is due.
+//! Subscriptions of chats to regular recaps. They contain no text, because a recap is only written when it is due.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -9,13 +9,13 @@ use chime_core::{ChatKey, ThreadId, Timestamp};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
     pub chat: ChatKey,
-    /// Forum topic to post to.
+    /// Forum topic in which the recap is posted; `None` for a chat without topics.
     pub thread: Option<ThreadId>,
     /// Day of the week, 0 for Monday; `None` for every day.
     pub weekday: Option<u8>,
     /// Minutes since midnight in the chat's time zone.
     pub minute: u16,
-    /// End of the period that the last recap covers.
+    /// Time up to which the last recap covers the messages. The next one begins there.
     pub since: Timestamp,
 }
 
@@ -25,7 +25,7 @@ pub(super) const FAMILY: Family = Family {
     tables: &["recap_subscription"],
     chat_gone: |tx, chat, _| remove(tx, chat).map(drop),
     merged: |tx, chats| {
-        // The remaining chat keeps its own subscription.
+        // If both chats have a subscription, the one of the remaining chat stays.
         let moved = "UPDATE OR IGNORE recap_subscription SET chat_key = :into WHERE chat_key = :from";
         run_merged(tx, chats, &[moved])?;
         remove(tx, chats.from).map(drop)
@@ -33,7 +33,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Subscribes a chat, replacing its earlier subscription.
+/// Subscribes a chat. An earlier subscription of the chat is replaced.
 pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR REPLACE INTO recap_subscription (chat_key, thread_id, weekday, minute, since_at)
@@ -46,7 +46,7 @@ pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
     Ok(())
 }
 
-/// Unsubscribes a chat. Returns `false` if it had no subscription.
+/// Deletes the subscription of a chat. Returns `false` if it had none.
 pub fn remove(tx: &Writer<'_>, chat: ChatKey) -> Result<bool> {
     let removed = tx
         .prepare_cached("DELETE FROM recap_subscription WHERE chat_key = :chat")?
@@ -54,7 +54,7 @@ pub fn remove(tx: &Writer<'_>, chat: ChatKey) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Records that messages up to `until` are covered by a recap that was posted or has its job.
+/// Records that messages up to `until` are covered by a recap that was posted or whose job is stored.
 pub fn advance(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE recap_subscription SET since_at = :until WHERE chat_key = :chat")?
         .execute(named_params! { ":until": until.millis(), ":chat": chat.0 })?;

@@ -1,4 +1,4 @@
-//! Recently accepted triggers, and refused ones until the refusal was reported.
+//! Recently accepted triggers, and refused triggers until their members are notified.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -13,7 +13,8 @@ const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject
 pub(super) const FAMILY: Family =
     Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
 
-/// Subjects contain the key of a chat. After a merge, a refusal may be explained once more.
+/// Moves triggers and refusals to the merged chat. The subject of a refusal contains the chat's key, so a refusal that
+/// was explained before the merge may be explained again.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     run_merged(
         tx,
@@ -26,7 +27,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Returns the times of accepted triggers of a conversation after `after`.
+/// Returns the times, after `after`, of the accepted triggers in a conversation.
 pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after: Timestamp) -> Result<Vec<Timestamp>> {
     let mut statement = conn.prepare_cached(
         "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND thread_id = :thread AND sent_at > :after",
@@ -37,7 +38,7 @@ pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after
     times(&mut statement, params)
 }
 
-/// Returns the times of accepted triggers of a member after `after`, in all conversations.
+/// Returns the times, after `after`, of a member's accepted triggers in all conversations.
 pub fn triggers_of_member(conn: &Reader, user: UserId, after: Timestamp) -> Result<Vec<Timestamp>> {
     let mut statement =
         conn.prepare_cached("SELECT sent_at FROM recent_trigger WHERE user_id = :user AND sent_at > :after")?;
@@ -52,7 +53,7 @@ fn times(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Accepted trigger, or a button press that counts as one.
+/// Accepted trigger, or a button press that counts as one for the limits.
 #[derive(Debug, Clone, Copy)]
 pub struct AcceptedTrigger {
     pub conversation: Conversation,
@@ -61,7 +62,8 @@ pub struct AcceptedTrigger {
     pub user: UserId,
 }
 
-/// Records an accepted trigger, and deletes those up to `too_old`, which no longer count.
+/// Records an accepted trigger sent at `at`. Deletes triggers sent up to `too_old`, which no longer count for the
+/// limits.
 pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too_old: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
         .execute(named_params! { ":too_old": too_old.millis() })?;
@@ -77,7 +79,8 @@ pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too
     Ok(())
 }
 
-/// Returns the last refusal of a subject that was explained in words.
+/// Returns the last refusal under the key `subject` that was explained in words, or `None`. Later refusals under the
+/// same key only get a reaction for a while.
 pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
     let told = conn
         .prepare_cached("SELECT told_at, until FROM told_refusal WHERE subject = :subject")?
@@ -89,7 +92,8 @@ pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
     Ok(told)
 }
 
-/// Stores a refusal to report, and records the explanation if it is reported in words.
+/// Stores a refusal that the member must be notified of. If the notice is in words, also records that this refusal was
+/// explained.
 pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO refusal (telegram_chat_id, message_id, thread_id, because, subject, until, tell)
@@ -108,7 +112,7 @@ pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
 }
 
 fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) -> Result<()> {
-    // Explanations are outdated a day after they end.
+    // An explanation is no longer needed a day after the refusals that it explains have ended.
     tx.prepare_cached("DELETE FROM told_refusal WHERE until < :at - 86400000")?
         .execute(named_params! { ":at": at.millis() })?;
     tx.prepare_cached(
@@ -119,7 +123,7 @@ fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) ->
     Ok(())
 }
 
-/// Returns the refusal of a trigger that is still to be reported.
+/// Returns the refusal of a trigger, or `None` if there is none or the member has been notified already.
 pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Refusal>> {
     let sql = format!("SELECT {COLUMNS} FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message");
     conn.prepare_cached(&sql)?
@@ -134,7 +138,8 @@ pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     Ok(())
 }
 
-/// Claims the one line that is sent if reactions are not possible. Returns `false` if it was claimed before.
+/// Records that one line of text is now sent under the key `subject`, because the bot cannot react in this chat.
+/// Returns `false` if the line was sent before: then nothing more is sent.
 pub fn close(tx: &Writer<'_>, subject: &str) -> Result<bool> {
     let closed = tx
         .prepare_cached("UPDATE told_refusal SET is_closed = 1 WHERE subject = :subject AND is_closed = 0")?

@@ -1,4 +1,4 @@
-//! Messages in which replies are shown while they are written. Holds no text.
+//! Messages that show a reply while it is still being written. The table contains no text.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -8,11 +8,11 @@ use chime_core::{ChatId, MessageId, Timestamp};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyStream {
     pub chat: ChatId,
-    /// `None` if it was being sent, so that it is unknown whether it arrived.
+    /// Id of the message. `None` if the process ended while sending it, so that it is unknown if Telegram received it.
     pub message: Option<MessageId>,
 }
 
-/// Records that the first part is about to be sent.
+/// Records that the first part of a reply is about to be sent, before its message id is known.
 pub fn open(tx: &Writer<'_>, reply: &str, chat: ChatId, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO reply_stream (reply_key, telegram_chat_id, opened_at) VALUES (:key, :chat, :now)
@@ -41,7 +41,7 @@ pub fn find(conn: &Reader, reply: &str) -> Result<Option<ReplyStream>> {
     Ok(found)
 }
 
-/// Ends the stream: the reply is complete or was given up.
+/// Deletes the record of a reply that is complete or was given up.
 pub fn close(tx: &Writer<'_>, reply: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM reply_stream WHERE reply_key = :key")?.execute(named_params! { ":key": reply })?;
     Ok(())

@@ -1,5 +1,4 @@
-//! Queries and deletions for retention: expired messages, abandoned and empty chats, old names, replies and token
-//! counts.
+//! Queries and deletions for the retention periods: of messages, chats, names, replies and token counts.
 
 use rusqlite::named_params;
 
@@ -7,8 +6,8 @@ use super::{Reader, Result, Writer, derived, row};
 use chime_core::config::retention;
 use chime_core::{ChatKey, Seq, Timestamp};
 
-/// Returns the cutoff of each chat whose messages expire: older ones are deleted. `default` applies to chats without a
-/// setting of their own.
+/// Returns the chats whose messages expire, each with a cutoff: messages before it must be deleted. `default` is the
+/// cutoff for chats without a setting of their own; `None` if their messages never expire.
 pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Result<Vec<(ChatKey, Timestamp)>> {
     let mut statement = conn.prepare_cached("SELECT chat_key, retention_days FROM chat ORDER BY chat_key")?;
     let rows = statement
@@ -25,7 +24,7 @@ pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Res
     Ok(found)
 }
 
-/// Returns the oldest messages of a chat from before `cutoff`, at most `limit`.
+/// Returns the oldest messages of a chat that were sent before `cutoff`, at most `limit`.
 pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
     let mut statement = conn
         .prepare_cached("SELECT seq FROM message WHERE chat_key = :chat AND ts < :cutoff ORDER BY ts LIMIT :limit")?;
@@ -34,7 +33,7 @@ pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> R
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the chats that the bot was removed from before `cutoff` and that still have data.
+/// Returns the chats that the bot was removed from before `cutoff` and that still have a title, messages or members.
 pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat WHERE removed_at < :cutoff
@@ -46,8 +45,8 @@ pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Clears the names of members without stored messages. The rows stay: they allow these members to write to the bot in
-/// private.
+/// Clears the names of members who have no stored messages. The rows stay, because they show that these members may
+/// write to the bot in private. Returns the number of names.
 pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -58,7 +57,8 @@ pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
         .execute(named_params! { ":chat": chat.0 })?)
 }
 
-/// Deletes old replies that belong to no stored answer: command output and notices.
+/// Deletes sent or failed replies older than `before` that belong to no stored answer, such as command output and
+/// notices. At most `limit`; returns their number.
 pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -69,7 +69,7 @@ pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<u
         .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
 }
 
-/// Returns the time of the newest message, a lower bound of the current time by Telegram's clock.
+/// Returns the time of the newest message. By Telegram's clock, the current time is at least this.
 pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached(
@@ -80,7 +80,7 @@ pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Deletes token counts from days before `before`.
+/// Deletes token counts of days before the day of `before`, at most `limit` rows. Returns their number.
 pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
         .prepare_cached(
@@ -90,8 +90,8 @@ pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usi
         .execute(named_params! { ":day": before.day(), ":limit": limit })?)
 }
 
-/// Returns chats without any data worth keeping: groups that the bot was removed from before `cutoff`, and private
-/// chats whose messages have all expired.
+/// Returns chats that can be deleted: groups that the bot was removed from before `cutoff`, and private chats, if they
+/// have no messages, answers, settings, opt-outs or open requests.
 pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat WHERE (removed_at < :cutoff OR kind = 'private') AND retention_days IS NULL
@@ -109,7 +109,7 @@ pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Removes an empty chat, unless a message has arrived in the meantime.
+/// Deletes a chat and returns 1. If the chat has messages again, deletes nothing and returns 0.
 pub fn remove_chat(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<usize> {
     let is_empty = !tx
         .prepare_cached("SELECT 1 FROM message WHERE chat_key = :chat")?

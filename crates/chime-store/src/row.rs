@@ -8,12 +8,12 @@ use rusqlite::types::FromSql;
 use super::{Result, StoreError};
 use chime_core::{ChatKey, Seq};
 
-/// Returns the rowid of a message, which is also the document id of its vectors. A chat's messages form one range.
+/// Returns the rowid of a message, which also identifies its vectors. The rowids of a chat's messages form one range.
 pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
     i64::from(chat.0) << 32 | i64::from(seq.0)
 }
 
-/// Returns the message number in a rowid.
+/// Returns the message number that a rowid contains.
 pub fn seq_of(id: i64) -> Seq {
     Seq(u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX))
 }
@@ -22,8 +22,8 @@ pub fn get<T: FromSql>(row: &Row<'_>, column: &'static str) -> rusqlite::Result<
     row.get(column)
 }
 
-/// Columns of a row, read in the order of the statement. Comparing the names of two dozen columns takes longer than
-/// reading them, so names are only checked in debug builds, which all tests use.
+/// Columns of a row, which must be read in the order of the statement. Finding columns by name would take longer than
+/// reading them. Debug builds, which all tests use, check the names.
 pub struct Columns<'row> {
     row: &'row Row<'row>,
     next: Cell<usize>,
@@ -50,7 +50,7 @@ impl<'row> Columns<'row> {
     }
 }
 
-/// Parses a word from a closed set.
+/// Parses a column that contains one of a fixed set of words. Any other word is a [`StoreError::BadValue`].
 pub fn word<T>(raw: &str, column: &'static str, parse: fn(&str) -> Option<T>) -> Result<T> {
     parse(raw).ok_or_else(|| StoreError::BadValue { column, what: format!("unknown word {raw:?}") })
 }

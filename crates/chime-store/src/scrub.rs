@@ -1,4 +1,4 @@
-//! Rewriting the file, so that no deleted content remains in it.
+//! Removal of deleted content from the unused parts of the database file and from the log.
 
 use std::time::Duration;
 
@@ -7,20 +7,22 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use super::{Reader, Result, StoreError, Writer, open};
 use chime_core::Timestamp;
 
-/// Longest wait for readers. The store's own are done by then; a program that copies the database may take much longer.
+/// Longest time to wait for readers. The store's own readers end sooner; another program that copies the database may
+/// take much longer.
 const READERS_END_IN: Duration = Duration::from_secs(1);
 
-/// Time after which text that is held for a job is usually deleted.
+/// Time after which a job that needs the text of an opted-out member has usually ended and the text is deleted. The
+/// file is rewritten only then.
 pub const HELD_FOR: Duration = Duration::from_secs(5);
 
-/// Records that deleted text may remain in unused parts of the file.
+/// Records that unused parts of the file may still contain deleted text, so that a job rewrites the file.
 pub fn want(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
     tx.prepare_cached("INSERT INTO scrub (id, wanted_since) VALUES (1, :now) ON CONFLICT (id) DO NOTHING")?
         .execute(named_params! { ":now": now.millis() })?;
     Ok(())
 }
 
-/// Returns the time since which a rewrite is wanted, if one is.
+/// Returns the time since which the file must be rewritten, or `None` if that is not needed.
 pub fn wanted_since(conn: &Reader) -> Result<Option<Timestamp>> {
     let at: Option<i64> = conn
         .prepare_cached("SELECT wanted_since FROM scrub WHERE id = 1")?
@@ -29,7 +31,8 @@ pub fn wanted_since(conn: &Reader) -> Result<Option<Timestamp>> {
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Checkpoints and truncates the log. Nothing else is written meanwhile, so it waits for readers only briefly.
+/// Writes the log into the database file and empties it. All other writes have to wait, so this waits for readers only
+/// briefly. Returns [`StoreError::Busy`] if a reader still uses the log.
 pub(super) fn fold(conn: &Connection) -> Result<()> {
     conn.busy_timeout(READERS_END_IN)?;
     let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
@@ -41,10 +44,10 @@ pub(super) fn fold(conn: &Connection) -> Result<()> {
     Err(StoreError::Busy(rusqlite::Error::SqliteFailure(code, Some("a reader holds the log".to_owned()))))
 }
 
-/// Rewrites the file. Takes about a second for 50 MB, and as much free space as the file has; nothing else is written
-/// meanwhile.
+/// Rewrites the file without unused parts. For 50 MB this takes about a second. It needs as much free disk space as the
+/// file has, and all other writes wait until it is done.
 pub(super) fn rewrite(conn: &Connection) -> Result<()> {
-    // The copy goes to a file, because it might not fit into memory.
+    // SQLite puts the copy into a temporary file, because it might not fit into memory.
     conn.pragma_update(None, "temp_store", "file")?;
     let outcome = conn.execute_batch("VACUUM; DELETE FROM scrub;").map_err(StoreError::from);
     conn.pragma_update(None, "temp_store", "memory")?;

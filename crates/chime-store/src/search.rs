@@ -1,4 +1,5 @@
-//! Full-text index of messages. The rowids of a chat form one range, so a search cannot leave its chat.
+//! Full-text index of messages. The rowids of a chat's messages form one range, and each search is limited to the range
+//! of one chat.
 
 use rusqlite::named_params;
 
@@ -7,7 +8,7 @@ use super::row::row_id;
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Language, Seq, stems};
 
-/// Indexed content of a message. Removing an entry needs exactly the content that was inserted.
+/// Indexed content of a message. To remove an entry, FTS5 needs exactly the content that was inserted.
 pub struct Indexed<'a> {
     pub chat: ChatKey,
     pub seq: Seq,
@@ -30,7 +31,7 @@ pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
     write_parts(tx, "INSERT INTO message_part_fts (message_part_fts, rowid, text) VALUES ('delete', :id, :text)", entry)
 }
 
-/// Indexes parts of words (trigrams) for languages without a stemmer.
+/// Adds or removes the trigrams of a text, which find parts of words. Only for languages without a stemmer.
 fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     if entry.language.has_stemmer() || entry.text.trim().is_empty() {
         return Ok(());
@@ -53,15 +54,15 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merging {
-    /// Segments of similar size: merged data is not merged again before as much new data has arrived.
+    /// Merges only segments of similar size. Merged data is not merged again until as much new data has arrived.
     Alike,
-    /// Everything into one segment, which rewrites the whole index. Only the first step uses it; [`Merging::Alike`]
-    /// continues.
+    /// Merges everything into one segment, which rewrites the whole index. Only the first step uses it; later steps use
+    /// [`Merging::Alike`].
     All,
 }
 
-/// Merges index segments, about `pages` pages: fewer segments make searches faster. Returns `true` if more work
-/// remains.
+/// Merges about `pages` pages of the index. The index then has fewer segments, which makes searches faster. Returns
+/// `true` if there is more to merge.
 pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     let changes = || tx.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
     let before = changes()?;
@@ -69,21 +70,20 @@ pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     let pages = if merging == Merging::All { -pages } else { pages };
     tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
         .execute(named_params! { ":pages": pages })?;
-    // The statement itself counts as one change.
+    // The INSERT itself counts as one change, so a higher number shows that pages were merged.
     Ok(changes()? - before > 1)
 }
 
 /// Message number with its BM25 score; higher is better.
 pub type Hit = (Seq, f64);
 
-/// Number of messages up to which a word counts as rare in any chat.
+/// Number of messages that may contain a word for it to count as rare, however small the chat is.
 const ALWAYS_TELLING: i64 = 50;
-/// In larger chats, a word is rare if at most one in this many messages contains it.
+/// Divisor for larger chats: a word is rare if at most one in this many messages contains it.
 const TELLING_SHARE: i64 = 100;
 
-/// Returns the messages of `chat` that contain any word of `query`, best first, at most `limit`. Ignores words that
-/// more than a hundredth of the messages contain, if there are rarer ones: they hardly affect the ranking and are slow
-/// to read.
+/// Returns the messages of `chat` that contain any word of `query`, best match first, at most `limit`. If `query` has
+/// rare words, common ones are ignored: they hardly affect the ranking and are slow to read.
 pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Hit>> {
     let words = telling(conn, chat, quoted(query, language))?;
     if words.is_empty() {
@@ -92,7 +92,8 @@ pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, l
     matching(conn, chat, &words.join(" OR "), limit)
 }
 
-/// Returns the distinct stems of a text, quoted so that members' text is never read as query syntax.
+/// Returns the distinct stems of a text. Each is in quotes, so that FTS5 does not read a member's words as query
+/// syntax.
 fn quoted(text: &str, language: Language) -> Vec<String> {
     let mut words = stems(text, language);
     words.sort_unstable();
@@ -113,7 +114,8 @@ fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<V
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the number of the newest message: about the number of messages in the chat, deleted ones included.
+/// Returns the number of the newest message, or 0. It is about the number of messages in the chat, including deleted
+/// ones.
 pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     let newest: Option<i64> = conn
         .prepare_cached(
@@ -123,13 +125,13 @@ pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     Ok(newest.unwrap_or(0))
 }
 
-/// Counts the messages of a chat that contain a word, up to `:enough`.
+/// SQL that counts the messages of a chat that contain a word. It stops counting at `:enough`.
 const HELD: &str = "SELECT count(*) AS held FROM (
     SELECT 1 FROM message_fts
     WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)";
 
-/// Returns the messages of `chat` before `before` that contain `word`, newest first, at most `limit`. Parts of a
-/// compound word must be adjacent.
+/// Returns the messages of `chat` before `before` that contain `word`, newest first, at most `limit`. If `word` has
+/// several parts, as in a hyphenated word, they must be adjacent in the message.
 pub fn newest_with(
     conn: &Reader,
     chat: ChatKey,
@@ -157,7 +159,7 @@ pub fn newest_with(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the rare words of `words`, or all that occur in `chat` if none is rare.
+/// Returns the rare words among `words`. If none is rare, returns all of them that occur in `chat`.
 fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
     let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
     let mut held = conn.prepare_cached(HELD)?;
@@ -183,7 +185,7 @@ mod tests {
     const CHAT: ChatKey = ChatKey(1);
 
     fn segments(conn: &Reader) -> Result<i64> {
-        // The upper bits of a page id are the segment's number; the first pages belong to no segment.
+        // The upper bits of a page id are the number of the segment. The first pages belong to no segment.
         Ok(conn
             .query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
     }

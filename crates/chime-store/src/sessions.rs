@@ -1,4 +1,5 @@
-//! Sessions, and notes of changes in conversations after which sessions must be divided again.
+//! Sessions, and notes of changes. A note gives a time from which on the messages of a conversation must be divided
+//! into sessions again.
 
 use std::time::Duration;
 
@@ -15,16 +16,17 @@ use chime_core::{
 pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
-/// Time span that one note covers, so that a busy chat has few notes.
+/// Time span of changes that share one note. So a busy chat has few notes.
 pub const NOTE_SPAN: Duration = Duration::from_secs(3600);
 
-/// Records that a message at `at` was added, changed or deleted.
+/// Records that a message sent at `at` was added, changed or deleted, so that the sessions there are divided again.
 pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Result<()> {
     let span = NOTE_SPAN.as_secs().cast_signed();
     note_until(tx, conversation, Timestamp::from_secs(at.secs().div_euclid(span) * span), Timestamp::default())
 }
 
-/// Records a change from `at` on that need not be checked before `check_at`.
+/// Records that sessions must be divided again from `at` on, but not before `check_at`. If there is a note for `at`
+/// already, the earlier of the two check times applies.
 pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
@@ -38,7 +40,7 @@ pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, ch
     Ok(())
 }
 
-/// Returns conversations with a note that is due.
+/// Returns at most `limit` conversations that have a note whose check time has come.
 pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversation>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT chat_key, thread_id FROM session_note WHERE check_at <= :now
@@ -90,7 +92,7 @@ pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Resu
     note(tx, conversation, cut.after.0)
 }
 
-/// Ends every open session of a chat that the bot was removed from.
+/// Ends every open session of a chat, because the bot was removed from it.
 pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
     let mut statement = tx.prepare_cached("SELECT DISTINCT thread_id FROM session_note WHERE chat_key = :chat")?;
     let threads = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("thread_id"))?;
@@ -101,7 +103,7 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cuts of a conversation at or after a time, oldest first.
+/// Returns the places at or after `from` where a session of the conversation was ended early, oldest first.
 pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
     let mut statement = conn.prepare_cached(
         "SELECT ts, message_id, reason FROM session_cut
@@ -119,7 +121,7 @@ pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> 
     .collect()
 }
 
-/// Returns the messages of a conversation from `from` on, oldest first, at most `limit`, without service messages.
+/// Returns the messages of a conversation from `from` on, oldest first, at most `limit`. Service messages are left out.
 pub fn moments(
     conn: &Reader,
     conversation: Conversation,
@@ -164,7 +166,7 @@ fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
     })
 }
 
-/// FNV-1a. Includes the length of each part, so that adjacent parts cannot be confused.
+/// FNV-1a hash. It includes the length of each part, so that moving text from one part to the next changes the hash.
 struct ContentHash(u64);
 
 impl Default for ContentHash {
@@ -220,7 +222,7 @@ pub fn find(conn: &Reader, id: SessionId) -> Result<Option<Session>> {
     one(conn, &format!("SELECT {COLUMNS} FROM session WHERE id = :id"), named_params! { ":id": key(id) })
 }
 
-/// Returns the closed session that a message belongs to.
+/// Returns the closed session that a message belongs to, or `None`, for example if its session is still open.
 pub fn of_message(
     conn: &Reader,
     conversation: Conversation,
@@ -241,7 +243,7 @@ pub fn of_message(
     Ok(begun.filter(|session| message <= session.last))
 }
 
-/// Returns the sessions without an up-to-date summary, newest first.
+/// Returns the sessions that have no summary of their current content, newest first, at most `limit`.
 pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
     many(
         conn,
@@ -253,7 +255,8 @@ pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
     )
 }
 
-/// Returns the sessions with an up-to-date summary that ended before `until` and are not yet in History, oldest first.
+/// Returns sessions that ended before `until`, have a summary of their current content and are not yet in History,
+/// oldest first, at most `limit`.
 pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<Session>> {
     many(
         conn,
@@ -267,7 +270,7 @@ pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> R
     )
 }
 
-/// Returns the end of the newest session in History.
+/// Returns the time at which the newest session in History ended, or `None` if History includes no session.
 pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let at: Option<i64> = conn
         .prepare_cached(
@@ -279,12 +282,12 @@ pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> 
     Ok(at.map(Timestamp::from_secs))
 }
 
-/// Returns the readable messages of a session, oldest first.
+/// Returns the readable messages of a session, oldest first: no stubs and no messages of members who opted out.
 pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
     messages::within(conn, Conversation { chat: session.id.chat, thread: session.thread }, session.first, session.last)
 }
 
-/// Stores the current state of a session. Its summary stays until it is replaced.
+/// Adds or updates a session. An existing summary stays until it is replaced.
 pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO session (id, chat_key, thread_id, started_at, first_message_id, ended_at, last_message_id, messages,
@@ -303,18 +306,18 @@ pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a session and everything derived from it, but not its messages.
+/// Deletes a session with its summary and tags, but not its messages.
 pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("DELETE FROM session WHERE id = :id")?.execute(named_params! { ":id": key(id) })?;
     Ok(())
 }
 
-/// Returns the row id of a session, which is the one of its first message.
+/// Returns the row id of a session. It is the row id of the session's first message.
 pub(super) fn key(id: SessionId) -> i64 {
     row::row_id(id.chat, id.first)
 }
 
-/// Parses a [`key`].
+/// Converts a row id, as [`key`] returns it, to a session id.
 pub(super) fn id_of(key: i64) -> Result<SessionId> {
     Ok(SessionId { chat: ChatKey(row::number(key >> 32, "id")?), first: Seq(row::number(key & 0xffff_ffff, "id")?) })
 }

@@ -1,5 +1,5 @@
-//! Reliable copies of the whole database: made while it is in use, checked completely, and moved into place in one step
-//! or not at all.
+//! Copies of the whole database, made while it is in use. A copy is checked completely, then moved to its place in one
+//! step. If anything fails, no copy is left.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Result, StoreError, migrate};
 
-/// Name prefix of the temporary directory of a copy, followed by random characters.
+/// Name prefix of the temporary directory in which a copy is made. Random characters follow.
 pub const ROOM: &str = ".chime-copy-";
-/// File in the temporary directory that is locked while the copy is made.
+/// Name of a file in the temporary directory. It is locked while the copy is being made.
 pub const ROOM_LOCK: &str = "lock";
 
-/// About 4 MB.
+/// Number of pages that are copied between two checks for a stop: about 4 MB.
 const PAGES_AT_ONCE: i32 = 1000;
-/// Virtual machine instructions between two checks for a stop: well below a millisecond.
+/// Number of SQLite virtual machine instructions between two checks for a stop. They take much less than a millisecond.
 const INSTRUCTIONS_AT_ONCE: i32 = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,15 +28,15 @@ pub struct Copied {
     pub version: u32,
 }
 
-/// Copies the database of `source` to the new file `to`, even while others write to it.
+/// Copies the database of `source` to the new file `to`, even while others write to the database.
 pub fn copy_to(source: &Connection, to: &Path) -> Result<Copied> {
     copy_unless(source, to, &CancellationToken::new())
 }
 
-/// Same as [`copy_to`], but stoppable: after `stop` no part of the copy remains.
+/// Copies like [`copy_to`], but stops when `stop` is cancelled, and then leaves no part of the copy.
 ///
 /// # Errors
-/// [`StoreError::Interrupted`] after `stop`.
+/// [`StoreError::Interrupted`] if `stop` was cancelled, [`StoreError::Occupied`] if `to` exists.
 pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if to.exists() {
         return Err(StoreError::Occupied { path: to.to_owned() });
@@ -58,12 +58,13 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
     Ok(Copied { path: to.to_owned(), bytes, version })
 }
 
-/// Temporary directory of a copy. It is next to the target, so that the copy can be moved there in one step; it is
-/// deleted afterwards with anything that SQLite left after a full disk. Only the owner can read it.
+/// Temporary directory in which a copy is made. It is next to the target, so that the copy can be moved there in one
+/// step. It is deleted afterwards, together with files that SQLite may leave when the disk is full. Only the owner can
+/// read it.
 struct CopyFolder {
     folder: TempDir,
-    /// Released when the process ends in any way: without the lock, the directory is abandoned. On a file system
-    /// without locks, nobody can lock the file, and the directory's age decides.
+    /// Lock that shows that the copy is still being made. It is released however the process ends, so an unlocked
+    /// directory is a leftover. On a file system without locks, the directory's age shows this.
     _lock: fs::File,
 }
 
@@ -76,14 +77,14 @@ impl CopyFolder {
     }
 }
 
-/// Interrupts the statements of `conn` once `stop` is cancelled.
+/// Makes SQLite interrupt the statements of `conn` once `stop` is cancelled.
 pub fn end_at(conn: &mut Connection, stop: &CancellationToken) -> Result<()> {
     let stop = stop.clone();
     Ok(conn.progress_handler(INSTRUCTIONS_AT_ONCE, Some(move || stop.is_cancelled()))?)
 }
 
-/// Copies every page in one read transaction. With one per step, SQLite would restart the copy whenever the file seems
-/// changed in between, possibly without end.
+/// Copies every page in one read transaction. With one transaction per step, SQLite would start the copy again after
+/// every change of the file, possibly without end.
 fn copy_pages(source: &Connection, to: &Path, stop: &CancellationToken) -> Result<()> {
     let _reading = source.is_autocommit().then(|| source.unchecked_transaction()).transpose()?;
     source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -99,7 +100,7 @@ fn copy_pages(source: &Connection, to: &Path, stop: &CancellationToken) -> Resul
     }
 }
 
-/// Turns the copy into a single file without a log, and checks all of it.
+/// Turns the copy into a single file without a write-ahead log, checks all of it, and returns its schema version.
 fn settle(path: &Path, stop: &CancellationToken) -> Result<u32> {
     let mut conn = Connection::open(path)?;
     end_at(&mut conn, stop)?;
@@ -115,7 +116,7 @@ pub fn must_be_sound(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the first problem of a file. Reads all of it.
+/// Returns the first problem that SQLite finds in the database, or `None`. Reads the whole file.
 pub fn damage(conn: &Connection) -> Result<Option<String>> {
     let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((said != "ok").then_some(said))

@@ -1,5 +1,5 @@
-//! Mini-summaries of sessions, and Recent and History of a chat. Each is stored with the messages it is based on, for
-//! citations and for forgetting.
+//! Mini-summaries of sessions, and the two summaries of a whole chat, Recent and History. Each is stored with the
+//! messages it is based on, so that it can cite them and is deleted when one of them is forgotten.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, Sum
 
 const COLUMNS: &str = "text, tokens, method, model, built_at";
 
-/// Stored Recent or History.
+/// Stored Recent or History: a summary of many sessions of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollingSummary {
     pub summary: Summary,
@@ -35,8 +35,8 @@ pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
         .transpose()
 }
 
-/// Stores the mini-summary of a session, unless its messages have changed since they were read. Returns `true` if
-/// stored.
+/// Stores the mini-summary of a session and returns `true`. Stores nothing and returns `false` if the session's
+/// messages have changed since they were read for the summary.
 pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Result<bool> {
     if !settle(tx, session)? {
         return Ok(false);
@@ -58,7 +58,8 @@ pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Resul
     Ok(true)
 }
 
-/// Records that a session has too little content for a summary. Returns `false` if its messages have changed since.
+/// Records that a session has too little content to summarise. Records nothing and returns `false` if the session's
+/// messages have changed since they were read.
 pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     let is_settled = settle(tx, session)?;
     if is_settled {
@@ -67,7 +68,8 @@ pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     Ok(is_settled)
 }
 
-/// Requests a new summary of a session, for example by a model instead of an extract. The old one stays until then.
+/// Requests a new summary of a session, for example from a model if the stored one was made without. The old summary
+/// stays until the new one is stored.
 pub fn unsettle(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.prepare_cached("UPDATE session SET summarized = NULL WHERE id = :id")?
         .execute(named_params! { ":id": key(id) })?;
@@ -124,7 +126,8 @@ pub fn minis_between(
     .collect()
 }
 
-/// Returns the same sessions with the creation time of each mini-summary, which changes with the summary.
+/// Returns the sessions that [`minis_between`] finds, each with the creation time of its mini-summary. A changed time
+/// shows that the summary was replaced.
 pub fn made_between(
     conn: &Reader,
     chat: ChatKey,
@@ -144,7 +147,8 @@ pub fn made_between(
     .collect()
 }
 
-/// Returns sessions that ended before `until` and are not yet in History, oldest first, at most `limit`.
+/// Returns sessions that ended before `until` and are not yet in History, with their mini-summaries, oldest first, at
+/// most `limit`.
 pub fn to_fold(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<(Session, Summary)>> {
     let found = sessions::unfolded(conn, chat, until, limit)?;
     found.into_iter().filter_map(|session| with_mini(conn, session).transpose()).collect()
@@ -171,7 +175,7 @@ pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<Rol
     Ok(Some(RollingSummary { summary, sessions }))
 }
 
-/// Replaces Recent or History; a summary without bullets deletes it.
+/// Replaces Recent or History. If the new summary has no bullets, the old one is only deleted.
 pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &RollingSummary) -> Result<()> {
     drop_rolling(tx, chat, kind)?;
     let RollingSummary { summary, sessions } = rolling;
@@ -196,7 +200,7 @@ pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &Rol
     Ok(())
 }
 
-/// Returns `true` if Recent or History is based on a message that is no longer stored.
+/// Returns `true` if a message that Recent or History is based on is no longer stored.
 pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -208,7 +212,7 @@ pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Res
         .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| raw.get("found"))?)
 }
 
-/// Returns the number of sessions that ended before `until` and are not yet in History.
+/// Returns the number of summarised sessions that ended before `until` and are not yet in History.
 pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u32> {
     Ok(conn
         .prepare_cached(
@@ -224,8 +228,9 @@ pub fn drop_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling) -> Result<()>
     Ok(())
 }
 
-/// Stores a History that includes `folded` and marks these sessions, all or nothing. `before` is the History that they
-/// were merged into. Returns `false`, and stores nothing, if anything has changed since: the merge must be repeated.
+/// Stores a new History `after`, which includes the sessions `folded`, and marks these as included. `before` is the
+/// History from which it was made. Stores nothing and returns `false` if History or one of the sessions has changed
+/// since: then the new History must be made again.
 pub fn fold(
     tx: &Writer<'_>,
     chat: ChatKey,
@@ -257,7 +262,7 @@ pub fn fold(
     Ok(true)
 }
 
-/// Deletes History, so that it is rebuilt from the mini-summaries.
+/// Deletes History and marks all sessions as not included, so that History is rebuilt from their mini-summaries.
 pub fn reset_history(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     drop_rolling(tx, chat, Rolling::History)?;
     tx.prepare_cached(
@@ -267,7 +272,7 @@ pub fn reset_history(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Returns the number that stands for a member in the summaries of a chat, allocating it on first use.
+/// Returns the number that replaces a member's name in the summaries of a chat. Assigns a number on first use.
 pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32> {
     let params = named_params! { ":chat": chat.0, ":user": user.0 };
     tx.prepare_cached(
@@ -281,7 +286,8 @@ pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32
         .query_row(params, |raw| raw.get("number"))?)
 }
 
-/// Returns the current names for the numbers in a chat's summaries, without forgotten or opted-out members.
+/// Returns the current names of members by the numbers that replace them in a chat's summaries, without members who
+/// were forgotten or opted out.
 pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String>> {
     let mut statement = conn.prepare_cached(
         "SELECT number, name FROM summary_member JOIN member USING (chat_key, user_id)
@@ -304,7 +310,7 @@ pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>
     Ok(seqs.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the messages that Recent and History of a chat are based on.
+/// Returns all messages that Recent or History of a chat is based on.
 pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
     let mut statement = conn.prepare_cached("SELECT seq FROM rolling_source WHERE chat_key = :chat")?;
     let seqs = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
@@ -330,7 +336,7 @@ pub(super) fn with_sources(mut summary: Summary, sources: BulletSources) -> Summ
     summary
 }
 
-/// Joins bullets, one per line.
+/// Joins the texts of bullets, one per line. Line breaks within a bullet become spaces.
 pub(super) fn text(bullets: &[Bullet]) -> String {
     bullets.iter().map(|bullet| bullet.text.replace('\n', " ")).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Vectors of mini-summaries: a plain table, from which any index can be built.
+//! Vectors of mini-summaries. They are stored in a plain table, from which their index can be rebuilt.
 
 use rusqlite::named_params;
 
@@ -6,9 +6,9 @@ use super::sessions::{self, key};
 use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatKey, SessionId, Timestamp, pack, unpack};
 
-/// Stores the vector that `model` made of the summary with time `built_at`, unless there is a newer summary. Refuses a
-/// zero vector; records an empty one, which means that the model does not cover the text. Returns `true` if a vector
-/// was stored.
+/// Stores the vector that `model` made for the summary of a session, and returns `true`. Returns `false` and stores
+/// nothing if the summary with time `built_at` was replaced, or if all values are zero. An empty vector is stored but
+/// also returns `false`: it records that the model cannot represent this text.
 pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
     let (space, packed) = match pack(vector) {
         Some(packed) => (embedding_spaces::ensure(tx, model, vector.len())?, packed),
@@ -47,8 +47,8 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
     .collect()
 }
 
-/// Returns `true` if a space of `model` has as many vectors as there are summaries: counting is faster than searching
-/// for missing ones.
+/// Returns `true` if a space of `model` has as many vectors as there are summaries. Counting is faster than looking for
+/// summaries without a vector.
 fn has_all(conn: &Reader, model: &str) -> Result<bool> {
     let mut statement = conn.prepare_cached(
         "SELECT 1 FROM vector_space WHERE model = :model
@@ -58,7 +58,7 @@ fn has_all(conn: &Reader, model: &str) -> Result<bool> {
     Ok(statement.exists(named_params! { ":model": model })?)
 }
 
-/// Returns the sessions whose summary has no vector of `model`, newest first, at most `limit`.
+/// Returns the sessions whose summary has no vector of `model`, those with the newest summaries first, at most `limit`.
 pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
     if has_all(conn, model)? {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Tags: the subjects of sessions, in the words of their chat.
+//! Tags: short names of the subjects of sessions, in words that members of the chat used.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use super::sessions::{self, key};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, SessionId};
 
-/// Tag of a chat. Forms of one word share a `key`, and so the tag.
+/// Tag of a chat. Forms of one word, such as singular and plural, have the same `key` and are therefore one tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     pub id: i64,
     pub name: String,
     pub key: String,
-    /// Number of sessions that carry the tag or one of its synonyms.
+    /// Number of sessions that have the tag or one of its synonyms. [`find`] does not count them and sets 0.
     pub sessions: u32,
 }
 
-/// New tag: its shown name, and the key that its forms share.
+/// New tag of a session. `name` is shown to members; `key` is the same for all forms of the word.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTag {
     pub name: String,
@@ -26,10 +26,11 @@ pub struct NewTag {
     pub confidence: f32,
 }
 
-/// Returns the tags of a chat that are not synonyms of others, most used first, at most `limit`.
+/// Returns the tags of a chat, those with the most sessions first, at most `limit`. Synonyms are counted for their main
+/// tag and not returned.
 pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
     let mut statement = conn.prepare_cached(
-        // Only a tag with synonyms can be on a session more than once.
+        // Without synonyms, no session is counted twice, so the slower DISTINCT is not needed.
         "SELECT id, name, key, sessions FROM (
              SELECT id, name, key,
                     CASE WHEN EXISTS (SELECT 1 FROM tag AS form WHERE form.same_as = tag.id)
@@ -45,7 +46,7 @@ pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Finds a tag by key, or the tag that it was merged into. Does not count its sessions.
+/// Finds a tag by its key. If the tag is a synonym, returns its main tag. `sessions` is always 0.
 pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
     Ok(conn
         .prepare_cached(
@@ -59,7 +60,7 @@ pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
         .optional()?)
 }
 
-/// Replaces the tags of a session. Tags with a known key use the existing tag, even if it is a synonym of another.
+/// Replaces the tags of a session. A tag whose key exists in the chat is used again, even if it is a synonym.
 pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> {
     tx.prepare_cached("DELETE FROM session_tag WHERE session_id = :id")?
         .execute(named_params! { ":id": key(session) })?;
@@ -87,8 +88,8 @@ fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-/// Deletes tags and synonyms that no session carries, because a tag is a word that members used. The oldest synonym
-/// still in use replaces its deleted main tag.
+/// Deletes tags that no session has any more, because their names are words of members. If a deleted tag has synonyms
+/// in use, the oldest of them becomes the main tag.
 pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT tag.id AS gone, min(form.id) AS heir
@@ -115,7 +116,8 @@ pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Returns the tags of a session, highest confidence first.
+/// Returns the tags of a session with their confidence, highest first. A synonym appears under the name of its main
+/// tag.
 pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)>> {
     let mut statement = conn.prepare_cached(
         "SELECT coalesce(main.name, tag.name) AS name, max(confidence) AS confidence
@@ -127,7 +129,7 @@ pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the newest sessions that carry a tag or a synonym of it, at most `limit`.
+/// Returns the newest sessions that have a tag or one of its synonyms, at most `limit`.
 pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionId>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT session.id, ended_at FROM session JOIN session_tag ON session_id = session.id
@@ -138,17 +140,18 @@ pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionI
     keys.map(|id| sessions::id_of(id?)).collect()
 }
 
-/// Returns, for each of `stems`, at most `limit` of the newest sessions with a tag that is the stem or begins with it,
-/// or with a synonym of such a tag. Each session comes with the tag's confidence.
+/// Returns sessions with a tag whose key is one of `stems`, or begins with it and a hyphen, and sessions with a synonym
+/// of such a tag. At most `limit` per stem, the newest. Each session has the highest confidence of these tags.
 pub fn sessions_named(conn: &Reader, chat: ChatKey, stems: &[String], limit: u32) -> Result<Vec<(SessionId, f64)>> {
-    // Hyphens join the parts of a key, and `.` is the character after `-`.
+    // Words in a key are joined by hyphens. `.` is the character after `-`, so the range contains all keys that begin
+    // with the stem and a hyphen.
     let mut named = conn.prepare_cached(
         "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
                         WHERE chat_key = :chat AND (key = :stem OR key > :stem || '-' AND key < :stem || '.'))
          SELECT tag.id AS id FROM named JOIN tag ON tag.id = named.id
          UNION SELECT tag.id AS id FROM named JOIN tag ON tag.same_as = named.id",
     )?;
-    // Session ids ascend with time and the index is sorted, so only the newest rows of a tag are read.
+    // Session ids increase with time and the index is sorted by them, so only the newest rows of a tag are read.
     let mut newest = conn.prepare_cached(
         "SELECT session_id, confidence FROM session_tag WHERE tag_id = :tag ORDER BY session_id DESC LIMIT :limit",
     )?;

@@ -1,4 +1,4 @@
-//! Summaries of the oldest part of long threads.
+//! Summaries of the oldest part of long threads. A thread is one of the conversations that interleave in a chat.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ pub struct ThreadSummary {
     pub method: SummaryMethod,
     pub model: String,
     pub built_at: Timestamp,
-    /// Messages that the summary replaces.
+    /// Messages whose content the summary replaces.
     pub sources: BTreeSet<Seq>,
 }
 
-/// Returns the summary that covers most of `seqs`, or the newest of equal ones. Considers only summaries of fewer than
-/// `below` messages.
+/// Returns the summary that covers the largest number of `seqs`, the newest one if several do. Ignores summaries of
+/// `below` or more messages.
 pub fn of_messages(
     conn: &Reader,
     chat: ChatKey,
@@ -74,22 +74,22 @@ fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<ThreadSummary>> 
     }))
 }
 
-/// New state of a thread's summary.
+/// New or extended summary of a thread, to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
-    /// Summary to extend; `None` for a new one.
+    /// Stored summary that is extended; `None` for a new one.
     pub of: Option<ThreadSummary>,
     pub text: String,
     pub tokens: usize,
     pub method: SummaryMethod,
     pub model: String,
     pub built_at: Timestamp,
-    /// Messages that the summary covers in addition.
+    /// Messages that the stored summary does not cover and the new one does.
     pub added: BTreeSet<Seq>,
 }
 
-/// Stores an extension, unless the summary to extend has changed or gone since it was read. Returns the summary's id if
-/// it was stored.
+/// Stores an extension and returns the id of the summary. Stores nothing and returns `None` if the summary to extend
+/// was changed or deleted since it was read.
 pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension) -> Result<Option<i64>> {
     let chat = conversation.chat;
     let id = match &extension.of {
@@ -130,7 +130,7 @@ fn tokens(extension: &Extension) -> i64 {
     i64::try_from(extension.tokens).unwrap_or(i64::MAX)
 }
 
-/// Deletes the summaries that cover a changed or deleted message. They are made again from scratch.
+/// Deletes the summaries that cover a changed or deleted message. They are made again from the messages.
 pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM strand_summary

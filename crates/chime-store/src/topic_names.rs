@@ -8,8 +8,8 @@ use chime_core::{ChatKey, Conversation, Kind, StoredMessage, ThreadId, Timestamp
 
 pub(super) const FAMILY: Family = Family { tables: &["topic_name"], words_gone, opted_out, chat_gone, merged };
 
-/// Stores the name of a forum topic. A name from the enclosed message that created the topic does not replace a known
-/// name, which may be newer.
+/// Stores the name of a forum topic. If the name comes from the message that created the topic, as contained in a
+/// reply, it does not replace a stored name, which may be newer.
 pub fn set(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO topic_name (chat_key, thread_id, name) VALUES (:key, :thread, :name)
@@ -21,14 +21,14 @@ pub fn set(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -
     Ok(())
 }
 
-/// Deletes the name `name` of a forum topic, which must not be stored.
+/// Deletes the name of a forum topic if it is `name`, because this name must not be stored.
 pub fn remove(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, name: &str) -> Result<()> {
     tx.prepare_cached("DELETE FROM topic_name WHERE chat_key = :key AND thread_id = :thread AND name = :name")?
         .execute(named_params! { ":key": key.0, ":thread": thread.0, ":name": name })?;
     Ok(())
 }
 
-/// Returns the name of a conversation's forum topic, if Telegram has sent it.
+/// Returns the name of the forum topic of a conversation. Returns `None` outside forum topics and for an unknown name.
 pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>> {
     let Some(thread) = conversation.thread else { return Ok(None) };
     let found = conn
@@ -37,11 +37,11 @@ pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>>
     Ok(found.optional()?)
 }
 
-/// Deletes a topic name that a forgotten service message gave.
+/// Deletes the name of a forum topic if the forgotten message is the service message that gave the topic this name.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     let StoredMessage { chat, message, .. } = stored;
     let (Cause::Forgotten, Kind::Service, Some(thread)) = (cause, message.kind, message.thread) else { return Ok(()) };
-    // The text of the service message ends with the name.
+    // The service message ends with the name that it gave.
     tx.prepare_cached(
         "DELETE FROM topic_name WHERE chat_key = :chat AND thread_id = :thread AND substr(:line, -length(name)) = name",
     )?
@@ -49,7 +49,7 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-/// Deletes topic names that the opted-out member gave.
+/// Deletes names of forum topics that were given by the member who opted out.
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)

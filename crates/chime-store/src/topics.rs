@@ -1,4 +1,4 @@
-//! Topics: the tag that a conversation is about now, and a summary for each tag.
+//! Topics: the tags that a conversation is about now, and a summary for each tag.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -7,24 +7,25 @@ use super::summaries::{from_row, sources_of, text, with_sources};
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, Conversation, JobPayload, Seq, SessionId, Summary, Timestamp};
 
-/// Members' messages in a session before topics are scored for the first time.
+/// Number of members' messages in a session before its topic is determined for the first time.
 const FIRST_LOOK: u32 = 3;
 
-/// Topic of a conversation's open session. Turns count the members' messages in it.
+/// Topic of the session that is open in a conversation. Turns are messages of members, counted from the session's
+/// start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicState {
-    /// First message of the session. `None` if a member set the topic and no session was checked since.
+    /// First message of the session. `None` if a member has set the topic and no session was checked since then.
     pub opener: Option<Seq>,
-    /// Turn of the last scoring; 0 for never.
+    /// Turn at which topics were last scored; 0 if never.
     pub evaluated_at: u32,
     pub adopted_at: u32,
-    /// `true` if the local scores were inconclusive and no model was asked.
+    /// `true` if the local scores were inconclusive and no model was asked to decide.
     pub is_undecided: bool,
-    /// Answered trigger for which a model was last asked.
+    /// Newest answered trigger when a model was last asked to decide. A model is asked again only after another answer.
     pub asked_for: Option<Seq>,
-    /// Members' messages until the next scoring.
+    /// Number of members' messages that must come before topics are scored again.
     pub turns_left: u32,
-    /// Tag ids; two if they score equally.
+    /// Ids of the tags that are the topic now; two if they score equally.
     pub active: Vec<i64>,
 }
 
@@ -32,7 +33,7 @@ pub struct TopicState {
 pub struct TopicSummary {
     pub summary: Summary,
     pub sessions: u32,
-    /// `true` if its sources have changed since.
+    /// `true` if the session summaries that it was made from have changed, so that it must be made again.
     pub is_stale: bool,
 }
 
@@ -40,11 +41,11 @@ pub struct TopicSummary {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopicTag {
     pub id: i64,
-    /// Slug.
+    /// Main name of the tag, in lower case with hyphens.
     pub name: String,
-    /// Its name and the names of its synonyms.
+    /// Names of the tag and of its synonyms, its own name first.
     pub forms: Vec<String>,
-    /// Newest sessions that carry it, with their end times.
+    /// Newest sessions that have the tag, each with its end time.
     pub sessions: Vec<(SessionId, Timestamp)>,
 }
 
@@ -91,7 +92,7 @@ pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicStat
         ":turns_left": state.turns_left,
     })?;
     let mut insert = tx.prepare_cached(
-        // A tag may have been deleted since the topics were scored.
+        // Only tags that still exist, because one may have been deleted since the topics were scored.
         "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
          SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
     )?;
@@ -101,12 +102,13 @@ pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicStat
     Ok(())
 }
 
-/// Sets the topic of a conversation by a member's choice. The next check of its session adopts it.
+/// Sets the topic that a member chose for a conversation. The next check of the open session takes it over.
 pub fn set_by_hand(tx: &Writer<'_>, conversation: Conversation, tag: i64) -> Result<()> {
     save_state(tx, conversation, &TopicState { turns_left: FIRST_LOOK, active: vec![tag], ..TopicState::default() })
 }
 
-/// Counts new messages of members. Returns `true` if topics must be scored; never in a chat without tags.
+/// Subtracts `turns` new messages of members from the countdown to the next scoring of topics. Returns `true` once the
+/// countdown is over and topics must be scored. Always returns `false` in a chat without tags.
 pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<bool> {
     let is_due = tx
         .prepare_cached(
@@ -125,7 +127,7 @@ pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> R
     Ok(is_due.unwrap_or(false))
 }
 
-/// Restarts the countdown at `turns`, if topics were not scored.
+/// Restarts the countdown to the next scoring at `turns` messages, when a scoring was due but was not made.
 pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<()> {
     tx.prepare_cached(
         "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND thread_id = :thread",
@@ -136,7 +138,8 @@ pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<(
     Ok(())
 }
 
-/// Adds the job that finds the topic of a conversation, unless the chat has no tags. Returns `true` if added.
+/// Adds the job that determines the topic of a conversation, unless it is due already. Returns `false`, and adds no
+/// job, if the chat has no tags.
 pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now: Timestamp) -> Result<bool> {
     let has_tags = tx
         .prepare_cached("SELECT 1 FROM tag WHERE chat_key = :chat LIMIT 1")?
@@ -147,7 +150,8 @@ pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now
     Ok(has_tags)
 }
 
-/// Deletes the topic of a session that ended. A topic that a member set and that no session has adopted stays.
+/// Deletes the topic of a session that ended. A topic that a member set stays if no session has taken it over yet: it
+/// is meant for the next session.
 pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM conversation_topic
@@ -162,7 +166,7 @@ pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> 
     Ok(())
 }
 
-/// Returns the newest answered trigger of a conversation from `from` on.
+/// Returns the newest answered trigger of a conversation, not before `from`, or `None` if there is none.
 pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> Result<Option<Seq>> {
     Ok(conn
         .prepare_cached(
@@ -178,7 +182,8 @@ pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> 
         .map(Seq))
 }
 
-/// Returns the tags of a chat as topics, most used first, at most `limit`, each with its newest `sessions` sessions.
+/// Returns the tags of a chat as candidate topics, those with the most sessions first, at most `limit`. Each has its
+/// newest sessions, at most `sessions`.
 pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<Vec<TopicTag>> {
     let inventory = super::tags::inventory(conn, chat, limit)?;
     let mut forms =
@@ -198,7 +203,7 @@ pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<V
     Ok(found)
 }
 
-/// Returns the slug of a tag.
+/// Returns the main name of a tag, or `None` if the tag was deleted.
 pub fn name(conn: &Reader, tag: i64) -> Result<Option<String>> {
     Ok(conn
         .prepare_cached("SELECT name FROM tag WHERE id = :tag")?
@@ -224,7 +229,7 @@ pub fn summary(conn: &Reader, tag: i64) -> Result<Option<TopicSummary>> {
     Ok(Some(TopicSummary { summary, sessions, is_stale }))
 }
 
-/// Stores the summary of a topic that was made from the summaries of `sessions`.
+/// Stores the summary of a topic, made from the summaries of `sessions`. Does nothing if the tag was deleted since.
 pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[SessionId]) -> Result<()> {
     tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
     let kept = tx
@@ -252,7 +257,7 @@ pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[Se
     Ok(())
 }
 
-/// Marks the topic summaries of a session as stale, after its summary or tags changed.
+/// Marks the summaries of all topics of a session as stale. Called after the session's summary or tags changed.
 pub fn touch(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE topic_summary SET is_stale = 1 WHERE tag_id IN
@@ -264,7 +269,7 @@ pub fn touch(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the topic summaries that were made from a session, whose content is to be forgotten.
+/// Deletes all topic summaries that were made from a session. Called when content of the session is forgotten.
 pub fn forget(tx: &Writer<'_>, session: SessionId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM topic_summary WHERE tag_id IN (SELECT tag_id FROM topic_session WHERE session_id = :id)",
@@ -279,8 +284,9 @@ pub fn drop_summary(tx: &Writer<'_>, tag: i64) -> Result<()> {
     Ok(())
 }
 
-/// Makes `from` and its synonyms synonyms of `into`, also in stored data. Sessions keep their original tag, so a
-/// synonym is deleted with the last session that carries it.
+/// Makes the tag `from`, with its synonyms, a synonym of `into`. Replaces it where it is the active topic, and deletes
+/// the topic summaries of both. Sessions keep their original tag, so a synonym is deleted with the last session that
+/// has it.
 pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
     let params = named_params! { ":from": from, ":into": into };
     for sql in [

@@ -1,5 +1,5 @@
-//! Tokens and cost of model calls by UTC day, for the daily budgets; the token calibration of each model; and models
-//! that refused tools.
+//! Tokens and cost of model calls for each UTC day, needed for the daily budgets. Also the token calibration of each
+//! model, and the models that refused tools.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -7,13 +7,14 @@ use super::family::{Family, Merged, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
-/// Upper limit of every stored count, about a trillion tokens or a million of any currency: sums stay far below
-/// SQLite's largest integer.
+/// Upper limit of every stored number: about a trillion tokens, or a million units of the currency. Sums of such
+/// numbers cannot exceed SQLite's largest integer.
 const MOST: u64 = 1 << 40;
 
 pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
 
-/// Keeps today's counts until the day is over, so that forgetting does not renew the budget.
+/// Deletes the token counts of a chat except today's. Without these, emptying the chat would allow it to spend its
+/// daily budget again.
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM token_usage WHERE chat_key = :chat AND day < :day")?
         .execute(named_params! { ":chat": chat.0, ":day": until.day() })?;
@@ -38,14 +39,14 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// User id of background work, which has no asker.
+/// User id that is stored for background work, which no member asked for.
 const NOBODY: i64 = 0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallUsage {
     pub at: Timestamp,
     pub chat: ChatKey,
-    /// Asker; `None` for background work.
+    /// Member who asked; `None` for background work.
     pub user: Option<UserId>,
     pub tokens: TokenUse,
     pub cost_micros: u64,
@@ -110,7 +111,7 @@ pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
         })?)
 }
 
-/// Returns the ratio of a model's token counts to our estimates; 1 if unknown.
+/// Returns the ratio of the tokens that a model counts to the tokens that were estimated; 1 if unknown.
 pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
     let ratio = conn
         .prepare_cached("SELECT ratio FROM token_calibration WHERE model = :model")?
@@ -119,7 +120,7 @@ pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
     Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
 }
 
-/// Returns the models of a server that refused tools, with the time of the last refusal.
+/// Returns the models of a server that refused calls with tools, each with the time of its last refusal.
 pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timestamp)>> {
     let mut statement = conn.prepare_cached("SELECT model, refused_at FROM tool_refusal WHERE server = :server")?;
     let rows = statement.query_map(named_params! { ":server": server }, |raw| {
@@ -138,7 +139,8 @@ pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timesta
     Ok(())
 }
 
-/// Updates the calibration with a prompt that was estimated at `estimated` tokens and counted as `real`.
+/// Updates the ratio of a model after a call: its prompt was estimated at `estimated` tokens, and the model counted
+/// `real`.
 pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> Result<()> {
     let calibration = calibration(tx, model)?.observe(estimated, real);
     tx.prepare_cached(
@@ -163,7 +165,7 @@ mod tests {
         let call = CallUsage { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
         let (spent, total) = store
             .write(Priority::Answering, move |tx| {
-                // Values that an earlier version may have stored.
+                // Values above the limit, which an earlier version may have stored.
                 tx.execute_batch(&format!(
                     "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
                      VALUES ({day}, 1, 7, 9223372036854775807, 9223372036854775807, 9223372036854775807, 9223372036854775807),

@@ -1,7 +1,9 @@
-//! In-memory copy of the vector index for large chats: reading vectors from SQLite takes longer than comparing them.
+//! In-memory copy of the vector index for large chats, because reading vectors from SQLite takes longer than comparing
+//! them.
 //!
-//! The codes are read from the index once and then updated from its change log, which is written in the same
-//! transaction as the index. So a reader compares exactly the vectors that the index holds in its snapshot.
+//! A document's code is the indexed part of its vector, one byte per value. Codes are read from the index once, then
+//! updated from its change log. Log and index are written in the same transaction, so a reader compares exactly the
+//! vectors that its snapshot of the index contains.
 
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -12,18 +14,18 @@ use super::vector_tables::{Space, VectorTable, indexed_values};
 use super::{Reader, Result};
 use chime_core::{ChatKey, Seq};
 
-/// Index parts from which on codes are used. Fewer parts are read as fast as they are compared.
+/// Minimum number of index parts for which codes are used. For fewer, reading the index is as fast.
 const LEAST_PARTS: usize = 4;
-/// Memory limit for all codes. A chat of 50,000 sessions takes 6.5 MB, including its newest 16,384 messages.
+/// Memory limit for all codes. A chat with 50,000 sessions needs 6.5 MB for these and its newest 16,384 messages.
 const BYTES: usize = 8 * 1024 * 1024;
-/// Codes of the chats that were searched last.
+/// Codes of the chats that were searched most recently.
 #[derive(Default)]
 pub struct VectorCodes {
-    /// Least recently used first.
+    /// Sorted by last use, the least recently used first.
     all: Vec<ChatCodes>,
 }
 
-/// Identity of a set of codes: one chat and one kind of document, in one space.
+/// Chat, kind of document and space whose codes are in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CodesKey {
     space: i64,
@@ -33,13 +35,13 @@ struct CodesKey {
 
 struct ChatCodes {
     key: CodesKey,
-    /// First document that is searched.
+    /// Lowest document id that the codes include.
     from: i64,
-    /// Number of the last index change that is applied.
+    /// Number of the last change in the index log that the codes include.
     seen: i64,
     width: usize,
     seqs: Vec<u32>,
-    /// `width` bytes per document, in the order of `seqs`.
+    /// Codes of the documents, `width` bytes each, in the order of `seqs`.
     codes: Vec<u8>,
 }
 
@@ -48,13 +50,13 @@ pub(super) struct Searched<'a> {
     pub space: &'a Space,
     pub table: VectorTable,
     pub chat: ChatKey,
-    /// Newest first.
+    /// Index parts to search, newest first.
     pub parts: &'a [i64],
 }
 
 impl VectorCodes {
-    /// Returns the documents of a chat that are nearest by the indexed values, nearest first, or `None` if the index
-    /// itself is as fast.
+    /// Returns the ids of the documents whose codes are nearest to `vector`, nearest first. Returns `None` if the chat
+    /// is so small that the index itself is as fast.
     pub(super) fn proposed(
         &mut self,
         conn: &Reader,
@@ -109,7 +111,8 @@ impl ChatCodes {
         Ok(codes)
     }
 
-    /// Adds a vec0 chunk: a bitmap of used slots, then the ids and vectors of all slots.
+    /// Adds the documents of one vec0 chunk. `taken` is a bitmap of the used slots; `ids` and `vectors` contain all
+    /// slots.
     fn add_chunk(&mut self, taken: &[u8], ids: &[u8], vectors: &[u8]) {
         self.make_room(taken.iter().map(|byte| byte.count_ones() as usize).sum());
         let places = ids.as_chunks::<8>().0.iter().zip(vectors.chunks_exact(self.width));
@@ -120,7 +123,7 @@ impl ChatCodes {
         }
     }
 
-    /// Reserves exactly `more` entries, because doubling the capacity would waste memory.
+    /// Reserves space for exactly `more` documents; the usual doubling of the capacity would waste memory.
     fn make_room(&mut self, more: usize) {
         self.seqs.reserve_exact(more);
         self.codes.reserve_exact(more * self.width);
@@ -139,8 +142,8 @@ impl ChatCodes {
         self.codes.truncate(last);
     }
 
-    /// Applies the changes of the index since the last search. Returns `false` if the log does not reach back far
-    /// enough.
+    /// Applies the index changes since the last search. Returns `false` if the log no longer contains all of them; then
+    /// the codes must be read again.
     fn catch_up(&mut self, conn: &Reader, searched: Searched<'_>) -> Result<bool> {
         let Searched { space, table, .. } = searched;
         let changes = format!("SELECT number, id FROM {}_changes WHERE number >= :seen", table.index(space.id));
@@ -149,7 +152,7 @@ impl ChatCodes {
             Ok((raw.get::<_, i64>("number")?, raw.get::<_, i64>("id")?))
         })?;
         let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
-        // The log is complete only if it still contains the last change that was seen.
+        // If the last applied change is still in the log, all later ones are too.
         if rows.first().is_none_or(|(number, _)| *number != self.seen) {
             return Ok(false);
         }
@@ -172,7 +175,7 @@ impl ChatCodes {
         Ok(true)
     }
 
-    /// Returns the `limit` documents with the smallest L1 distance, nearest first.
+    /// Returns the numbers of the `limit` documents with the smallest L1 distance to `vector`, nearest first.
     fn nearest(&self, vector: &[u8], limit: usize) -> Vec<u32> {
         let wanted: Vec<u8> = vector.iter().copied().map(unsigned).collect();
         let mut best: BinaryHeap<(u32, u32)> = BinaryHeap::with_capacity(limit + 1);
@@ -192,8 +195,8 @@ impl ChatCodes {
     }
 }
 
-/// Maps a signed byte to an unsigned one. Order and differences stay the same, and processors can sum differences of
-/// unsigned bytes in one step.
+/// Maps a signed byte to an unsigned one and preserves differences, because processors can sum differences of unsigned
+/// bytes in one step.
 fn unsigned(byte: u8) -> u8 {
     byte ^ 0x80
 }
@@ -208,7 +211,7 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
     const DIMENSION: usize = 64;
-    /// Gap between messages with vectors, so that few messages span many parts.
+    /// Difference between the numbers of two messages with vectors, so that few messages are spread over many parts.
     const APART: u32 = 10;
 
     fn vector(seed: u32) -> Vec<u8> {
@@ -226,8 +229,9 @@ mod tests {
         Ok(())
     }
 
-    /// Applies `change` to a chat of `count` vectors whose codes are loaded, and checks that codes and index find the
-    /// same. Returns the message nearest to `vector(0)`.
+    /// Loads the codes of a chat with `count` vectors, applies `change`, and checks that codes and index find the same
+    /// messages. Returns the number of chats whose codes are in memory, and the number of the message nearest to
+    /// `vector(0)`.
     async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
         let (_folder, store) = new_store().await;
         let look = move |tx: &Writer<'_>| {

@@ -1,6 +1,6 @@
-//! Nearest-neighbour search. A vec0 index per space and kind of document proposes candidates, which are ranked by the
-//! exact cosine of the stored vectors. The index can be rebuilt from these at any time; while it is incomplete, all
-//! vectors are scanned instead.
+//! Nearest-neighbour search. For each embedding space and kind of document, a vec0 index (of the sqlite-vec extension)
+//! proposes candidates, which are then ranked by the exact cosine of the stored vectors. The index can be rebuilt from
+//! the vectors at any time; while it is incomplete, all vectors are compared instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,27 +15,31 @@ use super::vector_tables::{Space, TABLES, VectorTable, indexed_values};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, packed_cosine};
 
-/// Vectors per chunk, the minimum size of a part. Larger chunks make a search faster and small chats larger.
+/// Vectors per chunk of a vec0 table. Each part of the index fills at least one chunk: larger chunks make a search
+/// faster, but waste more space for small chats.
 const CHUNK: u32 = 512;
-/// Candidates from the index. It compares L1 distances, which takes a fifth of the time of cosines.
+/// Minimum number of candidates taken from the index. The index compares L1 distances, which takes a fifth of the time
+/// of exact cosines.
 const PROPOSED: usize = 64;
-/// Minimum candidates from the newest part if others follow. vec0 scans a part's distances again for each candidate, so
-/// fewer are faster, and the distance of the last one already excludes nearly all documents of the further parts.
+/// Minimum number of candidates taken from the first part if more parts follow. Fewer are faster, because vec0 scans
+/// all distances of a part once per candidate. The distance of the last of them already excludes nearly all documents
+/// of the other parts.
 const FIRST_PROPOSED: usize = 32;
-/// Changes that the log of an index holds. A copy that is further behind reads the whole index again.
+/// Number of changes that the change log of an index keeps. An in-memory copy that missed more reads the whole index
+/// again.
 const CHANGES_KEPT: u32 = 1024;
 
-/// Returns the column definition of the vectors in an index. An index with another definition is rebuilt.
+/// Returns the SQL column definition of an index. An index that was created with another definition is rebuilt.
 fn column(space: &Space) -> String {
     format!("vector int8[{}] distance_metric=L1, chunk_size={CHUNK}", indexed_values(space))
 }
 
-/// Registers the vec0 extension for every connection that the process opens from now on.
+/// Registers the sqlite-vec extension for every connection that the process opens from now on.
 pub fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
         #[expect(unsafe_code, reason = "SQLite takes extensions as plain functions")]
-        // The crate declares the entry point of sqlite-vec without its arguments; this is its type in C.
+        // The crate declares the entry point of sqlite-vec without its arguments; this is its actual C type.
         let registered = unsafe {
             let entry = std::mem::transmute::<*const (), RawAutoExtension>(sqlite_vec::sqlite3_vec_init as *const ());
             register_auto_extension(entry)
@@ -46,7 +50,8 @@ pub fn register() {
     });
 }
 
-/// Creates the empty index of a space, with the triggers that update it.
+/// Creates the empty index of a space, with triggers that add and remove vectors from now on. [`fill`] adds the older
+/// ones.
 pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     for table in TABLES {
         let (index, id, values) = (table.index(space.id), space.id, indexed_values(space));
@@ -77,7 +82,7 @@ pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// Returns `true` if any part of a space's index exists.
+/// Returns `true` if the index of a space exists for at least one kind of document.
 pub fn exists(conn: &Reader, space: &Space) -> Result<bool> {
     let mut statement = conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?;
     for table in TABLES {
@@ -88,7 +93,7 @@ pub fn exists(conn: &Reader, space: &Space) -> Result<bool> {
     Ok(false)
 }
 
-/// Removes the index of a space; its vectors stay.
+/// Removes the index of a space but keeps its vectors.
 pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
     for table in TABLES {
         let index = table.index(space.id);
@@ -100,7 +105,8 @@ pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// Adds at most `limit` vectors after `after` to the index. Returns the last one, or `None` if there are no more.
+/// Adds the next vectors of `table`, those with keys above `after`, to the index: at most `limit`. Returns the last
+/// key, or `None` if there are no more.
 pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limit: u32) -> Result<Option<i64>> {
     let VectorTable { name, key, part_bits, .. } = table;
     let (index, values) = (table.index(space.id), indexed_values(space));
@@ -112,7 +118,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
         ))?
         .query_row(params, |raw| raw.get("last"))?;
     if let Some(last) = last {
-        // The triggers have already added vectors that arrived after the index was created.
+        // Vectors that arrived after the index was created were added by its triggers, so they are skipped.
         tx.prepare_cached(&format!(
             "INSERT INTO {index} (id, part, vector)
              SELECT {key}, {key} >> {part_bits}, vec_int8(substr(vector, 1, {values})) FROM {name}
@@ -124,7 +130,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
     Ok(last)
 }
 
-/// Returns `true` if the index has the current definition and holds all vectors.
+/// Returns `true` if the index has the current column definition and contains as many vectors as the table.
 pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
     let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get::<_, i64>("n"));
     for table in TABLES {
@@ -154,15 +160,16 @@ pub type Near = (Seq, f32);
 #[derive(Debug, Clone, Copy)]
 pub struct Nearest<'a> {
     pub chat: ChatKey,
-    /// Newest document of the chat.
+    /// Number of the chat's newest document: it determines which parts are searched.
     pub newest: Seq,
-    /// Packed query vector in the searched space.
+    /// Query vector, packed like the vectors of the searched space.
     pub vector: &'a [u8],
     pub limit: usize,
 }
 
-/// Returns the nearest documents of a chat, nearest first: by the index if it is complete, else by a scan. With
-/// `codes`, the index is read from memory.
+/// Returns the documents of a chat that are nearest to the query vector, nearest first. Searches with the index if it
+/// is complete, otherwise by comparing all vectors. `codes` is an optional in-memory copy of the index. The result is
+/// empty if the query vector has the wrong length.
 pub fn nearest(
     conn: &Reader,
     space: &Space,
@@ -186,13 +193,14 @@ pub fn nearest(
     by_scan(conn, space, table, wanted)
 }
 
-/// Searches with the vec0 index, and ranks its candidates by exact cosine.
+/// Searches with the vec0 index, then ranks its candidates by the exact cosine of their vectors.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let proposed = proposed(conn, space, table, wanted)?;
     compared(conn, space, table, wanted, proposed)
 }
 
-/// Searches with in-memory codes if the chat is large enough, else with the vec0 index.
+/// Searches with the in-memory copy of the index if the chat is large enough, otherwise with the vec0 index, and ranks
+/// the candidates by exact cosine.
 pub fn by_codes(
     conn: &Reader,
     space: &Space,
@@ -213,7 +221,7 @@ pub fn by_codes(
     }
 }
 
-/// Returns the indexed values of the query vector.
+/// Returns the first values of the query vector: only this many are indexed.
 fn indexed<'a>(space: &Space, wanted: &Nearest<'a>) -> &'a [u8] {
     wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector)
 }
@@ -237,8 +245,8 @@ fn compared(
     Ok(found.sorted())
 }
 
-/// Returns the candidates of the index. From each further part it requests only documents nearer than the worst so far,
-/// because selecting many from a part takes longer than comparing them.
+/// Returns the candidates of the index, nearest first. After the first part, it only requests documents that are nearer
+/// than the farthest candidate so far, because vec0 is slow at selecting many documents from a part.
 fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT id, distance FROM {}
@@ -268,7 +276,7 @@ fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'
     Ok(nearest.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Searches by comparing every vector in the searched parts.
+/// Searches without an index: compares the query with all vectors in the searched parts.
 pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {key} AS id, vector FROM {name} WHERE {key} BETWEEN :from AND :to AND space = :space",
@@ -287,7 +295,7 @@ pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Neares
     Ok(found.sorted())
 }
 
-/// Bounded heap of the best results.
+/// Heap of the `limit` documents with the highest cosine.
 struct Best {
     limit: usize,
     heap: BinaryHeap<Reverse<(Ordered, i64)>>,
@@ -326,7 +334,7 @@ impl Best {
     }
 
     fn sorted(self) -> Vec<Near> {
-        // Ascending in reversed order, so the nearest comes first.
+        // The order is reversed, so the highest cosine comes first.
         self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (seq_of(id), cosine.0)).collect()
     }
 }

@@ -1,4 +1,5 @@
-//! Layout of stored vectors: the embedding spaces, the tables of documents, and the parts of their indexes.
+//! Definition of the stored vectors: embedding spaces, tables of vectors, and the parts into which their indexes are
+//! divided.
 
 use super::row::row_id;
 use chime_core::{ChatKey, Seq};
@@ -9,15 +10,15 @@ pub struct Space {
     pub model: String,
     pub dimension: usize,
     pub state: SpaceState,
-    /// `true` if the index holds all vectors of the space.
+    /// `true` if the index is complete, so that searches can use it.
     pub is_indexed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpaceState {
-    /// Vectors are being made.
+    /// Vectors are still being made, and another space is searched.
     Filling,
-    /// Searched.
+    /// The space that is searched.
     Active,
     /// Replaced by another space, and being deleted.
     Left,
@@ -42,25 +43,26 @@ pub struct VectorTable {
     pub name: &'static str,
     /// Column with the document id: `chat_key << 32 | number`.
     pub key: &'static str,
-    /// Bits of the number within one part of the index. A search reads whole parts.
+    /// Number of low bits of a document id that differ within one part of the index. A search reads whole parts.
     pub(super) part_bits: u32,
     /// Number of parts of a chat that are searched, newest first. Older messages are found through the summaries of
-    /// their sessions.
+    /// their sessions instead.
     searched: usize,
 }
 
-/// Kinds of documents with vectors. A new kind needs an entry in [`TABLES`] and a table of (key, space, vector).
+/// Table of message vectors. A new kind of document needs a table with the columns key, space and vector, and an entry
+/// in [`TABLES`].
 pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
 pub const SUMMARIES: VectorTable =
     VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
 pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
 
-/// Tenths of each vector's values that the index holds, from the front: less data is faster to search, and models put
-/// the most significant values first.
+/// Tenths of a vector's values that are indexed, from the front. Searching less data is faster, and models put the most
+/// significant values first.
 const TENTHS: usize = 6;
-/// Minimum number of indexed values. Fewer distinguish too little.
+/// Minimum number of values that are indexed: fewer would not distinguish documents well.
 const LEAST_VALUES: usize = 64;
-/// Returns the number of values per vector that the index of a space holds.
+/// Returns the number of values of each vector that the index of a space contains.
 pub(super) fn indexed_values(space: &Space) -> usize {
     (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
 }
@@ -70,12 +72,13 @@ impl VectorTable {
         format!("vec_{space}_{}", self.name)
     }
 
-    /// Returns the first document that a part may hold.
+    /// Returns the lowest document id that belongs to a part.
     pub(super) fn first_of(self, part: i64) -> i64 {
         part << self.part_bits
     }
 
-    /// Returns the searched parts of a chat whose newest document is `newest`, newest first.
+    /// Returns the index parts of a chat that are searched, newest first. `newest` is the number of its newest
+    /// document.
     pub(super) fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
         let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
         (first..=last).rev().take(self.searched)

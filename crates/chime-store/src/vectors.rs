@@ -1,4 +1,4 @@
-//! Vectors of messages. Each is deleted together with the text that it was made from.
+//! Vectors of messages. A vector is deleted together with the text that it was made from.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::row::row_id;
 use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 
-/// Message that a model has no vector of yet.
+/// Message for which a model has not yet made a vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     pub chat: ChatKey,
@@ -18,8 +18,8 @@ pub struct Unread {
     pub text: String,
 }
 
-/// Returns messages among the newest `within` of a conversation that `model` has no vector of, newest first, at most
-/// `most`.
+/// Returns the messages among the newest `within` of a conversation that have no vector of `model`, newest first, at
+/// most `most`.
 pub fn unread(
     conn: &Reader,
     conversation: Conversation,
@@ -47,13 +47,15 @@ pub fn unread(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Stores the vector of a message, unless its text has changed or become unreadable since.
+/// Stores the vector of a message, unless the message was changed or forgotten, or its author opted out, since it was
+/// read.
 pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
     let space = embedding_spaces::ensure(tx, model, vector.len())?;
     keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
 }
 
-/// Stores a vector in a known space, by the row id of the message. Skips zero vectors.
+/// Stores a vector in an existing space. `id` is the row id of the message and `text` the text that the vector was made
+/// from: nothing is stored if the message's text is now another. A zero vector is not stored.
 pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
         .execute(named_params! { ":id": id, ":space": space })?;
@@ -66,8 +68,8 @@ pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32])
     Ok(())
 }
 
-/// Returns the vectors of the newest `limit` messages of a conversation before `moment`. All have the dimension of the
-/// newest.
+/// Returns the vectors of a conversation's newest `limit` messages before `moment`. If their dimensions differ because
+/// the model was changed, returns only those with the dimension of the newest.
 pub fn before(
     conn: &Reader,
     conversation: Conversation,
@@ -115,7 +117,7 @@ fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
 pub(super) const FAMILY: Family =
     Family { tables: &["message_vector"], words_gone: forget, opted_out: forget_member, chat_gone, merged };
 
-/// Deletes the vectors of a message whose text changed or is gone.
+/// Deletes the vectors of a message whose text is changed or deleted.
 fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id")?
         .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
@@ -128,12 +130,12 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the vectors of `chats.from`; they are made again under the new message numbers.
+/// Deletes the vectors of messages of `chats.from`. New ones are made for their new numbers.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     chat_gone(tx, chats.from, Timestamp::default())
 }
 
-/// Deletes all vectors of an opted-out member's messages.
+/// Deletes the vectors of all messages of a member who opted out.
 fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = scope.chat().map(|key| key.0);
     tx.prepare_cached(

@@ -1,5 +1,5 @@
-//! Cost of each statement in steps of SQLite's virtual machine, for tests that limit the cost of queries. Behind the
-//! feature `testkit`, so not part of release builds.
+//! Cost of each statement, counted in steps of SQLite's virtual machine. Tests use it to limit the cost of queries.
+//! Only built with the feature `testkit`, so not in releases.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use rusqlite::{Connection, StatementStatus};
 
 use super::Result;
 
-/// Highest number of steps in one run of each statement, by its text.
+/// Number of steps of the most expensive run of each statement, by the text of the statement.
 pub type Costs = BTreeMap<String, i64>;
 
 static WATCHED: Mutex<BTreeMap<PathBuf, Costs>> = Mutex::new(BTreeMap::new());
 
-/// Watches all connections to `path` that are opened from now on.
+/// Starts to count for all connections to `path` that are opened from now on.
 pub fn start(path: &Path) {
     watched().insert(path.to_owned(), Costs::new());
 }
 
-/// Returns the costs at `path` since the last call.
+/// Returns the costs of the statements at `path` since the last call.
 pub fn costs(path: &Path) -> Costs {
     watched().get_mut(path).map(std::mem::take).unwrap_or_default()
 }
@@ -35,7 +35,7 @@ pub(super) fn attach(conn: &mut Connection, path: &Path) -> Result<()> {
         return Ok(());
     }
     let path = path.to_owned();
-    // SQLite's counter continues while a statement stays prepared.
+    // Steps at the last run of each statement: SQLite's counter is not reset between runs of a prepared statement.
     let mut counted: HashMap<String, i64> = HashMap::new();
     let note = move |event: TraceEvent<'_>| {
         let TraceEvent::Profile(statement, _) = event else { return };

@@ -15,15 +15,16 @@ use tokio::sync::{mpsc, oneshot};
 use super::log::Log;
 use super::{Result, StoreError, Writer, scrub};
 
-/// Writes per commit: enough to share a sync, few enough that the first waits only briefly.
+/// Maximum number of writes that share a commit. Enough to save many syncs, but few enough that the first write need
+/// not wait long for its commit.
 const GROUP: usize = 64;
 const QUEUE: usize = 256;
 
-/// Type-erased result of work, so that the surrounding code is compiled once and not for each of some four hundred
-/// types.
+/// Result of a write, as `dyn Any`. So the code around it is compiled once, and not for each of some four hundred
+/// result types.
 pub type Given = Box<dyn Any + Send>;
 
-/// Work to do in a transaction, and the channel for its result after the commit.
+/// A write, and the channel that its result is sent to after the commit.
 pub struct Work {
     pub run: WriteFn,
     pub reply: oneshot::Sender<Result<Given>>,
@@ -31,10 +32,10 @@ pub struct Work {
 
 pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
 
-/// Sharing of a transaction with other work.
+/// Number of writes in a transaction: one or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionUse {
-    /// No savepoint needed, which would only copy pages: rolling back the transaction undoes the work.
+    /// A single write. It needs no savepoint, which would copy pages: rolling back the transaction undoes the write.
     Alone,
     Shared,
 }
@@ -42,7 +43,7 @@ enum TransactionUse {
 /// Task of the writer: a write, or work that cannot run in a transaction.
 pub enum Task {
     Write(Work),
-    /// Checkpoints the log.
+    /// Writes the log into the database file and empties it.
     Fold(oneshot::Sender<Result<()>>),
     /// Rewrites the whole file.
     Rewrite(oneshot::Sender<Result<()>>),
@@ -63,7 +64,7 @@ pub fn start(conn: Connection, log: Log) -> std::io::Result<WriterThread> {
     Ok(WriterThread { answering, background, thread })
 }
 
-/// Runs work and turns a panic into an error.
+/// Runs a write and turns a panic into [`StoreError::Panicked`].
 fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<Given> {
     match company {
         TransactionUse::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
@@ -71,7 +72,8 @@ fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<Giv
     }
 }
 
-/// Runs `work`. An error or a panic undoes its own writes and nothing else.
+/// Runs `work` in a savepoint: if it fails or panics, its own changes are undone, but not earlier ones in the
+/// transaction.
 pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
     let (mut work, mut result) = (Some(work), None);
     savepoint(tx, &mut |tx| {
@@ -98,7 +100,7 @@ fn savepoint(tx: &Writer<'_>, work: &mut dyn FnMut(&Writer<'_>) -> Result<()>) -
 
 fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Task>) {
     while let Some(task) = block_on(next(&mut answering, &mut background)) {
-        // It is fine if nobody waits for the result any more.
+        // Sending a result fails if the caller no longer waits for it. That is no error.
         match task {
             Task::Fold(reply) => {
                 drop(reply.send(scrub::fold(&conn)));
@@ -123,7 +125,7 @@ fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, 
         super::images::take(&conn);
         log.committed(&conn);
     }
-    // The last clone of the handle was dropped.
+    // The queues are closed, because the last clone of the handle was dropped.
     log.close(&conn);
 }
 
@@ -139,7 +141,8 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 fn commit(conn: &mut Connection, group: Vec<Work>) {
     let company = if group.len() == 1 { TransactionUse::Alone } else { TransactionUse::Shared };
     let (runs, replies): (Vec<WriteFn>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
-    // Immediate: takes the write lock at the start, where waiting for it is still possible.
+    // Immediate: takes the write lock at the start of the transaction. Later, SQLite could not wait for a lock of
+    // another program.
     let (outcomes, committed) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
             let outcomes: Vec<_> = runs.into_iter().map(|run| attempt(&tx, company, run)).collect();
@@ -157,7 +160,7 @@ fn commit(conn: &mut Connection, group: Vec<Work>) {
     }
 }
 
-/// Rolls back, unless SQLite has done so already, as after some errors.
+/// Rolls a transaction back. After some errors SQLite has already done so.
 fn undo(tx: Transaction<'_>) -> rusqlite::Result<()> {
     if tx.is_autocommit() { Ok(()) } else { tx.rollback() }
 }

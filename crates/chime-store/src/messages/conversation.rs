@@ -1,4 +1,5 @@
-//! Messages of a conversation around a point in time, without service messages.
+//! Messages of a conversation around a point in time, without service messages, stubs and messages of members who opted
+//! out.
 
 use rusqlite::named_params;
 
@@ -31,7 +32,7 @@ pub fn before(
     Ok(found)
 }
 
-/// Returns the messages of the conversation with numbers in the inclusive range, by number.
+/// Returns the messages of the conversation whose numbers are in `from..=to`, sorted by number.
 pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) -> Result<Vec<StoredMessage>> {
     many(
         conn,
@@ -46,7 +47,8 @@ pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) ->
     )
 }
 
-/// The newest messages of a chat, of all its threads, that were sent in `from..until`, newest first, at most `limit`.
+/// Returns the newest messages of a chat, from all its forum topics, that were sent in `from..until`: newest first, at
+/// most `limit`.
 pub fn newest_between(
     conn: &Reader,
     chat: ChatKey,
@@ -68,7 +70,7 @@ pub fn newest_between(
     )
 }
 
-/// The first `limit` messages of the conversation from after `moment`, oldest first.
+/// Returns the first `limit` messages of the conversation after `moment`, oldest first.
 pub fn after(
     conn: &Reader,
     conversation: Conversation,
@@ -90,7 +92,7 @@ pub fn after(
     )
 }
 
-/// Returns the messages of the conversation in the inclusive time range, oldest first.
+/// Returns the messages of the conversation from `first` to `last`, both included, oldest first.
 pub fn within(
     conn: &Reader,
     conversation: Conversation,
@@ -113,7 +115,8 @@ pub fn within(
     )
 }
 
-/// Returns the times at which a member wrote in a chat up to `until`, commands included, newest first.
+/// Returns the times of a member's messages in a chat up to `until`, newest first, at most `limit`. Includes commands,
+/// stubs and service messages.
 pub fn moments_of(
     conn: &Reader,
     chat: ChatKey,
@@ -132,7 +135,8 @@ pub fn moments_of(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns at most `limit` readable messages of a chat with numbers above `after`, by number.
+/// Returns the messages of a chat with numbers above `after`, sorted by number, at most `limit`. Includes service
+/// messages, but no stubs and no messages of members who opted out.
 pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
     many(
         conn,

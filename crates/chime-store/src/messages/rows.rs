@@ -1,4 +1,4 @@
-//! Columns of a message row and their conversion.
+//! Columns of the message table, and the conversion of a row to a message.
 
 use rusqlite::{OptionalExtension, Params, Row};
 
@@ -28,7 +28,7 @@ pub(super) fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<
     rows.map(|row| row?).collect()
 }
 
-/// Converts a row with [`COLUMNS`], in that order.
+/// Converts a row that has the columns [`COLUMNS`] in this order.
 pub(super) fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
     let columns = Columns::of(raw);
     Ok(StoredMessage {
@@ -67,7 +67,7 @@ pub(super) fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
     })
 }
 
-/// Reads the four origin columns; returns `None` if all are empty.
+/// Reads the four columns about the origin of a quote or forward. Returns `None` if all are empty.
 fn borrowed(columns: &Columns<'_>) -> Result<Option<Borrowed>> {
     let found = Borrowed {
         chat: columns.get::<Option<i64>>("origin_chat_id")?.map(ChatId),
