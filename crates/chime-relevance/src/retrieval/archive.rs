@@ -1,4 +1,4 @@
-//! Searchable messages of a conversation, and the terms of a search.
+//! Interface to the messages of a conversation that can be searched, and the terms of a search.
 
 use crate::retrieval::dates::TimeSpan;
 use chime_core::{Seq, StoredMessage};
@@ -6,11 +6,11 @@ use chime_core::{Seq, StoredMessage};
 /// Search terms of a question.
 #[derive(Debug, Clone, Copy)]
 pub struct Sought<'a> {
-    /// Content words.
+    /// Content words of the question.
     pub words: &'a [String],
     /// Words that name members.
     pub names: &'a [String],
-    /// Text to embed.
+    /// Text whose embedding is compared with those of messages.
     pub text: &'a str,
     pub spans: &'a [TimeSpan],
     /// Number of the first message that is not searched.
@@ -21,13 +21,14 @@ pub struct Sought<'a> {
 pub trait Archive {
     type Error;
 
-    /// Returns the number of its messages.
+    /// Returns the number of messages in the conversation.
     fn count(&self) -> Result<f64, Self::Error>;
-    /// Returns the newest messages before `before` that hold a stem, and the number of all messages that hold it.
+    /// Returns the newest messages before `before` that have the stem, and the number of all messages before it that
+    /// have it.
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the same for messages that name a person of this name or were written by one.
+    /// Returns the same for messages that name a person by this stem or were written by such a person.
     fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the messages whose vectors are nearest to `vector`, if there are vectors.
+    /// Returns the messages whose vectors are nearest to `vector`; empty if messages have no vectors.
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
     /// Returns the messages of a range of numbers, both ends included, oldest first.
     fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
