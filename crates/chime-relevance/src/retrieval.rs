@@ -1,5 +1,5 @@
-//! Finds old messages and sessions for a question. Recall ranks a chat's memory with this engine, and the picker uses
-//! it to search a conversation.
+//! Finds old messages and sessions for a question. Recall uses this code to rank everything that a chat remembers, and
+//! the picker uses it to search a conversation.
 //!
 //! Start at [`ParsedQuestion::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
 //! absolute features, so scores of different chats and questions are comparable. [`rank_sessions`] ranks sessions by

@@ -1,4 +1,5 @@
-//! The reply model: antecedent scoring, as in conversation disentanglement.
+//! Reply model: estimates which earlier message each message replies to (its antecedent), as in research on
+//! conversation disentanglement.
 //!
 //! `pairs` and `similarity` compute the features of a message and an earlier one, `model` is the linear model over
 //! them, `antecedents` the distribution over antecedents, and `sample` draws reply forests from it. A distribution

@@ -1,5 +1,5 @@
 //! Parses words that name a day: "saturday", "tomorrow", "gestern". So a message with "tomorrow" matches a question
-//! days later with "on friday".
+//! with "on friday" some days later.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,11 +16,11 @@ const EPOCH_WEEKDAY: i64 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Weekday(i64),
-    /// Days from the day of the message.
+    /// Number of days after the day of the message, negative before it.
     Relative(i64),
 }
 
-/// Words for days in all languages.
+/// Words for days in all languages: `whole` must match exactly.
 struct DayWords {
     whole: HashMap<&'static str, Named>,
     /// Words that match with any ending.
@@ -55,7 +55,8 @@ impl DayWords {
     }
 }
 
-/// Returns the days that `text` names, as days since 1970, ascending. A weekday yields the last and the next one.
+/// Returns the days that `text` names, as days since 1970, ascending. A weekday gives two: the next one (today
+/// included) and the one a week before it.
 pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
     let today = said_at.secs().div_euclid(DAY_SECS);
     let weekday = (today + EPOCH_WEEKDAY).rem_euclid(7);

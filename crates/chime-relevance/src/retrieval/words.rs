@@ -1,8 +1,8 @@
-//! Splits texts into words for search, which are in lower case.
+//! Splits texts into lower-case words for the search.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Returns the words of a text in order, in lower case.
+/// Returns the words of a text in order, in lower case and with one kind of apostrophe.
 pub fn words(text: &str) -> Vec<String> {
     text.unicode_words().map(lower).collect()
 }
@@ -13,7 +13,7 @@ fn lower(word: &str) -> String {
     lower
 }
 
-/// Writes the lower case of `word` to `lower`, with one kind of apostrophe.
+/// Replaces the contents of `lower` by `word` in lower case, with one kind of apostrophe.
 pub(super) fn lower_into(word: &str, lower: &mut String) {
     lower.clear();
     if word.is_ascii() {
