@@ -33,8 +33,9 @@ pub struct Pick {
     pub is_pinned: bool,
 }
 
-/// Packs `picks` into `budget` tokens: the anchor, pinned messages, the focus, then surroundings, each by descending
-/// score. Returns the entries in order of time, and the indices of the focus messages that did not fit.
+/// Packs `picks` into `budget` tokens, in this order: the anchor, pinned messages, the focus, the surroundings, and
+/// within each by descending score. Returns the entries in order of time, and the indices of the focus messages that
+/// did not fit.
 pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budget: usize) -> (Vec<Entry>, Vec<Index>) {
     picks.sort_by(|a, b| {
         b.reason
@@ -107,8 +108,8 @@ fn joined(parts: [&str; 3]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Shortens `text` to `max_tokens` by `estimate`: replaces its middle with a note, and returns its tokens. The note
-/// alone can exceed a small `max_tokens`.
+/// Shortens `text` to `max_tokens`, as counted by `estimate`, by replacing its middle with a note. Returns the result
+/// and its tokens, which exceed a very small `max_tokens`, since the note always stays.
 fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (String, usize) {
     let tokens = estimate(text);
     if tokens <= max_tokens {

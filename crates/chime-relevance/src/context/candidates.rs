@@ -10,7 +10,7 @@ use chime_core::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 /// Maximum number of candidates older than the newest messages: an old anchor and the messages around it.
 const OLDER: usize = 64;
 
-/// An index into [`CandidateSet::messages`].
+/// Index into [`CandidateSet::messages`].
 pub type Index = usize;
 
 /// Fetched messages that may enter the window, each once, in order of time. The trigger, other chats and everything
@@ -62,7 +62,7 @@ impl<'a> CandidateSet<'a> {
         Self { trigger, messages, conversation, older: older.len(), candidates, by_address }
     }
 
-    /// Returns the candidates' messages.
+    /// Returns the messages at the indices in `candidates`, oldest first.
     pub fn talk(&self) -> Vec<&'a StoredMessage> {
         self.candidates.iter().map(|place| self.messages[*place]).collect()
     }

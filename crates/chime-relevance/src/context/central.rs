@@ -18,7 +18,7 @@ mod weight {
     pub const SETTLED: f64 = 0.6;
     pub const TAKEN: f64 = 0.4;
     pub const PLANNED: f64 = 0.3;
-    /// A number, a date or a version.
+    /// A number in the text, such as a date or a version.
     pub const NUMBER: f64 = 0.25;
     /// Number of content words, as a share of [`super::LONG`] and at most 1.
     pub const WORDS: f64 = 1.0;

@@ -12,7 +12,7 @@ pub struct ContextWindow {
     pub anchor: Option<MessageId>,
     /// `true` if the anchor must not be read: its author opted out of storage, or had the message deleted.
     pub anchor_withheld: bool,
-    /// The part of the anchor that the member quoted.
+    /// Part of the anchor that the author of the trigger quoted.
     pub quoted: Option<String>,
     /// Messages of the window in order of time. The trigger itself is not among them.
     pub entries: Vec<Entry>,
@@ -25,7 +25,7 @@ pub struct ContextWindow {
     pub known_from: Option<Seq>,
     /// Ids of all candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
-    /// Messages found further back, the likeliest first, accepted or not.
+    /// Messages found further back, the likeliest first; not all of them are in the window.
     pub further_back: Vec<Reranked>,
 }
 
@@ -36,7 +36,7 @@ pub struct Entry {
     /// Estimate, from 0 to 1, of how surely the message belongs in the window. Within a part, messages with a high
     /// score are packed first.
     pub score: f64,
-    /// Text of the message, shortened in the middle if long.
+    /// Text of the message as the prompt shows it, shortened in the middle if it is long.
     pub shown: String,
 }
 

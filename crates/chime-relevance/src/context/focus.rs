@@ -46,7 +46,7 @@ pub struct TriggerFeatures<'a> {
     /// exchange of others with the bot. `links` holds the probability that it continues each candidate.
     pub unlinked: f64,
     pub links: Vec<f64>,
-    /// Number of its words that refer to the group: its people, their messages, their days.
+    /// Number of the trigger's words that refer to the group: its people, their messages, their days.
     pub ours: usize,
     /// Indices of the bot's answer that the trigger replies to and of that answer's sources; empty if it replies to no
     /// answer of the bot.

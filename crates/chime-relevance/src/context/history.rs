@@ -14,7 +14,7 @@ pub struct History {
     pub trigger: StoredMessage,
     /// `true` if the message that the trigger replies to must not be read, so that it is missing here.
     pub anchor_withheld: bool,
-    /// Newest messages of the conversation before the trigger, oldest first, without gaps.
+    /// Newest messages of the trigger's conversation before it, oldest first, without gaps.
     pub recent: Vec<StoredMessage>,
     /// Messages of the same chat, of any age, that were reached by reply links, and the neighbours of an old anchor.
     pub linked: Vec<StoredMessage>,
@@ -25,7 +25,7 @@ pub struct History {
     /// Focus chosen in advance, in which case nothing is picked: a member has asked for this subject, or the question
     /// names the time or the member whose messages it wants.
     pub given: Option<Vec<Chosen>>,
-    /// Question of the trigger, if its answer may be anywhere in the conversation.
+    /// Question of the trigger, if it stands alone, so that the whole conversation is searched for its answer.
     pub question: Option<OpenQuestion>,
     /// Sources of an earlier answer of the bot, which the trigger may continue.
     pub sources: Option<Sources>,
@@ -70,7 +70,7 @@ pub struct Summarized {
 /// Messages that an answer of the bot was based on, without those that must no longer be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
-    /// Message that contains the answer.
+    /// Id of the message that contains the answer.
     pub of: MessageId,
     /// Number of each message, with `true` if the answer cites it.
     pub used: Vec<(Seq, bool)>,

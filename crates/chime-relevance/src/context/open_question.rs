@@ -6,7 +6,7 @@ use chime_core::{Language, Seq, StoredMessage};
 /// Maximum number of words of a question that are searched for. Each costs an index lookup.
 const WORDS: usize = 16;
 
-/// Search terms of a question.
+/// Search terms of a standalone question.
 #[derive(Debug, Clone)]
 pub struct OpenQuestion {
     words: Vec<String>,

@@ -36,7 +36,7 @@ pub struct Asking<'a> {
     pub text: &'a str,
     /// `true` if the trigger tags the bot; `false` if it only continues the conversation.
     pub is_tag: bool,
-    /// Rule that finds the newest run of messages without a long silence.
+    /// Rule that finds the newest run of messages before the trigger without a long silence.
     pub seed: SeedRule,
     /// Sources of the bot's answer that the trigger replies to; `None` if it replies to no such answer.
     pub sources: Option<&'a Sources>,
@@ -105,7 +105,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Computes the features of a trigger. Its common words do not count if it has a rarer one.
+    /// Computes the features of a trigger. Its common words are dropped if it also has a rarer one.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
         let vector = known.map_or_else(Vec::new, |known| known.vector.clone());

@@ -57,7 +57,7 @@ pub fn antecedent_rows(
     conversation.iter().map(address).zip(rows).collect()
 }
 
-/// Returns a fingerprint of each message from index `earlier` on, computed from its own hash and those of the up to
+/// Returns a fingerprint of each message from index `earlier` on, computed from its hash and the hashes of up to
 /// [`WINDOW`] messages before it. If it is unchanged, the message's antecedents are too. `marks` holds the hashes,
 /// oldest first.
 pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {

@@ -1,7 +1,7 @@
-//! The focus of a question that names only a time, a conversation or a member ("what was decided on monday?", "what
-//! happened at the last meeting?", "what did Zoe say?"): the most representative messages of that time or member. The
-//! picker cannot help there: it treats a name or a day in a question as its subject, not as the author or the time of
-//! the messages.
+//! Selects the focus of a question that names only a time, a conversation or a member ("what was decided on monday?",
+//! "what happened at the last meeting?", "what did Zoe say?"): the most representative messages of that time or member.
+//! The picker is of no use there: it takes a name or a day for the subject, not for the author or the time of the
+//! messages.
 
 use std::time::Duration;
 
@@ -47,8 +47,8 @@ pub fn told(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan
     }
 }
 
-/// Returns those of the loaded messages `read` that the question wants, oldest first, with the highest score for the
-/// most representative; `None` if there are none.
+/// Returns the messages that the question wants out of the loaded messages `read`, oldest first. The most
+/// representative have the highest score. `None` if there are none.
 pub fn said(
     question: &ParsedQuestion,
     trigger: &StoredMessage,

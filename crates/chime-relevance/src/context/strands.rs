@@ -72,8 +72,8 @@ impl Partitions {
     }
 }
 
-/// Consensus matrix: for any two candidates the share of the forests in which they are in one segment. Sparse, since in
-/// a slow chat most entries are zero.
+/// Consensus matrix: for any two candidates, the share of the forests that put them in one segment. It is stored
+/// without zeros, since in a slow chat most entries are zero.
 #[derive(Debug)]
 pub struct Consensus {
     /// Row of each candidate without the zeros: indices and shares, ascending by index, the candidate itself included.
@@ -90,7 +90,7 @@ impl Consensus {
         Self { near: (0..segments.count).map(near).collect() }
     }
 
-    /// Returns the entry of two candidates; 1 for a candidate with itself.
+    /// Returns the share of the forests that put both candidates in one segment; 1 for a candidate with itself.
     pub fn share(&self, one: usize, other: usize) -> f64 {
         let near = &self.near[one];
         near.binary_search_by_key(&other, |(place, _)| *place).map_or(0.0, |found| near[found].1)
@@ -113,7 +113,7 @@ impl Consensus {
         gathered
     }
 
-    /// Returns the mean size of each candidate's segment, in messages: the row sums.
+    /// Returns the mean number of messages of each candidate's segment over all forests, which is the sum of its row.
     pub fn sizes(&self) -> Vec<f64> {
         self.near.iter().map(|near| near.iter().map(|(_, share)| share).sum()).collect()
     }

@@ -15,7 +15,7 @@ use crate::context::subjects::link::SegmentLink;
 /// on other chats. Set by hand were `far`, the novelty threshold and the price of a token.
 #[derive(Debug, Clone, Deserialize)]
 pub struct FocusWeights {
-    /// Seconds of silence that end a segment, unless a reply bridges them.
+    /// Seconds of silence after which a thread is cut into segments, unless a reply link connects both sides.
     pub far: f64,
     pub segment_link: SegmentLink,
     pub novelty: NoveltyModel,
@@ -28,11 +28,11 @@ pub struct FocusWeights {
 }
 
 impl FocusWeights {
-    /// The shipped weights as JSON.
+    /// Weights inside the program, as JSON.
     pub const WRITTEN: &str = include_str!("weights.json");
 }
 
-/// All fitted weights: the shipped ones, or others during fitting.
+/// All fitted weights: those inside the program or, during fitting, others.
 #[derive(Debug, Clone)]
 pub struct Scorers {
     pub links: ReplyModel,

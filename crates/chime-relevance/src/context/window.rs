@@ -53,8 +53,8 @@ const SURE_PICK: f64 = 0.5;
 /// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only.
 const NEW_MATTER_TOKENS: usize = 400;
 
-/// Picks the messages that a trigger is about, within the token budget: the message it replies to, the sources of the
-/// answer that it continues, and messages that are likely about the same subject.
+/// Builds the context window of a trigger within the token budget, from `history` alone: the message it replies to, the
+/// sources of the answer that it continues, and messages that are likely about the same subject.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     get_smart_context_with(history, params, &(), |_| None)
 }
@@ -83,7 +83,8 @@ impl Focused {
         Self { picked, selection }
     }
 
-    /// Builds the window around the focus, with older messages from the `past`.
+    /// Builds the window around the focus. Searches `past` for older messages; `summarize` is as in
+    /// [`get_smart_context_with`].
     pub fn window(
         self,
         history: &History,
@@ -137,7 +138,7 @@ impl Focused {
 /// Stretches that hold the words of a question, as many as fit into their share of the budget.
 #[derive(Default)]
 struct Stretches {
-    /// Best first, each with the score for its messages.
+    /// Stretches, best first, each with the score that its messages get.
     shown: Vec<(Stretch, f64)>,
     /// Score of the best stretch; 0 if there is none.
     best: f64,
@@ -226,7 +227,7 @@ fn whole_strand(
     places.map(message).collect()
 }
 
-/// Returns the picks without those that a summary replaces. The anchor and the pinned messages stay.
+/// Returns the picks without the messages that a summary replaces. The anchor and the pinned messages always stay.
 fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
     let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
     let mut picks = picked.into_picks(pool);

@@ -8,12 +8,12 @@ use chime_core::{Seq, StoredMessage};
 pub struct Sought<'a> {
     /// Content words of the question.
     pub words: &'a [String],
-    /// Words that name members.
+    /// Words of the question that name members; they are not among `words`.
     pub names: &'a [String],
-    /// Text whose embedding is compared with those of messages.
+    /// Text that is embedded, to find messages of similar meaning.
     pub text: &'a str,
     pub spans: &'a [TimeSpan],
-    /// Number of the first message that is not searched.
+    /// Number of the first message that is not searched: only older ones are.
     pub before: Seq,
 }
 
@@ -40,7 +40,8 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Archive of the messages of a transcript, without vectors.
+    /// Archive of the messages of a transcript. It has no vectors, and reports a large number of messages, so that
+    /// every word is rare.
     pub struct TranscriptArchive(pub Vec<StoredMessage>);
 
     impl Archive for TranscriptArchive {

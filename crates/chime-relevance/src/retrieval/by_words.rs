@@ -19,7 +19,7 @@ const TELLING: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedWord {
     pub text: String,
-    /// Weight relative to the other words.
+    /// Weight of the word relative to the other words of the query.
     pub weight: f64,
 }
 

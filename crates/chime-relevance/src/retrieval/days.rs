@@ -23,7 +23,7 @@ enum Named {
 /// Words for days in all languages: `whole` must match exactly.
 struct DayWords {
     whole: HashMap<&'static str, Named>,
-    /// Words that match with any ending.
+    /// Starts of words that match with any ending.
     open: Vec<(&'static str, Named)>,
 }
 

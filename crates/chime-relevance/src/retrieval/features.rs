@@ -10,7 +10,7 @@ use chime_core::dot;
 
 use serde::{Deserialize, Serialize};
 
-/// Feature values of a message for a question; the same struct also holds their weights.
+/// Feature values of a message for a question. The same struct holds the weights of these features.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Features {
@@ -36,15 +36,15 @@ pub struct Features {
     pub is_question: f64,
     /// 1 if the question asks when, and the message names a time.
     pub time_answer: f64,
-    /// 1 if the question asks how many, and the message names a number.
+    /// 1 if the question asks for a number, and the message has one.
     pub number_answer: f64,
     /// Closeness of the message to a time that the question names: 1 within that time, towards 0 with growing distance.
     pub date: f64,
     /// 1 if the bot wrote it.
     pub is_own: f64,
-    /// 1 if it is a member's message to a bot.
+    /// 1 if the message is a member's question or command to a bot.
     pub calls_bot: f64,
-    /// Amount of content: 0 for none, 1 for ten content words or more.
+    /// Number of content words, scaled: 0 for none, 1 for ten or more.
     pub length: f64,
 }
 
@@ -197,8 +197,8 @@ impl<'q> PreparedQuestion<'q> {
         self.coverage(best.into_iter())
     }
 
-    /// Returns the cosine of the question's vector with the sum of a passage's vector and those of up to `reach`
-    /// neighbours on either side, each times `share`; 0 if the question has no vector.
+    /// Returns the cosine of the question's vector with a sum of vectors: the passage's own and, times `share`, the
+    /// vectors of up to `reach` neighbours on either side; 0 if the question has no vector.
     fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, reach: usize, share: f32) -> f64 {
         if self.vector.is_empty() {
             return 0.0;
@@ -235,7 +235,7 @@ fn beside<'a>(passages: &'a [Passage<'_>], place: usize, reach: usize) -> impl I
     before.chain(after)
 }
 
-/// Splits a text into sentences, which end with a punctuation mark and white space.
+/// Splits a text into sentences. A sentence ends with a punctuation mark followed by white space.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -66,9 +66,9 @@ rows! {
 /// Phrases of one language: for dates, numbers and kinds of questions.
 #[derive(Debug)]
 pub struct PhraseTable {
-    /// ISO 639-3.
+    /// Language code of three letters (ISO 639-3).
     code: String,
-    /// ISO 639-1.
+    /// Language code of two letters (ISO 639-1).
     short: String,
     pub asks_when: Phrases,
     pub asks_number: Phrases,
@@ -132,7 +132,7 @@ pub struct Units {
 pub struct Phrases {
     /// Phrases whose first word must match exactly, keyed by that word.
     closed: HashMap<String, Vec<Vec<Pattern>>>,
-    /// Phrases whose first word matches with any ending.
+    /// Phrases whose first word matches with any ending. They have to be tried one by one.
     open: Vec<Vec<Pattern>>,
 }
 
@@ -267,7 +267,7 @@ pub fn all() -> impl Iterator<Item = &'static PhraseTable> {
     SHIPPED.iter()
 }
 
-/// Returns the two-letter code of a language that has a table.
+/// Returns the two-letter code of a language; `None` if the language has no table.
 pub fn short_code(language: Language) -> Option<&'static str> {
     SHIPPED.iter().find(|table| table.code == language.code()).map(|table| table.short.as_str())
 }
@@ -295,7 +295,7 @@ impl Tables {
         self.of_chat.into_iter().chain(self.of_question)
     }
 
-    /// Returns the question's language if it is known, else the chat's.
+    /// Returns the table of the question's language if that is known, else of the chat's.
     pub fn of_question(self) -> Option<&'static PhraseTable> {
         self.of_question.or(self.of_chat)
     }

@@ -1,4 +1,5 @@
-//! Interns the words of a search: each distinct word once, with its stem and, on demand, its trigrams and its vector.
+//! Dictionary of the words of a search: each distinct word is stored once, with its stem and, on demand, its trigrams
+//! and its vector.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use chime_core::{Language, WordStemmer};
 /// Number of a word in a [`Lexicon`], from 0 in the order of first occurrence.
 pub type WordId = u32;
 
-/// Dictionary of all words that a search has read, each stored once.
+/// Dictionary of all words that a search has read so far.
 pub struct Lexicon<'e> {
     stemmer: WordStemmer,
     /// Two-letter code of the language; `None` if its stop words are not known, so that every word is a content word.
@@ -42,7 +43,7 @@ pub struct WordsRead {
 #[derive(Clone, Copy)]
 struct Known {
     id: WordId,
-    /// `true` if it is a content word, not a stop word.
+    /// `true` for a content word, `false` for a stop word.
     is_telling: bool,
 }
 
@@ -96,7 +97,7 @@ pub struct Outline {
     stem: u64,
     /// Bitmap of the hashes of the word's trigrams; several trigrams may share a bit.
     trigrams: u64,
-    /// Number of trigrams, duplicates included.
+    /// Number of the word's trigrams, repeated ones included.
     count: u32,
 }
 

@@ -23,7 +23,7 @@ pub struct Proposal {
 /// Maximum number of words of a question that count, one bit each. No real question has more content words.
 const MOST_WORDS: usize = 64;
 /// Distances in messages within which the words of neighbours count for a message. `OF_NEAR` and `OF_WIDE` are the
-/// weights of the share of words found within each, `OF_OWN` that of the message's own share.
+/// weights of the share of words found within each distance, `OF_OWN` is the weight of the words in the message itself.
 const NEAR: u32 = 2;
 const WIDE: u32 = 5;
 const OF_NEAR: f64 = 0.3;

@@ -11,24 +11,24 @@ pub type StemId = u32;
 
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
-    /// Unix seconds.
+    /// Time of sending, in Unix seconds.
     pub at: f64,
     /// `true` if the bot wrote it.
     pub is_ours: bool,
-    /// Index of the candidate that it replies to.
+    /// Index of the candidate that it replies to by a reply link.
     pub reply: Option<usize>,
     pub features: &'a MessageFeatures,
 }
 
-/// The candidates, oldest first, with statistics over all of them.
+/// Candidates, oldest first, with statistics over all of them.
 #[derive(Debug)]
 pub struct Corpus<'a> {
     pub utterances: Vec<Utterance<'a>>,
     /// The author of each utterance, as a number from 0.
     pub authors: Vec<usize>,
-    /// The number of each stem, from 0.
+    /// Number of each stem, from 0 in the order of first occurrence.
     pub numbers: Quick<Token, StemId>,
-    /// The stems of each utterance, by number.
+    /// Stems of each utterance, by their numbers.
     pub stems: Vec<Vec<StemId>>,
     /// Number of utterances that have each stem.
     pub spread: Vec<u16>,

@@ -47,7 +47,7 @@ pub fn stems(text: &str) -> Vec<Token> {
     found
 }
 
-/// Returns the smoothed idf of a word that occurs in `holding` of `messages`.
+/// Returns the smoothed idf of a word that occurs in `holding` of `messages`: high for a rare word.
 pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
@@ -68,7 +68,7 @@ pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = 
     counts
 }
 
-/// Returns the stems of all parts of a name, stop words and short parts included.
+/// Returns the stems of all words of a name, stop words and short words included.
 pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
     let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.map(|part| token(&stem(&part.to_lowercase())))

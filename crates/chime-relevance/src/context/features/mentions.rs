@@ -9,7 +9,7 @@ use chime_core::UserId;
 /// Maximum number of members that count as named by a message: the first ones.
 const MAX_MENTIONS: usize = 6;
 
-/// Members that a message names, among those who have spoken before.
+/// Members that a message names. Only members who wrote one of the messages before it are recognised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedMembers {
     /// Members that the message names, without its author, in the order in which they are found.

@@ -10,7 +10,7 @@ use chime_core::{ChatId, EntityKind, Message, MessageId, StoredMessage, Timestam
 
 /// Number of bytes at the start of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
-/// Minimum characters of a name; shorter words are too common.
+/// Minimum characters of a name; shorter words are too often no names.
 const MIN_NAME_CHARS: usize = 3;
 
 /// Features of a message that depend on no other message. They stay valid until the message is edited.
@@ -20,9 +20,9 @@ pub struct MessageFeatures {
     pub author: UserId,
     /// Members mentioned by a Telegram entity.
     pub mentioned: Box<[UserId]>,
-    /// Text before the first colon or comma, which may name the addressee.
+    /// Text before the first colon or comma, which may name the addressee ("Ann, …"); `None` if it cannot be a name.
     pub lead: Option<Token>,
-    /// Words that may be names, in order.
+    /// Words at the start of the text that may be names, in order.
     pub named: Box<[Token]>,
     /// First name and username of the author. `author_stems` holds the stems of all words of both.
     pub author_names: Box<[Token]>,

@@ -43,7 +43,7 @@ impl Candidates<'_> {
         }
         let (guesses, marginals) = self.guesses(tag, weights, seen);
         let model = &weights.novelty;
-        // A reply never starts a new subject. For an untagged trigger the reply model alone decides.
+        // A reply never starts a new subject. For a trigger that does not tag the bot, the reply model alone decides.
         let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
             (true, _) => (0.0, model.threshold, model.price),
             (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
@@ -80,7 +80,8 @@ fn guesses(
 ) -> (Vec<Guess>, Vec<f32>) {
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
     let slowness = corpus.slowness;
-    // In a busy chat a tagged trigger uses threads alone, unless it is a reply; an untagged trigger blends both.
+    // In a busy chat, a trigger that tags the bot uses threads alone, unless it is a reply. A trigger that does not tag
+    // the bot uses both, weighted by the chat's slowness.
     let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
     let (mut guesses, mut left) = (Vec::new(), Vec::new());
     // If these guesses have no weight, they are computed only to be explained.
@@ -100,7 +101,7 @@ fn guesses(
     (guesses, marginals)
 }
 
-/// A candidate that the trigger may point at.
+/// Candidate that the trigger may point at.
 struct WeightedTarget {
     weight: f64,
     /// Probability that each candidate belongs to the target's subject.
@@ -110,7 +111,8 @@ struct WeightedTarget {
     share: f64,
 }
 
-/// Returns the likeliest targets with the members of their subjects, refined by the passes `before` and the `last`.
+/// Returns the likeliest targets with the probability of each candidate to belong to their subjects. The refining
+/// passes `before` run first, then the `last` one.
 fn by_target(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,

@@ -1,4 +1,5 @@
-//! Collective classification: further passes over the pairs, with features of the neighbors of both candidates.
+//! Refines the scores of pairs: further passes over all pairs, with features of the neighbors of both candidates
+//! (collective classification).
 //!
 //! Two messages alone rarely show whether they share a subject. Once all pairs of the likely candidates have a score,
 //! the next pass can compare the neighbors of one with the neighbors of the other.
@@ -56,7 +57,8 @@ struct Target {
 }
 
 impl Refinement {
-    /// Scores all pairs of the candidates that may belong to `targets` with the pairwise classifier.
+    /// Selects the candidates that may belong to the subjects of `targets`, and scores all their pairs with the
+    /// pairwise classifier.
     pub fn around(pairwise: &Pairwise<'_>, targets: &[usize], first: &Terms<{ pairwise::FEATURES }>) -> Self {
         let targets: Vec<Target> = targets.iter().map(|target| Target::of(pairwise, *target, first)).collect();
         let places = likely_members(&targets, pairwise.count());
@@ -134,7 +136,8 @@ impl Target {
     }
 }
 
-/// Returns the candidates likely enough to belong to a target by the pairwise classifier, at most [`MOST`].
+/// Returns the candidates that are likely enough, by the pairwise classifier, to belong to a target's subject: the
+/// likeliest [`MOST`] at most, ascending.
 fn likely_members(targets: &[Target], count: usize) -> Vec<usize> {
     let likeliest = |place: usize| targets.iter().map(|target| target.first[place]).fold(0.0, f32::max);
     let mut likely: Vec<(usize, f32)> =
@@ -155,7 +158,7 @@ fn widened(values: &pairwise::PairFeatures) -> RefineFeatures {
 /// Tables for the neighbor features, computed from the scores of the previous pass. Matrices that are not square have
 /// one row for each entry of `asked`.
 struct Neighbors {
-    /// Candidates that need features, as indices into the refined ones.
+    /// Candidates for which features are computed, as indices into `Refinement::places`.
     asked: Vec<usize>,
     /// Clamped log odds that two candidates share a subject.
     odds: Matrix,

@@ -47,7 +47,7 @@ impl Antecedents {
         self
     }
 
-    /// Returns the antecedents at most `distance` messages back.
+    /// Returns only the antecedents that are at most `distance` messages back.
     pub fn within(&self, distance: usize) -> Self {
         Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
     }

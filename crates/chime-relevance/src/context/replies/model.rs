@@ -29,7 +29,7 @@ const FACTORS: usize = 3;
 /// Values of all factors: 1, each raw feature x, each 1 - x, and the hinges. The array has 256 entries, so that a `u8`
 /// index needs no bounds check.
 pub struct FactorValues([f32; 256]);
-/// Index of the first x, of the first 1 - x and of the first hinge.
+/// Index in [`FactorValues`] of the first x (`IS`), of the first 1 - x (`NOT`) and of the first hinge (`ABOVE`).
 const IS: usize = 1;
 const NOT: usize = IS + RAW;
 const ABOVE: usize = NOT + RAW;

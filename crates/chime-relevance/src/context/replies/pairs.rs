@@ -1,7 +1,7 @@
 //! Computes the features of a message together with an earlier one that it may reply to.
 //!
-//! Time is used twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with one message a
-//! day and one with ten a minute look alike.
+//! Time is used in two forms: in seconds, capped at half an hour, and relative to the usual gaps of the chat, so that a
+//! chat with one message a day and one with ten a minute look alike.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -112,7 +112,7 @@ struct PairContext<'a> {
     own: Own,
     /// Number of distinct authors of the last 20 messages.
     speakers: f32,
-    /// Author number, from 0, of each message of `past`, and at the end that of the message itself.
+    /// Author number, from 0, of each message of `past`, and last of the message itself.
     authors: Vec<usize>,
     /// Number of messages in `past` of each author, indexed by author number.
     spoken: Vec<f32>,

@@ -12,14 +12,14 @@ pub const FORESTS: usize = 12;
 
 #[derive(Debug, Clone, Default)]
 pub struct Forest {
-    /// Index of each candidate's antecedent; `None` for a root, or if the antecedent is no candidate.
+    /// Index of each candidate's antecedent; `None` if it has none, or if the antecedent is no candidate.
     pub antecedents: Vec<Option<usize>>,
     /// Random number from 0 to 1 for each candidate. If the candidate begins a segment, this number decides which
     /// subject the segment continues.
     pub chances: Vec<f32>,
 }
 
-/// Samples forests of `candidates`, which come oldest first, each with its antecedents.
+/// Samples [`FORESTS`] forests of `candidates`, which come oldest first, each with its antecedents.
 pub fn forests<'a>(candidates: impl Iterator<Item = (MessageAddress, &'a Antecedents)>) -> Vec<Forest> {
     let mut forests = vec![Forest::default(); FORESTS];
     for (place, (id, antecedents)) in candidates.enumerate() {
@@ -32,7 +32,8 @@ pub fn forests<'a>(candidates: impl Iterator<Item = (MessageAddress, &'a Anteced
     forests
 }
 
-/// Returns the distance of the antecedent that `chance` draws; `None` if the message starts something new.
+/// Returns how many messages back the antecedent is that the random number `chance` selects; `None` if the message
+/// starts something new.
 fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     let mut below = 0.0;
     let is_drawn = |link: &&Antecedent| {

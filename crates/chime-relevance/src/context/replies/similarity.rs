@@ -16,7 +16,7 @@ pub struct Similarity {
     pub rarest: Vec<f32>,
     /// Cosine of the embeddings.
     pub meaning: Vec<f32>,
-    /// Mean of `meaning` over the last 50 messages.
+    /// Mean of `meaning` over the last 50 messages: the similarity that unrelated messages of this chat have.
     pub background: f32,
 }
 
@@ -71,8 +71,8 @@ impl<'a> Rarity<'a> {
         squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the cosine of the message's stems with those of another message, and the idf of the rarest shared stem,
-    /// scaled to 0 to 1. `own` is the norm of the message's stems.
+    /// Returns the cosine between the stems of this message and the stems `others` of another one, and the idf of the
+    /// rarest shared stem, scaled to 0 to 1. `own` is the norm of this message's stems.
     fn compare(&self, own: f32, others: &[Token]) -> (f32, f32) {
         let shared = others.iter().filter(|stem| self.own.binary_search(stem).is_ok()).map(|stem| self.idf(*stem));
         let (product, rarest) = shared.fold((0.0, 0.0_f32), |(sum, most), idf| (sum + idf * idf, most.max(idf)));

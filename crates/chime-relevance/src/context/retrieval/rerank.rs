@@ -106,7 +106,7 @@ pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
 /// among other chats of the same language. The threshold was set by hand.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RerankWeights {
-    /// Minimum probability of an accepted message.
+    /// Minimum probability of a message that is accepted into the focus.
     pub threshold: f64,
     #[serde(flatten)]
     terms: Terms<FEATURES>,

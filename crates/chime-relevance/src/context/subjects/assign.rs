@@ -32,8 +32,8 @@ impl<'a> Assignment<'a> {
     }
 
     /// Assigns the `segments` of one forest, oldest first, to subjects, and returns the messages of each subject.
-    /// `chances` holds a random number from 0 to 1 for each candidate; that of a segment's first message decides its
-    /// subject.
+    /// `chances` holds a random number from 0 to 1 for each candidate; the number of a segment's first message decides
+    /// its subject.
     pub fn forest(&mut self, segments: &[IndexSet], chances: &[f32]) -> Vec<IndexSet> {
         let Self { corpus, segment_link, segments: known, numbers, bonds } = self;
         let mut subjects: Vec<(usize, LinkedSubject)> = Vec::new();

@@ -52,7 +52,7 @@ pub struct SegmentLink {
 #[derive(Debug, Clone, Copy)]
 pub struct Bond(LinkFeatures);
 
-/// A [`Bond`] reduced to the numbers that its score needs.
+/// The numbers of a [`Bond`] that its score needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
     /// Weighted sum of the features before `COMPARED`.

@@ -58,7 +58,7 @@ impl Picked {
         }
     }
 
-    /// Returns the pick with the highest score, the newest of equals.
+    /// Returns the index of the pick with the highest score, and of equal ones the newest.
     pub fn likeliest(&self) -> Option<Index> {
         self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
     }
@@ -110,8 +110,8 @@ impl Picked {
         }
     }
 
-    /// Adds the accepted ones of `found`, the messages from further back. Indices change from those of `before` to
-    /// those of `pool`, which holds the added messages too.
+    /// Adds the accepted messages of `found`, which are from further back. Also converts all indices: they refer to
+    /// `before`, and in the result to `pool`, which has the added messages too.
     pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Reranked]) -> Self {
         let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
