@@ -28,7 +28,7 @@ pub const MAX_STRAND_TOKENS: usize = 6000;
 const SUMMARY_TOKENS: usize = 180;
 /// Number of messages that are reserved for the summary and the trigger.
 const ROOM: usize = 2;
-/// Number of the newest messages of members that are never summarised.
+/// Number of the newest messages written by members that always stay as they are and are never summarised.
 const KEPT_HUMANS: usize = 2;
 
 /// Returns the messages of `strand` (oldest first) to summarise, so that the others and the summary fit into `limits`;

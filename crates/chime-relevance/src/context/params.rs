@@ -21,7 +21,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Default of `chain_depth`.
+    /// Default value of `chain_depth`.
     pub const CHAIN_DEPTH: usize = 20;
     /// Number of messages on either side of an old anchor that become candidates too.
     pub const ANCHOR_BESIDE: usize = 20;

@@ -27,8 +27,8 @@ use chime_core::{MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
-/// If an older message is found with at least this probability, the trigger continues a subject, and the window gets
-/// the full budget.
+/// Minimum probability of an older message that shows that the trigger continues a subject. The window then gets the
+/// full budget.
 const FOUND: f64 = 0.15;
 /// Factor on the probability of an older message when it competes for a place among the surroundings. Without it too
 /// few older messages are shown.

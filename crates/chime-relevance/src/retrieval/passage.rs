@@ -17,14 +17,14 @@ pub struct Passage<'a> {
     pub author: UserId,
     pub sent_at: Timestamp,
     pub text: &'a str,
-    /// Vector of the text alone, of unit length; empty if there is none.
+    /// Embedding of the text, of unit length; empty if there is none.
     pub vector: &'a [f32],
     /// `true` if the bot wrote it.
     pub is_own: bool,
     /// Index of the message before it in its session or thread; `after` is the one that follows it.
     pub before: Option<usize>,
     pub after: Option<usize>,
-    /// Index of the message that it replies to.
+    /// Index of the message that it replies to; `None` if that is not among the passages.
     pub replies_to: Option<usize>,
 }
 
@@ -73,7 +73,8 @@ pub(super) struct PassageProperties {
 }
 
 impl PassageProperties {
-    /// Derives the properties. Times and numbers are detected only if the question asks for them.
+    /// Derives the properties of a passage. `names_time` and `names_number` are computed only if the question asks for
+    /// a time or a number.
     pub fn of(passage: &Passage<'_>, question: &ParsedQuestion, lexicon: &mut Lexicon<'_>) -> Self {
         let mut ids = lexicon.telling(passage.text);
         ids.sort_unstable();

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use crate::retrieval::features::Features;
 
-/// Ranking method.
+/// Ranking method. All but [`Profile::Fitted`] only serve to compare it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// Weighted sum of all features, the production ranking.
+    /// Weighted sum of all features: the ranking that answers use.
     #[default]
     Fitted,
     /// The fitted weights without any vectors.
@@ -30,7 +30,7 @@ pub struct Weights {
     pub session: SessionWeights,
 }
 
-/// Weights of the parts of a session's score.
+/// Weights of the parts of a session's score: its best message, the mean of its best three, and two for its summary.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionWeights {

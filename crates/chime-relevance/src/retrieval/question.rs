@@ -21,7 +21,7 @@ pub struct QuestionContext<'a> {
     /// Offset of the chat's time zone from UTC, in seconds.
     pub utc_offset: i32,
     pub by: Option<UserId>,
-    /// Members who wrote in the chat.
+    /// Members who wrote in the chat, so that a question may name them.
     pub people: &'a [Person<'a>],
 }
 
@@ -34,9 +34,9 @@ pub struct ParsedQuestion {
     pub words: Vec<String>,
     /// Text without the names of members, for the embedding; the whole text if nothing else is left.
     pub bare: String,
-    /// Words that name members, each once.
+    /// Words of the question that name members, each once; they are also in `words`.
     pub names: Vec<String>,
-    /// Members that it names, and the asker if it asks about their own messages.
+    /// Members that the question names, and the asker if it asks about their own messages.
     pub named: Vec<UserId>,
     pub spans: Vec<TimeSpan>,
     pub asks_when: bool,
@@ -143,7 +143,8 @@ impl ParsedQuestion {
     }
 }
 
-/// Returns `true` if the question names a conversation as the last of its kind: "the last meeting".
+/// Returns `true` if the question names the last conversation of a kind: a word such as "last" is next to one such as
+/// "meeting", or up to two words before it.
 fn names_last_talk(said: &[String], tables: Tables) -> bool {
     let Some(table) = tables.of_question() else { return false };
     let is_last = |place: usize| table.last.at(said, place).is_some();
@@ -161,7 +162,7 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
         return false;
     }
-    // "qu'est", "cos'ha": the part before an apostrophe is a function word.
+    // In "qu'est" and "cos'ha" only the part after the apostrophe counts; the part before it is a function word.
     let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
     let said: Vec<String> =
         said.iter().map(|word| if tables.is_stop_word(word) { word.clone() } else { behind(word) }).collect();

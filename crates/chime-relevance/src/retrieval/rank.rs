@@ -10,7 +10,7 @@ use crate::retrieval::question::ParsedQuestion;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// Index among the passages.
+    /// Index in the list of passages.
     pub index: usize,
     pub score: f64,
     pub features: Features,

@@ -6,7 +6,7 @@ use chime_core::{Bullet, LegScores, SessionId, StoredMessage, Timestamp};
 /// Messages and sessions of a chat's past that fit a question best.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recalled {
-    /// Best first.
+    /// Messages, best first.
     pub messages: Vec<RecalledMessage>,
     /// Matching parts of session summaries, best first.
     pub sessions: Vec<RecalledSession>,
@@ -26,11 +26,11 @@ pub struct RecalledMessage {
     pub score: f64,
     /// Features of the message; `score` is their weighted sum.
     pub features: Features,
-    /// Scores of the retrievers that proposed it.
+    /// Scores by the retrievers (ways of finding old messages) that proposed it.
     pub legs: LegScores,
 }
 
-/// The part of a session's summary that matches the question.
+/// Part of a session's summary that matches the question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledSession {
     pub id: SessionId,
@@ -38,7 +38,7 @@ pub struct RecalledSession {
     pub topic: Option<String>,
     /// Matching lines of the summary, in its order, with the current names of members.
     pub bullets: Vec<Bullet>,
-    /// Messages that the bullets are based on, oldest first.
+    /// Messages that these lines are based on, oldest first.
     pub grounds: Vec<StoredMessage>,
     pub score: f64,
     pub legs: LegScores,

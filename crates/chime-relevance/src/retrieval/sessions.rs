@@ -11,7 +11,7 @@ use chime_core::dot;
 
 #[derive(Debug, Clone, Copy)]
 pub struct SessionText<'a> {
-    /// Empty if there is no summary.
+    /// Text of the session's summary; empty if there is none.
     pub summary: &'a str,
 }
 
@@ -67,7 +67,7 @@ pub fn rank_sessions(
     scored
 }
 
-/// Compares summaries, or lines of them, with a question.
+/// Comparison of a question with summaries or with single lines of them.
 pub struct SummaryReader {
     similar: Similarities,
     idf: Vec<f64>,

@@ -17,7 +17,7 @@ pub(super) struct Similarities {
     rows: Vec<f32>,
 }
 
-/// Marks a row that is not computed yet.
+/// Value in `places` for a word whose row is not computed yet.
 const NOWHERE: u32 = u32::MAX;
 
 impl Similarities {

@@ -33,7 +33,8 @@ pub struct Stretch {
     pub score: f64,
 }
 
-/// Returns the stretches of `archive` that fit `sought`, best first. They do not overlap.
+/// Returns the stretches of `archive` that fit `sought`, best first. They do not overlap. Fails only if reading the
+/// archive fails.
 pub fn stretches<A: Archive>(
     archive: &A,
     sought: &Sought<'_>,

@@ -20,7 +20,7 @@ pub(super) fn lower_into(word: &str, lower: &mut String) {
         lower.push_str(word);
         lower.make_ascii_lowercase();
     } else {
-        // The lower case of a final sigma depends on its position, so the whole word is converted at once.
+        // The lower case of a Greek sigma depends on its position in the word, so the whole word is converted at once.
         lower.push_str(&word.to_lowercase().replace('’', "'"));
     }
 }

@@ -1,5 +1,5 @@
 //! Selects the set of messages with the highest expected F1 over all guesses, less the expected cost of their tokens.
-//! There is no threshold: a message is taken as long as it raises that sum.
+//! There is no threshold: a message is taken as long as it raises that value.
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
