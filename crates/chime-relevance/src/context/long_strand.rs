@@ -26,7 +26,7 @@ pub struct StrandLimits {
 pub const MAX_STRAND_TOKENS: usize = 6000;
 /// Number of tokens that are reserved for the summary.
 const SUMMARY_TOKENS: usize = 180;
-/// Number of messages that are reserved for the summary and the trigger.
+/// Number of messages by which a thread with too many is cut further, to leave room for the summary and the trigger.
 const ROOM: usize = 2;
 /// Number of the newest messages written by members that always stay as they are and are never summarised.
 const KEPT_HUMANS: usize = 2;

@@ -38,7 +38,7 @@ impl Meanings {
         &self.vectors[place * self.usual.len()..][..self.usual.len()]
     }
 
-    /// Subtracts the mean from a vector; returns zeros for an empty one.
+    /// Returns a vector minus the mean; zeros for an empty vector.
     pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
         let mut centred = vec![0.0; self.usual.len()];
         centre(&mut centred, vector, &self.usual);

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use chime_core::testkit::transcript;
 
-    /// The last line of `chat` is the trigger.
+    /// Checks the messages that the rule selects. The last line of `chat` is the trigger.
     #[track_caller]
     fn check(rule: SeedRule, chat: &str, expected: &[i64]) {
         let mut recent = transcript(chat);

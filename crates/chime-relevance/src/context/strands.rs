@@ -149,9 +149,9 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
 pub struct Partitioned {
     /// Threads: the trees of each forest.
     pub strands: Partitions,
-    /// Threads cut at long silences and after answers of the bot.
+    /// Segments: threads cut at long silences and after answers of the bot.
     pub segments: Partitions,
-    /// Segments linked into one subject across silences.
+    /// Subjects: segments about the same thing, linked across silences.
     pub matters: Partitions,
 }
 

@@ -295,7 +295,7 @@ fn keeps_its_promises(history: &History, params: &Params) -> Result<ContextWindo
     Ok(window)
 }
 
-/// Changes all messages of a history, the trigger included.
+/// Applies `change` to all messages of a history, the trigger included.
 fn each_message(history: &mut History, change: impl FnMut(&mut StoredMessage)) {
     let History { recent, linked, trigger, .. } = history;
     recent.iter_mut().chain(linked).chain([trigger]).for_each(change);
@@ -317,8 +317,7 @@ proptest! {
         prop_assert_eq!(get_smart_context(&late, &params), get_smart_context(&history, &params));
     }
 
-    /// If the history holds two versions of a message, only one is shown, whichever list holds it. Being edited changes
-    /// nothing.
+    /// At most one of two versions of a message is shown, whichever list holds it. Being edited changes nothing.
     #[test]
     fn an_edit_is_read_as_if_it_had_been_said_so(history in any_history(), place in 0_usize..40, params in any_params()) {
         let mut edited = history.clone();

@@ -33,7 +33,8 @@ const FOUND: f64 = 0.15;
 /// Factor on the probability of an older message when it competes for a place among the surroundings. Without it too
 /// few older messages are shown.
 const FAR: f64 = 1.3;
-/// Upper bound of that product. It is below [`SURE`], so that such a message does not count as part of the thread.
+/// Upper bound of the probability of an older message among the surroundings. It is below [`SURE`], so that the message
+/// does not count as part of the trigger's thread.
 const UNSURE: f64 = 0.49;
 /// Share of the token budget for stretches: runs of neighbouring messages that hold the words of a question.
 const STRETCHES_SHARE: f64 = 0.6;

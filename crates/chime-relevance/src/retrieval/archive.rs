@@ -26,7 +26,8 @@ pub trait Archive {
     /// Returns the newest messages before `before` that have the stem, and the number of all messages before it that
     /// have it.
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the same for messages that name a person by this stem or were written by such a person.
+    /// Returns the newest messages before `before` that name a person by this stem or were written by such a person,
+    /// and the number of all such messages before it.
     fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
     /// Returns the messages whose vectors are nearest to `vector`; empty if messages have no vectors.
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;

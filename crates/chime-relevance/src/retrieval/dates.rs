@@ -7,7 +7,7 @@ use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
 
-/// Half-open time span: `to` is the first moment after it.
+/// Time span that includes `from`; `to` is the first moment after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
     pub from: Timestamp,
@@ -283,7 +283,8 @@ mod tests {
     use crate::retrieval::words::words;
     use chime_core::Language;
 
-    /// As of Wednesday, 15 May 2024, 12:00 UTC.
+    /// Checks the spans that a question of Wednesday, 15 May 2024, 12:00 UTC, names, as first day and day after the
+    /// last.
     #[track_caller]
     fn check(code: &str, question: &str, expected: &[&str]) {
         let now = Timestamp::from_secs(1_715_774_400);

@@ -9,14 +9,14 @@ use crate::retrieval::words::words;
 use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
-/// Weekday of 1 January 1970, a Thursday, counted from Monday as 0.
+/// Weekday of 1 January 1970: Thursday, which is 3 if Monday is 0.
 const EPOCH_WEEKDAY: i64 = 3;
 
 /// A day named by a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Weekday(i64),
-    /// Number of days after the day of the message, negative before it.
+    /// Day relative to the day of the message: 1 is the day after, -1 the day before.
     Relative(i64),
 }
 
@@ -80,7 +80,7 @@ pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
 mod tests {
     use super::*;
 
-    /// As of Wednesday, 15 May 2024, 12:00 UTC; the results are days from then.
+    /// Checks the days that a text of Wednesday, 15 May 2024, 12:00 UTC, names, as days relative to that day.
     #[track_caller]
     fn check(text: &str, expected: &[i32]) {
         let now = Timestamp::from_secs(1_715_774_400);

@@ -17,13 +17,13 @@ pub struct Features {
     /// Share of the question's words, weighted by idf, that the message or one of two neighbours on either side has.
     /// Each word counts with its best match.
     pub window_coverage: f64,
-    /// The same share for the message and all messages within five of it.
+    /// Share of the question's words, by idf, that the message and all messages within five of it have.
     pub wide_coverage: f64,
-    /// The same share for the message, the message that it replies to and the messages that reply to it.
+    /// Share of the question's words, by idf, that the message, the one it replies to and its replies have.
     pub linked_coverage: f64,
-    /// The same share for the message alone.
+    /// Share of the question's words, by idf, that the message alone has.
     pub own_coverage: f64,
-    /// The same share for the message right before, if that is a question; else 0.
+    /// Share of the question's words, by idf, that the message right before has, if that is a question; else 0.
     pub question_before: f64,
     /// Cosine of the question's vector with the sum of the message's vector and half of each neighbour's vector.
     pub window_cosine: f64,
@@ -34,13 +34,13 @@ pub struct Features {
     /// 1 if the question names the author of the message.
     pub named_author: f64,
     pub is_question: f64,
-    /// 1 if the question asks when, and the message names a time.
+    /// 1 if the question asks for a time, and the message has one.
     pub time_answer: f64,
     /// 1 if the question asks for a number, and the message has one.
     pub number_answer: f64,
     /// Closeness of the message to a time that the question names: 1 within that time, towards 0 with growing distance.
     pub date: f64,
-    /// 1 if the bot wrote it.
+    /// 1 if the bot wrote the message.
     pub is_own: f64,
     /// 1 if the message is a member's question or command to a bot.
     pub calls_bot: f64,
@@ -89,7 +89,8 @@ const MIN_KNOWN_WORDS: f64 = 0.5;
 /// Number of content words from which on [`Features::length`] is 1.
 const LONG: f64 = 10.0;
 const DAY_SECS: f64 = 86_400.0;
-/// Maximum days of a span that counts as an exact date; longer spans are vague times.
+/// Maximum number of days of a span that counts as an exact date; longer spans are vague times, around which closeness
+/// falls more slowly.
 const DATE_DAYS: f64 = 3.0;
 /// Days after an exact date, and after a vague time, in which the closeness of a message falls to 1/e. Before the time
 /// it falls three times as fast, since most messages about a day are sent after it.

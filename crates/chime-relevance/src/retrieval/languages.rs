@@ -25,7 +25,7 @@ const FILES: [&str; 12] = [
 ];
 
 rows! {
-    /// Contents of a file. `languages/en.toml` explains the lists.
+    /// Contents of a language's file. `languages/en.toml` explains the lists.
     struct PhraseFile {
         language: String,
         short: String,
@@ -83,13 +83,13 @@ pub struct PhraseTable {
     pub time: Phrases,
     pub numbers: Phrases,
     pub counts: HashMap<String, u32>,
-    /// January first.
+    /// Names of the months, January first.
     pub months: Vec<Phrases>,
-    /// Monday first.
+    /// Names of the weekdays, Monday first.
     pub weekdays: Vec<Phrases>,
     pub month_marks: Phrases,
     pub ambiguous: Phrases,
-    /// Spring, summer, autumn, winter.
+    /// Names of the seasons: spring, summer, autumn, winter.
     pub seasons: Vec<Phrases>,
     pub season_marks: Phrases,
     pub relative: Relative,

@@ -61,7 +61,7 @@ impl WordsRead {
     }
 }
 
-/// Packs a word of at most 15 bytes and its length into a number; `None` for a longer one.
+/// Packs a word of at most 15 bytes, and its length, into a number; `None` for a longer word.
 fn packed(word: &str) -> Option<u128> {
     let mut bytes = [0; 16];
     bytes[15] = u8::try_from(word.len()).ok().filter(|length| *length < 16)?;
@@ -93,7 +93,7 @@ impl LexiconEntry {
 /// Summary of a word, by which most pairs of words are found at little cost not to be similar.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline {
-    /// First bytes of the stem.
+    /// First eight bytes of the stem, as a number.
     stem: u64,
     /// Bitmap of the hashes of the word's trigrams; several trigrams may share a bit.
     trigrams: u64,

@@ -13,7 +13,7 @@ pub(super) struct Similarities {
     by_meaning: bool,
     /// Start of each word's row in `rows`, by the word's number in the lexicon.
     places: Vec<u32>,
-    /// Rows of similarities of one word to each word of the question, one after the other.
+    /// Similarities, row after row: a row holds the similarity of one word to each word of the question.
     rows: Vec<f32>,
 }
 

@@ -17,7 +17,7 @@ pub fn token(word: &str) -> Token {
 pub type Quick<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
 pub type QuickSet<K> = HashSet<K, BuildHasherDefault<QuickHasher>>;
 
-/// Multiplicative hasher like the one in the Rust compiler.
+/// Fast hasher that multiplies, like the one in the Rust compiler. It does not resist collision attacks.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct QuickHasher(u64);
 

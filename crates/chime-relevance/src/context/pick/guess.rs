@@ -209,7 +209,7 @@ mod tests {
         messages: Vec<Line>,
         tag: Line,
         links: Vec<f64>,
-        /// One list for each forest.
+        /// Antecedents of all messages, one list for each forest.
         antecedents: Vec<Vec<Option<usize>>>,
         chances: Vec<Vec<f32>>,
         expected: Expected,

@@ -84,7 +84,8 @@ struct ReplyModelFile {
 
 #[derive(Deserialize)]
 struct TableRow {
-    /// Operation (`id`, `not`, `hinge`), raw feature, and for a hinge its bound.
+    /// Factors of the product, each an operation (`id`: x, `not`: 1 - x, `hinge`: max(0, x - bound)), the name of the
+    /// raw feature x, and the bound of a hinge.
     factors: Vec<(String, String, f32)>,
     w: f32,
     lo: f32,

@@ -131,7 +131,7 @@ struct Own {
     is_known: bool,
     ln_distance: f32,
     ln_seconds: f32,
-    /// Longest silence since that message, as the highest entry of `rhythm`.
+    /// Longest silence since the author's previous message, as the highest entry of `rhythm`.
     longest_gap: f32,
 }
 
@@ -139,7 +139,7 @@ struct Own {
 struct Walk {
     longest: f32,
     longest_gap: f64,
-    /// Number of these messages by author number.
+    /// Number of messages between an earlier message and the message itself, by author number.
     by: Vec<f32>,
     distinct: f32,
 }
@@ -197,7 +197,8 @@ impl<'a> PairContext<'a> {
             let speaker = self.authors[place];
             self.spoken[speaker] += 1.0;
             if speaker == author {
-                // Members without messages in the window have no author number: none of the earlier messages is theirs.
+                // Members without messages in the window have no author number. They need none: no earlier message is
+                // theirs.
                 for named in heard.mentions.iter().filter_map(|named| numbers.get(named)) {
                     self.naming[*named] += 1.0;
                 }

@@ -55,7 +55,7 @@ pub struct Bond(LinkFeatures);
 /// The numbers of a [`Bond`] that its score needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
-    /// Weighted sum of the features before `COMPARED`.
+    /// Weighted sum of the features that depend on no other subject: those before `COMPARED`.
     alone: f64,
     /// Similarity of meaning, words and people: the features listed in `ABOVE_MEAN`.
     compared: Compared,

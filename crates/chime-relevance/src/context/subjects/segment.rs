@@ -67,7 +67,7 @@ fn length(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Returns each distinct number with the times it occurs, ascending.
+/// Returns each distinct number with how often it occurs, ascending by number.
 fn counted<N: Ord + Copy>(numbers: impl Iterator<Item = N>) -> Vec<(N, u16)> {
     let mut sorted: Vec<N> = numbers.collect();
     sorted.sort_unstable();

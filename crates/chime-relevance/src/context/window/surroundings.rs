@@ -8,14 +8,14 @@ use chime_core::{Role, Seq};
 
 /// Bonus of the newest message, so that it comes before an equally likely old one.
 const RECENCY: f64 = 0.05;
-/// Number of messages over which that bonus falls to about a third.
+/// Number of messages over which the bonus for recency falls to about a third.
 const RECENCY_SPAN: f64 = 30.0;
 /// Bonus of the messages next to the anchor, and the number of messages over which it falls to about a third.
 const BESIDE_ANCHOR: f64 = 0.05;
 const ANCHOR_SPAN: f64 = 8.0;
 /// Number of the newest messages of members that are shown whatever their score is.
 const JUST_SAID: usize = 3;
-/// Maximum time between such a message and the trigger.
+/// Maximum time between the trigger and a message that is shown whatever its score is.
 const JUST_NOW: Duration = Duration::from_secs(10 * 60);
 
 /// Returns the messages of the conversation before the trigger with scores from 0 to 1, newest first. `likely` holds
