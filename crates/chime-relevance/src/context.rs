@@ -1,5 +1,5 @@
-//! Chooses the messages that a trigger is about: from a trigger and the messages before it to the context window of an
-//! answer.
+//! Chooses the messages that a trigger is about. Input: a trigger (a message that asks the bot) and the messages before
+//! it. Output: the context window of the answer.
 //!
 //! Start at [`get_smart_context`]. The code does no IO and reads no clock: `chime-memory` fetches the messages, and the
 //! same history always gives the same window, byte for byte.
@@ -8,27 +8,28 @@
 //!
 //! 1. **Fetch** (`chime-memory`): the last 200 messages of the conversation, the ancestors of the trigger and of the
 //!    newest messages by reply links, the messages around an old anchor, the sources of an earlier answer (`history`),
-//!    and features that were computed when each message arrived (`evidence`). `candidates` merges them into one set.
-//! 2. **Features** (`features`): stems with one idf over the candidates, embeddings centred on their mean (`meanings`),
-//!    names, named days, silences by their rank in this chat.
+//!    and features that were computed when each message arrived (`precomputed`). `candidates` merges them into one set.
+//! 2. **Features** (`features`): stems with their idf among the candidates, embeddings minus their mean (`meanings`),
+//!    names of members and days, and silences by their rank in this chat.
 //! 3. **Reply structure** (`replies`): a linear model with a softmax gives each message a distribution over
 //!    antecedents, including "starts something new"; a reply link is nearly certain. Twelve reply forests are sampled.
 //!    Their trees are *threads*; threads cut at silences of two hours and after answers of the bot are *segments*
-//!    (`strands`); segments about the same thing are linked into *subjects* (`matters`). The consensus of two
+//!    (`strands`); segments about the same thing are linked into *subjects* (`subjects`). The consensus of two
 //!    candidates is the share of forests that put them in one segment.
 //! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger points at. A trigger without
 //!    words is scored by position and reply structure, a question also by words, embeddings, names and days. A reply
 //!    points at its anchor.
 //! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates share the subject of each such
-//!    target; two passes of collective classification refine the scores. In a busy chat, threads replace this step.
+//!    target; two passes that compare the neighbours of both refine the scores. In a busy chat, threads replace this
+//!    step.
 //! 6. **Novelty** (`novelty`): the probability that the trigger starts a new subject; the higher it is, the more each
 //!    token costs.
-//! 7. **Selection** (`select`): the set with the highest expected F1, less that cost, is the *focus* of the window. If
-//!    two subjects are about equally likely, the second is recorded. `pick` runs steps 3 to 7.
+//! 7. **Selection** (`select`): the set with the highest expected F1, less that cost, is the *focus* of the window.
+//!    `pick` runs steps 3 to 7.
 //! 8. **Further back** (`retrieval`): with the question and the focus as a query, the retrieval engine finds messages
 //!    older than all candidates, and a classifier reranks them. For a standalone question (`open_question`) the whole
-//!    conversation is searched for stretches that hold its words (`past`): they fill up to six tenths of the window,
-//!    and in a conversation longer than the candidates the best one is the focus.
+//!    conversation is searched for stretches that hold its words (`past`): they fill up to six tenths of the window.
+//!    In a conversation longer than the candidates, the best one joins the focus if it fits the question well.
 //! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency,
 //!    and the last three messages of members.
 //! 10. **Budget** (`budget`): everything is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but
@@ -36,8 +37,8 @@
 //!
 //! A question that names only a time, a conversation or a member skips the picker: its focus is what was said then or
 //! by that member (`said`), ranked by `central`. `seed` is the first design's rule (a time gap and an anchor), kept as
-//! a baseline and a feature. `explain` runs the picker again and records the contribution of each feature
-//! (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows from
+//! a baseline for measurements and as a feature. `explain` runs the picker again and records the contribution of each
+//! feature (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows from
 //! `pick/training`.
 
 pub mod budget;

@@ -1,10 +1,10 @@
-//! Finds old messages and sessions for a question. Recall ranks a chat's memory with this engine, and the picker uses
-//! it to search a conversation.
+//! Finds old messages and sessions for a question. Recall uses this code to rank everything that a chat remembers, and
+//! the picker uses it to search a conversation.
 //!
-//! Start at [`ParsedQuestion::read`], then [`rank()`] over [`Passage`]s, from a handful to a few thousand. Scores are sums of
-//! absolute features, so scores of different chats and questions are comparable. [`rank_sessions`] ranks sessions by
-//! their best messages and their summaries, [`by_words()`] searches one conversation by words. Nothing here fetches
-//! data.
+//! Start at [`ParsedQuestion::read`], then [`rank()`] a few to a few thousand [`Passage`]s. Scores are sums of features
+//! that are not relative to the other passages, so scores of different chats and questions are comparable.
+//! [`rank_sessions`] ranks sessions by their best messages and their summaries, [`by_words()`] searches one
+//! conversation by words. Nothing here fetches data.
 
 pub mod archive;
 pub mod baselines;

@@ -1,4 +1,5 @@
-//! Packs the picked messages into the token budget. Long messages are shortened in the middle, with a note.
+//! Packs the picked messages into the token budget. Long messages lose their middle, and a note says how much is
+//! missing.
 
 use std::borrow::Cow;
 
@@ -9,31 +10,32 @@ use crate::context::context_window::Entry;
 use crate::context::params::Params;
 use chime_core::{Kind, Part, Reason, StoredMessage, clip, grouped};
 
-/// Tokens that the head of a line (number, author, time, arrow) takes in the prompt.
+/// Number of tokens that the start of a line (number, author, time, arrow) takes in the prompt.
 pub const LINE_TOKENS: usize = 12;
-/// Divisor of the budget that bounds a message other than the anchor.
+/// A message other than the anchor gets at most the budget divided by this number.
 const LARGEST_SHARE: usize = 4;
-/// Divisor of the budget that bounds the anchor.
+/// The anchor gets at most the budget divided by this number.
 const ANCHOR_SHARE: usize = 2;
-/// Minimum tokens for the anchor, whatever the budget.
+/// Number of tokens that the anchor may always take, however small the budget is.
 const ANCHOR_FLOOR: usize = 40;
-/// Fewest tokens to which a message is shortened; less would not be worth its line.
+/// Minimum tokens to which a message is shortened. A shorter rest is not worth a line of the prompt.
 const SHORTEST: usize = 40;
-/// Most characters of a quote, a snapshot or the name of an origin.
+/// Maximum characters of a quote, of the text of a replied-to message, or of the name of a forward's origin.
 const ASIDE: usize = 200;
 
-/// A message to pack into the window.
+/// Picked message, to be packed into the window.
 #[derive(Debug, Clone, Copy)]
 pub struct Pick {
     pub place: Index,
     pub reason: Reason,
     pub score: f64,
-    /// `true` if it is packed before all others except the anchor.
+    /// `true` if the message is packed before all others except the anchor.
     pub is_pinned: bool,
 }
 
-/// Packs `picks` into `budget` tokens: the anchor, pinned messages, the focus, then surroundings, each by descending
-/// score. Returns the entries in order of time, and the indices of the focus messages that did not fit.
+/// Packs `picks` into `budget` tokens, in this order: the anchor, pinned messages, the focus, the surroundings, and
+/// within each by descending score. Returns the entries in order of time, and the indices of the focus messages that
+/// did not fit.
 pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budget: usize) -> (Vec<Entry>, Vec<Index>) {
     picks.sort_by(|a, b| {
         b.reason
@@ -64,7 +66,8 @@ pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budg
     (taken.into_iter().map(|(_, entry)| entry).collect(), no_room)
 }
 
-/// Returns the text of a message shortened to fit into `left` tokens, and its tokens; `None` if it does not fit.
+/// Returns the text of a message, shortened if it is too long, and its number of tokens; `None` if it does not fit and
+/// fewer than [`SHORTEST`] tokens are left for it.
 fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<(String, usize)> {
     let room = left.saturating_sub(LINE_TOKENS);
     if reason.is_anchor() {
@@ -72,7 +75,7 @@ fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<
         return Some(shorten(body, most, params.estimate));
     }
     let most = room.min((params.token_budget / LARGEST_SHARE).max(SHORTEST));
-    // From SHORTEST tokens on, a message that does not fit is shortened; below, it is left out.
+    // With room for at least SHORTEST tokens, a message that is too long is shortened; with less room, it is left out.
     if most >= SHORTEST {
         return Some(shorten(body, most, params.estimate));
     }
@@ -80,8 +83,8 @@ fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<
     (tokens <= most).then(|| (body.to_owned(), tokens))
 }
 
-/// Renders a message with what Telegram shows around it: the origin of a forward, the quoted part of its parent, and
-/// the parent itself if that has no row of its own.
+/// Renders a message with what Telegram shows around it: the origin of a forward, the quoted part of the message it
+/// replies to, or that message's text if it is not stored itself.
 fn body(stored: &StoredMessage) -> Cow<'_, str> {
     let message = &stored.message;
     let has_more = message.forward_origin.is_some() || message.quote.is_some() || message.snapshot.is_some();
@@ -105,8 +108,8 @@ fn joined(parts: [&str; 3]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Shortens `text` to `max_tokens` by `estimate`: replaces its middle with a note, and returns its tokens. The note
-/// alone can exceed a small `max_tokens`.
+/// Shortens `text` to `max_tokens`, as counted by `estimate`, by replacing its middle with a note. Returns the result
+/// and its tokens, which exceed a very small `max_tokens`, since the note always stays.
 fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (String, usize) {
     let tokens = estimate(text);
     if tokens <= max_tokens {
@@ -124,7 +127,8 @@ fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (Strin
     }
 }
 
-/// Keeps `kept` graphemes in all. More of them come from the beginning, which says more than the end.
+/// Removes the middle of a text, so that `kept` graphemes are left. Three fifths of them are from the beginning, which
+/// says more than the end.
 fn without_middle(graphemes: &[&str], kept: usize) -> String {
     let head = kept * 3 / 5;
     let tail = kept - head;

@@ -1,4 +1,4 @@
-//! The messages that a window is chosen from.
+//! Collects the messages that a window is chosen from.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,30 @@ use crate::context::features::rhythm::WINDOW;
 use crate::context::history::History;
 use chime_core::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 
-/// Most candidates from before the newest: an old anchor and the messages around it.
+/// Maximum number of candidates older than the newest messages: an old anchor and the messages around it.
 const OLDER: usize = 64;
 
-/// An index into [`CandidateSet::messages`].
+/// Index into [`CandidateSet::messages`].
 pub type Index = usize;
 
-/// Everything fetched that may enter the window: each message once, in order of time. Excludes the trigger, other
-/// chats, and all that came after the trigger except its own album.
+/// Fetched messages that may enter the window, each once, in order of time. The trigger, other chats and everything
+/// after the trigger are excluded; the rest of the trigger's album is included.
 pub struct CandidateSet<'a> {
     pub trigger: &'a StoredMessage,
     pub messages: Vec<&'a StoredMessage>,
     /// Indices of the messages in the trigger's own conversation.
     pub conversation: Vec<Index>,
-    /// Indices of the messages that are scored, oldest first, at most [`WINDOW`].
+    /// Indices of the messages that the picker scores, oldest first, at most [`WINDOW`].
     pub candidates: Vec<Index>,
-    /// Number of leading candidates from before the newest, which have no gaps. 0 unless the trigger is a reply, so
-    /// that all other triggers can use threads sampled ahead.
+    /// Number of candidates at the start of the list that are older than the newest messages; after them there are no
+    /// gaps. It is 0 unless the trigger replies to an old message, so in all other cases the precomputed antecedents
+    /// are valid.
     pub older: usize,
     by_address: BTreeMap<MessageAddress, Index>,
 }
 
 impl<'a> CandidateSet<'a> {
-    /// Builds the set from the history and from `found`, messages further back.
+    /// Builds the set from the history and from `found`, the messages found further back.
     pub fn new(history: &'a History, found: &[&'a StoredMessage]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
@@ -61,17 +62,18 @@ impl<'a> CandidateSet<'a> {
         Self { trigger, messages, conversation, older: older.len(), candidates, by_address }
     }
 
-    /// Returns the candidates' messages.
+    /// Returns the messages at the indices in `candidates`, oldest first.
     pub fn talk(&self) -> Vec<&'a StoredMessage> {
         self.candidates.iter().map(|place| self.messages[*place]).collect()
     }
 
-    /// Returns the index of the message that the trigger replies to, if there is a row for it.
+    /// Returns the index of the message that the trigger replies to; `None` if there is no such message in the set.
     pub fn anchor(&self) -> Option<Index> {
         self.place(parent_address(self.trigger)?)
     }
 
-    /// Returns the index of the message that the one at `place` replies to.
+    /// Returns the index of the message that the one at `place` replies to; `None` if there is no such message in the
+    /// set.
     pub fn parent(&self, place: Index) -> Option<Index> {
         self.place(parent_address(self.messages[place])?)
     }
@@ -80,12 +82,12 @@ impl<'a> CandidateSet<'a> {
         self.messages[place].message.sent_at
     }
 
-    /// Returns the other messages of the album at `place`.
+    /// Returns the indices of the other messages in the same album as the message at `place`.
     pub fn album_mates(&self, place: Index) -> Vec<Index> {
         self.same_album(self.messages[place]).filter(|mate| *mate != place).collect()
     }
 
-    /// Returns the messages that were posted in one album with the trigger.
+    /// Returns the indices of the messages in the same album as the trigger.
     pub fn trigger_mates(&self) -> Vec<Index> {
         self.same_album(self.trigger).collect()
     }
@@ -103,7 +105,7 @@ impl<'a> CandidateSet<'a> {
     }
 }
 
-/// Returns the messages of `older` that are nearest to the anchor, oldest first.
+/// Returns the up to [`OLDER`] messages of `older` that are nearest to the anchor, oldest first.
 fn nearest(older: &[Index], anchor: Index) -> Vec<Index> {
     let mut nearest = older.to_vec();
     nearest.sort_by_key(|place| (place.abs_diff(anchor), *place));
@@ -124,7 +126,8 @@ fn parent_address(stored: &StoredMessage) -> Option<MessageAddress> {
     Some((stored.message.chat, stored.message.reply_to?))
 }
 
-/// Returns the sort key by time. Telegram's dates are whole seconds, so ids decide within one.
+/// Returns the key by which messages are sorted in time. Telegram's dates are whole seconds, so ids decide within a
+/// second.
 fn order(stored: &StoredMessage) -> (Timestamp, MessageId, Seq) {
     (stored.message.sent_at, stored.message.id, stored.seq)
 }

@@ -1,4 +1,4 @@
-//! Ranks the messages of a time span by how well they represent all that was said in it.
+//! Ranks the messages of a time span by how well they represent everything that was written in it.
 
 use std::collections::HashMap;
 
@@ -10,28 +10,29 @@ use crate::retrieval::{Cues, cues};
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};
 
-/// Weights of the signals, set by hand on public archives and on hand-written groups.
+/// Weights of the signals that are added up, set by hand on public archives and on hand-written group chats.
 mod weight {
     /// Cosine with the mean vector of all messages.
     pub const CENTRAL: f64 = 1.0;
-    /// A decision, a task that somebody took, a plan.
+    /// A decision (`SETTLED`), a task that somebody took on (`TAKEN`), a plan (`PLANNED`).
     pub const SETTLED: f64 = 0.6;
     pub const TAKEN: f64 = 0.4;
     pub const PLANNED: f64 = 0.3;
-    /// A number, a date or a version.
+    /// A number in the text, such as a date or a version.
     pub const NUMBER: f64 = 0.25;
-    /// Content words, up to [`super::LONG`].
+    /// Number of content words, as a share of [`super::LONG`] and at most 1.
     pub const WORDS: f64 = 1.0;
     pub const QUESTION: f64 = -0.2;
-    /// Each reply to the message, up to two.
+    /// Weight of each reply to the message; only two count.
     pub const REPLY: f64 = 0.2;
 }
 
 const LONG: f64 = 16.0;
-/// Cosine from which on a message repeats a better one and is skipped.
+/// Cosine with a better message from which on a message counts as its repetition and is left out.
 const SAME: f32 = 0.85;
 
-/// Returns at most `most` messages, the most representative first, without small talk and questions to a bot.
+/// Returns at most `most` messages, the most representative first. Small talk, questions to a bot and repetitions are
+/// left out.
 pub fn central<'a>(
     messages: &[&'a StoredMessage],
     most: usize,
@@ -66,7 +67,7 @@ pub fn central<'a>(
     best.into_iter().map(|place| messages[place]).collect()
 }
 
-/// A message with all signals that do not depend on the others.
+/// Properties of a message that do not depend on the other messages.
 struct Weighed {
     stems: Vec<Token>,
     vector: Vec<f32>,

@@ -1,30 +1,31 @@
-//! The result of picking: the messages for one answer, each with its reason.
+//! Result of picking: the messages for one answer, each with its reason.
 
 use std::collections::BTreeSet;
 
 use crate::context::retrieval::rerank::Reranked;
 use chime_core::{Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
-/// The messages for one answer in order of time, each with the reason for its selection.
+/// Messages for one answer in order of time, each with the reason for its selection.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextWindow {
-    /// Message that the trigger replies to. Always among the entries.
+    /// Message that the trigger replies to, always among the entries; `None` if there is none or it is not stored.
     pub anchor: Option<MessageId>,
-    /// `true` if the anchor may not be read: its author opted out, or had it forgotten.
+    /// `true` if the anchor must not be read: its author opted out of storage, or had the message deleted.
     pub anchor_withheld: bool,
-    /// The part of the anchor that the member quoted.
+    /// Part of the anchor that the author of the trigger quoted.
     pub quoted: Option<String>,
-    /// Never contains the trigger itself.
+    /// Messages of the window in order of time. The trigger itself is not among them.
     pub entries: Vec<Entry>,
-    /// The nearest messages that were considered and left out, for display.
+    /// Some messages that were considered and left out, with reasons, to be shown to a person.
     pub omitted: Vec<Omitted>,
-    /// Every known message of the conversation that was left out, ascending.
+    /// Number of every fetched message of the conversation that was left out, ascending.
     pub left_out: BTreeSet<Seq>,
-    /// First message of the part that was fetched completely; the number of older ones left out is unknown.
+    /// Lowest message number of the part that was fetched without gaps; `None` if that is the whole conversation. How
+    /// many messages before it were left out is unknown.
     pub known_from: Option<Seq>,
-    /// All candidates, the likeliest first.
+    /// Ids of all candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
-    /// Messages found further back, the likeliest first, accepted or not.
+    /// Messages found further back, the likeliest first; not all of them are in the window.
     pub further_back: Vec<Reranked>,
 }
 
@@ -32,14 +33,15 @@ pub struct ContextWindow {
 pub struct Entry {
     pub message: StoredMessage,
     pub reason: Reason,
-    /// Probability that it belongs there, 0 to 1.
+    /// Estimate, from 0 to 1, of how surely the message belongs in the window. Within a part, messages with a high
+    /// score are packed first.
     pub score: f64,
-    /// Text of the message, shortened in the middle if long.
+    /// Text of the message as the prompt shows it, shortened in the middle if it is long.
     pub shown: String,
 }
 
 impl ContextWindow {
-    /// Returns the messages that form the subject of the trigger.
+    /// Returns the entries that form the subject of the trigger; the others are surroundings.
     pub fn focus(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.part() == Part::Focus)
     }

@@ -1,23 +1,24 @@
-//! Contributions of single features to a score, for `chime explain`.
+//! Contributions of single features to a score, shown by `chime explain`.
 
-/// Most features shown for a message.
+/// Maximum number of features that are shown for a message.
 const SHOWN: usize = 12;
-/// Smallest contribution that is shown, in log odds.
+/// Contributions of at most this size, in log odds, are not shown.
 const FAINT: f64 = 1e-3;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feature {
-    /// Name with a prefix: `tag.` for the score as the trigger's target, `pair.` for the score as part of the likeliest
-    /// target's subject, `beyond.` for the score of a message from further back.
+    /// Name with a prefix for the kind of score: `tag.` for the candidate as the trigger's target, `pair.` for the
+    /// candidate as part of the likeliest target's subject, `beyond.` for a message from further back.
     pub name: String,
     pub value: f64,
-    /// Part of the score, in log odds above the mean of all candidates.
+    /// Amount that the feature adds to the score, in log odds, less its mean over all candidates.
     pub contribution: f64,
 }
 
 pub type ByCandidate = Vec<Vec<Feature>>;
 
-/// Appends the features of a `family` for each candidate. `rows` holds their values and their parts of the score.
+/// Appends the features of one kind of score (`family`) to each candidate in `to`. `rows` holds their values and the
+/// amounts that they add to the score.
 pub fn add<const N: usize>(to: &mut ByCandidate, family: &str, names: &[&str; N], rows: &[([f64; N], [f64; N])]) {
     let mean = |at: usize| rows.iter().map(|(_, parts)| parts[at]).sum::<f64>() / rows.len().max(1) as f64;
     let means: [f64; N] = std::array::from_fn(mean);
@@ -31,7 +32,7 @@ pub fn add<const N: usize>(to: &mut ByCandidate, family: &str, names: &[&str; N]
     }
 }
 
-/// Selects the features to show for a candidate, the largest contribution first.
+/// Returns the features to show for a candidate, the largest contribution first.
 pub fn shown(mut features: Vec<Feature>) -> Vec<Feature> {
     features.retain(|feature| feature.contribution.abs() > FAINT);
     features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()).then(a.name.cmp(&b.name)));

@@ -1,4 +1,5 @@
-//! Explains why each candidate was picked or not. It runs the picker again, so answers do not use it.
+//! Explains for each candidate why it was picked or not. This runs the picker a second time, so it is not done while
+//! answering.
 
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::{ByCandidate, Feature, shown};
@@ -12,7 +13,7 @@ pub struct Explained {
     pub id: MessageId,
     /// Probability that it belongs to the subject of the trigger, 0 to 1.
     pub probability: f64,
-    /// The largest contribution first.
+    /// Features that decided, the largest contribution first.
     pub features: Vec<Feature>,
 }
 

@@ -1,6 +1,7 @@
-//! Scores the candidates as the target that a trigger points at: a softmax over linear scores.
+//! Estimates which candidate a trigger points at (the target): a softmax over linear scores.
 //!
-//! A trigger without words points at a conversation that is under way or unfinished; one with words is about its words.
+//! A trigger without words points at a conversation that is under way or unfinished. A trigger with words points at
+//! messages about the same thing.
 
 use crate::context::contributions::{self, ByCandidate};
 use crate::context::features::corpus::{Corpus, Utterance};
@@ -32,34 +33,35 @@ pub const NAMES: [&str; FEATURES] = [
     "sent_on_named_day",
     "tags_bot",
 ];
-/// Index of the first feature that depends on the trigger's words; a bare trigger has only those before it.
+/// Index of the first feature that depends on the trigger's words. A trigger without words uses only the features
+/// before it.
 pub const WORDS: usize = 10;
 const RAREST: usize = 12;
 
-/// A trigger as seen by the scorers.
+/// Features of a trigger that the scorers need.
 pub struct TriggerFeatures<'a> {
     pub utterance: Utterance<'a>,
     pub mentions: Vec<UserId>,
-    /// Probability that it continues no conversation of the members: it starts something new, or follows an exchange of
-    /// others with the bot. `links` holds the probability that it continues each candidate.
+    /// Probability that the trigger continues no conversation of the members: it starts something new, or follows an
+    /// exchange of others with the bot. `links` holds the probability that it continues each candidate.
     pub unlinked: f64,
     pub links: Vec<f64>,
-    /// Number of its words that refer to the group: its people, their messages, their days.
+    /// Number of the trigger's words that refer to the group: its people, their messages, their days.
     pub ours: usize,
-    /// Indices of the answer that it replies to and of that answer's sources; empty if it replies to no answer of the
-    /// bot.
+    /// Indices of the bot's answer that the trigger replies to and of that answer's sources; empty if it replies to no
+    /// answer of the bot.
     pub rests_on: Vec<usize>,
     pub is_reply: bool,
     pub is_tag: bool,
-    /// `true` if its words say too little to score by.
+    /// `true` if the trigger has at most five words and none of them occurs in a candidate. Such words are not scored.
     pub is_bare: bool,
-    /// `true` if common words of it were dropped in favour of a rarer one.
+    /// `true` if the trigger's common words were dropped, because it also has a rarer one.
     pub is_narrowed: bool,
-    /// Number of the newest candidates that no long silence separates from it.
+    /// Number of the newest candidates that form one run with the trigger, without a long silence.
     pub cluster: usize,
 }
 
-/// The candidates, with the consensus of all forests on their segments.
+/// Candidates and, for any two of them, the share of the sampled reply forests that put them in one segment.
 pub struct SegmentedCorpus<'a> {
     pub corpus: &'a Corpus<'a>,
     pub consensus: Consensus,
@@ -79,7 +81,7 @@ pub fn targets(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures], terms: &Terms<
         return (0..rows.len()).map(|place| if tag.rests_on.contains(&place) { share } else { 0.0 }).collect();
     }
     if tag.is_reply {
-        // The reply link holds nearly all of the probability.
+        // The reply model has given the reply link nearly all of the probability.
         let sum: f64 = tag.links.iter().sum::<f64>().max(1e-9);
         return tag.links.iter().map(|link| link / sum).collect();
     }
@@ -89,7 +91,7 @@ pub fn targets(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures], terms: &Terms<
     scores.iter().map(|score| (score - highest).exp() / sum).collect()
 }
 
-/// Records the part of each feature in each candidate's score as the target.
+/// Records in `to` how much each feature contributes to each candidate's score as the target.
 pub fn explain(rows: &[FocusFeatures], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
     let rows: Vec<(FocusFeatures, FocusFeatures)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
     contributions::add(to, "tag", &NAMES, &rows);
@@ -105,8 +107,8 @@ pub fn features(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<F
     rows
 }
 
-/// Flags the candidates whose segment has no rare word of the trigger, if common words were dropped from it: a match of
-/// common words must not outweigh a rare one.
+/// Returns `true` for each candidate whose segment has no rare word of the trigger, if the trigger's common words were
+/// dropped: a match of common words must not outweigh a rare one.
 pub fn lack_words(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures]) -> Vec<bool> {
     let best = rows.iter().map(|values| values[RAREST]).fold(0.0, f64::max);
     let is_asked = tag.is_narrowed && !tag.is_bare && !tag.is_reply;
@@ -124,7 +126,8 @@ fn pointing(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<Focus
         let utterance = &corpus.utterances[place];
         let mut values = [0.0; FEATURES];
         values[..WORDS].copy_from_slice(&[
-            // Log odds, by the reply model, that the trigger replies to the candidate and to its segment.
+            // Logarithm of the probability, by the reply model, that the trigger replies to the candidate, and to its
+            // segment.
             (tag.links[place] + 0.003).ln(),
             (mass[place] + 0.01).ln(),
             minutes(tag.utterance.at - utterance.at),
@@ -141,8 +144,9 @@ fn pointing(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<Focus
     (0..count).map(row).collect()
 }
 
-/// Returns the largest share of the forests in which a candidate is in one segment with an answer of the bot, itself or
-/// a later one, to an asker that `whom` accepts.
+/// Returns how surely the bot has answered in a candidate's segment since: the largest share of the forests that put
+/// the candidate in one segment with an answer of the bot (the candidate itself or a later message). Only answers to an
+/// asker that `whom` accepts count.
 fn answered(
     place: usize,
     SegmentedCorpus { corpus, consensus, .. }: &SegmentedCorpus<'_>,
@@ -177,7 +181,8 @@ fn asking(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>, rows: &mut [Fo
     }
 }
 
-/// Returns, for each candidate, the idf of the rarest word of the trigger in its segment.
+/// Returns, for each candidate, the idf of the trigger's rarest word in its segment, times the probability (by the
+/// forests) that the word is in that segment.
 fn rarest_words(
     tag: &TriggerFeatures<'_>,
     SegmentedCorpus { corpus, consensus, .. }: &SegmentedCorpus<'_>,
@@ -193,9 +198,9 @@ fn rarest_words(
     rarest
 }
 
-/// Returns ln(1 + minutes), at most 7.
+/// Returns `ln(1 + minutes)` for a time in seconds, at most 7.
 pub fn minutes(seconds: f64) -> f64 {
-    /// Seconds from which on the result is 7: skips the logarithm, since most pairs of a slow chat are further apart.
+    /// Number of seconds above which the result is 7. This saves the logarithm for most pairs of a slow chat.
     const FURTHEST: f64 = 65_738.0;
     if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }
 }

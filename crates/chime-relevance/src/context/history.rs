@@ -1,4 +1,4 @@
-//! Everything fetched for a trigger.
+//! Input of the picker: everything that was fetched for a trigger.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,34 +12,35 @@ use chime_core::{Chosen, MessageId, Seq, StoredMessage};
 #[derive(Debug, Clone)]
 pub struct History {
     pub trigger: StoredMessage,
-    /// `true` if the message that the trigger replies to may not be read and is therefore missing.
+    /// `true` if the message that the trigger replies to must not be read, so that it is missing here.
     pub anchor_withheld: bool,
-    /// Newest messages of the conversation before the trigger, oldest first, without gaps.
+    /// Newest messages of the trigger's conversation before it, oldest first, without gaps.
     pub recent: Vec<StoredMessage>,
-    /// Messages of the same chat, of any age, that reply links lead to, and the neighbours of an old anchor.
+    /// Messages of the same chat, of any age, that were reached by reply links, and the neighbours of an old anchor.
     pub linked: Vec<StoredMessage>,
     /// Text of the trigger without the bot's name.
     pub ask: String,
     /// `true` if the trigger tags the bot; `false` if it only continues the conversation.
     pub is_tag: bool,
-    /// Focus chosen in advance, so that nothing is picked: a member has asked for this subject, or the question names
-    /// the time or the member whose messages it wants.
+    /// Focus chosen in advance, in which case nothing is picked: a member has asked for this subject, or the question
+    /// names the time or the member whose messages it wants.
     pub given: Option<Vec<Chosen>>,
-    /// Question of the trigger, if its answer may be anywhere in the conversation.
+    /// Question of the trigger, if it stands alone, so that the whole conversation is searched for its answer.
     pub question: Option<OpenQuestion>,
-    /// Sources of an earlier answer of the bot that the trigger may be about.
+    /// Sources of an earlier answer of the bot, which the trigger may continue.
     pub sources: Option<Sources>,
     pub evidence: Arc<PrecomputedFeatures>,
 }
 
 impl History {
-    /// Returns the oldest message that was fetched; `None` if the history is complete. By number and not by time, since
-    /// an old message that is known only from a reply got its number with that reply.
+    /// Returns the lowest number in `recent`; `None` if that is the whole conversation (fewer than [`WINDOW`]
+    /// messages). The lowest number and not the earliest time counts, since an old message that is known only from a
+    /// reply got its number when the reply arrived.
     pub fn known_from(&self) -> Option<Seq> {
         self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
     }
 
-    /// Builds a history without evidence; the whole text of the trigger is the question.
+    /// Builds a history without precomputed features, in which the whole text of the trigger is the question.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
         let evidence = Arc::default();
@@ -58,19 +59,19 @@ impl History {
     }
 }
 
-/// Oldest part of a long thread, which a summary replaces.
+/// Messages of the oldest part of a long thread, which a summary replaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summarized {
     pub messages: BTreeSet<Seq>,
-    /// Tokens of the window's budget that the summary takes.
+    /// Number of tokens of the summary, which count towards the window's budget.
     pub tokens: usize,
 }
 
-/// Messages that an answer of the bot was based on, as far as they may still be read.
+/// Messages that an answer of the bot was based on, without those that must no longer be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
-    /// Message that contains the answer.
+    /// Id of the message that contains the answer.
     pub of: MessageId,
-    /// Each message, with `true` if the answer cites it.
+    /// Number of each message, with `true` if the answer cites it.
     pub used: Vec<(Seq, bool)>,
 }

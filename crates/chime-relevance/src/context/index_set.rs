@@ -2,7 +2,7 @@
 
 use crate::context::features::rhythm::WINDOW;
 
-/// 64-bit words of the bitmap: one bit for each candidate and one for the trigger.
+/// Number of 64-bit words of the bitmap, which has one bit for each candidate and one for the trigger.
 const WORDS: usize = (WINDOW + 1).div_ceil(64);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ impl IndexSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns the number of indices in both sets.
+    /// Returns the number of indices that both sets have.
     pub fn shared_with(&self, other: &Self) -> usize {
         self.0.iter().zip(&other.0).map(|(own, other)| (own & other).count_ones() as usize).sum()
     }

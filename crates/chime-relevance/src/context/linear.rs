@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-/// A linear score: each feature, clamped to the range seen in training, times its weight.
+/// Linear model: the score is the sum of all features, each clamped to its range in training and multiplied by its
+/// weight.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "TermsFile")]
 pub struct Terms<const N: usize> {
@@ -10,7 +11,7 @@ pub struct Terms<const N: usize> {
     pub terms: [Term; N],
 }
 
-/// Weight of a feature and its range in training.
+/// Weight of a feature, and the range of its values in training.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub struct Term {
     #[serde(rename = "w")]
@@ -21,7 +22,7 @@ pub struct Term {
     pub high: f64,
 }
 
-/// A linear score as written in the weights file, its terms in the order of the features.
+/// Linear model as it is written in the weights file, with the terms in the order of the features.
 #[derive(Deserialize)]
 struct TermsFile {
     bias: f64,
@@ -45,7 +46,7 @@ impl<const N: usize> Terms<N> {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }
 
-    /// Returns the part of each feature in the score, without the bias.
+    /// Returns the amount that each feature adds to the score; the bias is not included.
     pub fn parts(&self, values: &[f64; N]) -> [f64; N] {
         std::array::from_fn(|place| self.terms[place].weigh(values[place]))
     }

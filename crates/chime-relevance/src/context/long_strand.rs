@@ -1,37 +1,38 @@
-//! Selects the oldest messages of a long thread, which a summary replaces.
+//! Selects the oldest messages of a long thread, to be replaced by a summary.
 
 use chime_core::Seq;
 
-/// A selected message of the trigger's thread, before packing.
+/// Message of the trigger's thread that may enter the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrandMessage {
     pub seq: Seq,
-    /// Tokens of its text.
+    /// Number of tokens of its text.
     pub tokens: usize,
     /// `true` if a member wrote it.
     pub is_human: bool,
-    /// `true` if the trigger replies to it; such a message is always shown itself.
+    /// `true` if the trigger replies to it. Such a message is always shown and never summarised.
     pub is_anchor: bool,
 }
 
-/// Longest thread that is shown without a summary.
+/// Limits up to which a thread is shown without a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrandLimits {
-    /// Most messages, from `MAX_CHAT_HISTORY`.
+    /// Maximum number of messages, from the setting `MAX_CHAT_HISTORY`.
     pub messages: usize,
     pub tokens: usize,
 }
 
-/// Most tokens of a thread without a summary, however few messages it has.
+/// Maximum tokens of a thread without a summary, however few messages it has.
 pub const MAX_STRAND_TOKENS: usize = 6000;
-/// Tokens reserved for the summary.
+/// Number of tokens that are reserved for the summary.
 const SUMMARY_TOKENS: usize = 180;
-/// Messages reserved for the summary and the trigger.
+/// Number of messages by which a thread with too many is cut further, to leave room for the summary and the trigger.
 const ROOM: usize = 2;
-/// Number of the newest messages of members that are never summarised.
+/// Number of the newest messages written by members that always stay as they are and are never summarised.
 const KEPT_HUMANS: usize = 2;
 
-/// Returns the messages of `strand`, which is ordered oldest first, that exceed `limits`; empty for a short thread.
+/// Returns the messages of `strand` (oldest first) to summarise, so that the others and the summary fit into `limits`;
+/// empty if the whole thread fits.
 pub fn oldest_part(strand: &[StrandMessage], limits: StrandLimits) -> Vec<Seq> {
     let tokens: usize = strand.iter().map(|one| one.tokens).sum();
     if strand.len() <= limits.messages && tokens <= limits.tokens {

@@ -1,4 +1,4 @@
-//! Embeddings of the candidates, centred on their mean, since all messages of one chat are similar.
+//! Embeddings of the candidates minus their mean: all messages of a chat are similar, so only the differences count.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::strands::Consensus;
@@ -6,7 +6,7 @@ use chime_core::{add_share, dot};
 
 #[derive(Debug)]
 pub struct Meanings {
-    /// Mean that was subtracted.
+    /// Mean that is subtracted from every vector.
     usual: Vec<f32>,
     /// Vectors of all candidates, concatenated; zeros for a candidate without a vector.
     vectors: Vec<f32>,
@@ -15,7 +15,7 @@ pub struct Meanings {
 
 impl Meanings {
     pub fn of(corpus: &Corpus<'_>) -> Self {
-        /// Zero vectors added to the mean, since the mean of few messages is unreliable.
+        /// Number of zero vectors that are added to the mean, since the mean of few messages is unreliable.
         const SHRINK: f32 = 5.0;
         let vectors = || corpus.utterances.iter().map(|utterance| utterance.features.vector.as_slice());
         let known: Vec<&[f32]> = vectors().filter(|vector| !vector.is_empty()).collect();
@@ -38,14 +38,15 @@ impl Meanings {
         &self.vectors[place * self.usual.len()..][..self.usual.len()]
     }
 
-    /// Subtracts the mean from a vector; returns zeros for an empty one.
+    /// Returns a vector minus the mean; zeros for an empty vector.
     pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
         let mut centred = vec![0.0; self.usual.len()];
         centre(&mut centred, vector, &self.usual);
         centred
     }
 
-    /// Sums the vectors of each candidate's segment, weighted by their share of the forests.
+    /// Returns the sum of the vectors in each candidate's segment, weighted by the share of the forests that put both
+    /// in one segment.
     pub fn of_segments(&self, consensus: &Consensus) -> Self {
         let mut sums = self.zeros();
         for (place, sum) in sums.chunks_exact_mut(self.usual.len().max(1)).enumerate() {
@@ -54,7 +55,7 @@ impl Meanings {
         Self { usual: self.usual.clone(), vectors: sums, count: self.count }
     }
 
-    /// Returns the cosine of each candidate with a centred vector.
+    /// Returns the cosine of each candidate's vector with `centred`, from which the mean is subtracted already.
     pub fn cosines(&self, centred: &[f32]) -> Vec<f64> {
         let length = |vector: &[f32]| f64::from(dot(vector, vector).sqrt()).max(1e-6);
         let own = length(centred);
@@ -63,7 +64,7 @@ impl Meanings {
     }
 }
 
-/// Writes a vector minus the mean into `zeros`; an empty vector leaves them unchanged.
+/// Writes `vector` minus the mean into `zeros`. An empty vector leaves the zeros.
 fn centre(zeros: &mut [f32], vector: &[f32], usual: &[f32]) {
     if !vector.is_empty() {
         add_share(zeros, vector, 1.0);

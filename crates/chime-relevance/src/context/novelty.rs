@@ -1,4 +1,4 @@
-//! New-topic detection: the probability that a trigger continues nothing that was said.
+//! Estimates the probability that a trigger continues nothing that was written before.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ pub const NAMES: [&str; FEATURES] = ["unlinked_log_odds", "has_words", "shared_s
 /// Logistic model of the probability that a trigger starts a new subject.
 #[derive(Debug, Clone, Deserialize)]
 pub struct NoveltyModel {
-    /// Probability of a new subject from which on the focus is empty.
+    /// Minimum probability of a new subject at which the focus is empty.
     pub threshold: f64,
-    /// Cost of a token of focus, in F1, if the trigger starts a new subject.
+    /// Cost of a token of the focus, in F1, if the trigger does start a new subject.
     pub price: f64,
     #[serde(flatten)]
     pub terms: Terms<FEATURES>,
@@ -29,12 +29,12 @@ impl NoveltyModel {
     }
 }
 
-/// Returns the expected cost of each candidate, in F1: its tokens, each at a `price`, times the odds of a new subject.
-/// `lengths` are the candidates' characters.
+/// Returns the expected cost of each candidate, in F1: its tokens times `price` times the odds of a new subject.
+/// `lengths` holds the characters of each candidate.
 pub fn waste(newness: f64, price: f64, lengths: impl Iterator<Item = usize>) -> Vec<f32> {
-    /// Approximate characters of a token.
+    /// Approximate number of characters of a token.
     const TOKEN: f64 = 4.0;
-    // Odds and not the probability: F1 is gained only if the trigger continues a subject.
+    // The odds are used instead of the probability, because F1 can be gained only if the trigger continues a subject.
     let odds = newness / (1.0 - newness).max(1e-6);
     let tokens = |letters: usize| 1.0 + (letters as f64 / TOKEN).floor();
     lengths.map(|letters| (price * odds * tokens(letters)) as f32).collect()
@@ -46,7 +46,7 @@ pub fn features(tag: &TriggerFeatures<'_>, candidates: &[Arc<MessageFeatures>]) 
     if tag.is_bare {
         return [unlinked, 0.0, 0.0, 0.0];
     }
-    // The share of its stems that occur in any candidate.
+    // Share of the trigger's stems that occur in any candidate.
     let stems = &tag.utterance.features.stems;
     let is_known = |stem: &&Token| candidates.iter().any(|other| other.has_stem(**stem));
     let shared = stems.iter().filter(is_known).count() as f64 / stems.len().max(1) as f64;

@@ -1,12 +1,12 @@
-//! A standalone question, whose answer may be anywhere in the conversation.
+//! Standalone question, whose answer may be anywhere in the conversation.
 
 use crate::retrieval::{ParsedQuestion, Person, QuestionContext, Sought, TimeSpan};
 use chime_core::{Language, Seq, StoredMessage};
 
-/// Most words of a question that are searched for. Each costs an index lookup.
+/// Maximum number of words of a question that are searched for. Each costs an index lookup.
 const WORDS: usize = 16;
 
-/// Search terms of a question.
+/// Search terms of a standalone question.
 #[derive(Debug, Clone)]
 pub struct OpenQuestion {
     words: Vec<String>,
@@ -14,12 +14,13 @@ pub struct OpenQuestion {
     /// Text without the names of the bot and of members.
     text: String,
     spans: Vec<TimeSpan>,
-    /// Number of the trigger; only earlier messages are searched.
+    /// Number of the trigger. Only messages before it are searched.
     before: Seq,
 }
 
 impl OpenQuestion {
-    /// Builds the search for a trigger's question; `None` if the trigger is a reply or has no word to search for.
+    /// Builds the search terms from the question of `trigger`; `None` if the trigger is a reply or has no word to
+    /// search for.
     pub fn of(trigger: &StoredMessage, question: ParsedQuestion) -> Option<Self> {
         let ParsedQuestion { mut words, names, bare: text, spans, .. } = question;
         words.retain(|word| !names.contains(word));
@@ -33,8 +34,8 @@ impl OpenQuestion {
     }
 }
 
-/// Parses the question of `trigger`, which may name any of `people`. `utc_offset` is the chat's offset from UTC in
-/// seconds.
+/// Parses `ask`, the question of `trigger`, which may name any of `people`. `utc_offset` is the offset of the chat's
+/// time zone from UTC, in seconds.
 pub fn read(
     trigger: &StoredMessage,
     ask: &str,

@@ -7,23 +7,23 @@ use crate::context::weights::Scorers;
 
 #[derive(Debug, Clone)]
 pub struct Params {
-    /// Time-gap rule of the first design.
+    /// Rule of the first design (a time gap), which gives one feature.
     pub seed: SeedRule,
-    /// Most reply links that are followed from a message of the window.
+    /// Maximum number of reply links that are followed back from a message.
     pub chain_depth: usize,
-    /// Tokens of the whole window, counted by `estimate`.
+    /// Maximum tokens of the whole window, counted by `estimate`.
     pub token_budget: usize,
-    /// Estimates the tokens of a text.
+    /// Function that estimates the tokens of a text.
     pub estimate: fn(&str) -> usize,
-    /// Most messages of a focus, without those that reply links add.
+    /// Maximum messages of a focus; those that reply links add are not counted.
     pub focus_limit: usize,
     pub scorers: Arc<Scorers>,
 }
 
 impl Params {
-    /// Default of `chain_depth`.
+    /// Default value of `chain_depth`.
     pub const CHAIN_DEPTH: usize = 20;
-    /// Messages on either side of an old anchor that become candidates with it.
+    /// Number of messages on either side of an old anchor that become candidates too.
     pub const ANCHOR_BESIDE: usize = 20;
 
     pub fn new(estimate: fn(&str) -> usize) -> Self {

@@ -1,16 +1,16 @@
-//! Access to messages older than the fetched ones, implemented by the caller.
+//! Interface for finding messages older than the fetched ones; the caller implements it.
 
 use crate::context::open_question::OpenQuestion;
 use crate::context::retrieval::query::OlderQuery;
 use crate::context::retrieval::rerank::Reranked;
 use crate::retrieval::Stretch;
 
-/// Search in the past of a conversation.
+/// Search in the past of a conversation. The implementation for `()` finds nothing.
 pub trait Past {
-    /// Returns messages older than the candidates that may be about the same as the focus, the likeliest first.
+    /// Returns messages older than the candidates that may share the subject of the focus, the likeliest first.
     fn older(&self, query: &OlderQuery) -> Vec<Reranked>;
 
-    /// Returns stretches of any age that fit a question, best first.
+    /// Returns stretches from any time that fit a question, best first.
     fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch>;
 }
 

@@ -1,8 +1,8 @@
-//! Picks the focus among the candidates of a trigger: guesses which candidates it points at, each with its subject
-//! (`guess`), and the set with the highest expected F1 over these guesses.
+//! Picks the focus among the candidates of a trigger: guesses which candidates the trigger points at and which others
+//! share their subject (`guess`), then takes the set with the highest expected F1 over these guesses.
 //!
 //! The members of a subject come from the relatedness of pairs, or in a busy chat from the threads of sampled reply
-//! forests. For a trigger that does not tag the bot, both are blended by the chat's slowness.
+//! forests. For a trigger that does not tag the bot, both count: the slower the chat, the more the pairs.
 
 mod forests;
 mod guess;
@@ -28,17 +28,17 @@ use crate::context::select::expected_f1::Taken;
 use chime_core::trigger::Languages;
 use chime_core::{MessageId, Role, StoredMessage, UserId};
 
-/// A trigger as input of the scorers.
+/// Input of the picker that belongs to the trigger.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub message: &'a StoredMessage,
     /// Text of the trigger without the bot's name.
     pub text: &'a str,
-    /// `true` if it tags the bot; `false` if it only continues the conversation.
+    /// `true` if the trigger tags the bot; `false` if it only continues the conversation.
     pub is_tag: bool,
-    /// Rule that finds the newest run of messages without a long silence.
+    /// Rule that finds the newest run of messages before the trigger without a long silence.
     pub seed: SeedRule,
-    /// Sources of the answer that it replies to.
+    /// Sources of the bot's answer that the trigger replies to; `None` if it replies to no such answer.
     pub sources: Option<&'a Sources>,
 }
 
@@ -52,27 +52,30 @@ impl<'a> Asking<'a> {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Selection {
-    /// Indices among the candidates, best first.
+    /// Picked candidates, best first.
     pub taken: Vec<Taken>,
     /// Probability that each candidate belongs to the subject of the trigger, 0 to 1.
     pub marginals: Vec<f32>,
 }
 
-/// The candidates with their features, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).
+/// Candidates with their features, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).
 struct Candidates<'a> {
-    /// Oldest first. All other indices refer to this list.
+    /// Messages of the candidates, oldest first. All other indices refer to this list.
     messages: &'a [&'a StoredMessage],
     features: Vec<Arc<MessageFeatures>>,
-    /// Number of leading messages from further back. The rest has no gaps.
+    /// Number of messages at the start of the list that come from further back, around an old anchor. The messages
+    /// after them have no gaps.
     older: usize,
     evidence: &'a PrecomputedFeatures,
     links: &'a ReplyModel,
-    /// Distance in messages from each message to its parent, and in `replies` the parent's index if it is a candidate.
+    /// For each message, the number of messages back to the one that it replies to. `replies` holds the index of that
+    /// message, if it is a candidate.
     parents: Vec<Option<usize>>,
     replies: Vec<Option<usize>>,
 }
 
-/// Picks the candidates that the trigger of `history` is about. `seen` collects the contributions of each feature.
+/// Picks the candidates that the trigger of `history` is about. If `seen` is given, adds to it how much each feature
+/// contributed.
 pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
     let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
     let candidates = Candidates::of(&talk, pool.older, &history.evidence, &params.scorers.links);
@@ -102,7 +105,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Computes the features of a trigger. Its common words do not count if it has a rarer one.
+    /// Computes the features of a trigger. Its common words are dropped if it also has a rarer one.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
         let vector = known.map_or_else(Vec::new, |known| known.vector.clone());
@@ -115,7 +118,8 @@ impl<'a> Candidates<'a> {
         trigger
     }
 
-    /// Builds the scorers' view of a trigger from its features.
+    /// Combines the trigger's features with those that depend on the candidates, such as the probability of replying to
+    /// each.
     fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> TriggerFeatures<'b> {
         let message = asking.message;
         let is_bare = says_little(asking.text, |stem| self.features.iter().any(|it| it.has_stem(stem)));
@@ -150,14 +154,15 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Returns the indices of an answer of the bot and of its sources, as far as they are candidates.
+    /// Returns the indices of an answer of the bot and of its sources; those that are not candidates are left out.
     fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
         let Some(Sources { of, used }) = sources else { return Vec::new() };
         let is_of = |stored: &StoredMessage| stored.message.id == *of || used.iter().any(|(seq, _)| *seq == stored.seq);
         (0..self.messages.len()).filter(|place| is_of(self.messages[*place])).collect()
     }
 
-    /// Builds the corpus. `after` is the time of the trigger, which counts towards the chat's slowness.
+    /// Builds the corpus of the candidates. `after` is the time of the trigger: the gap before the trigger counts
+    /// towards the chat's slowness.
     pub(in crate::context) fn corpus(&self, after: Option<f64>) -> Corpus<'_> {
         let candidates = self.messages.iter().zip(&self.features).zip(&self.replies);
         let utterances: Vec<Utterance<'_>> =
@@ -166,7 +171,7 @@ impl<'a> Candidates<'a> {
         Corpus::new(utterances, slowness)
     }
 
-    /// Returns the probability that the trigger continues each candidate.
+    /// Returns the probability that the trigger continues each candidate, from its distribution over antecedents.
     fn linked(&self, links: &Antecedents) -> Vec<f64> {
         let mut linked = vec![0.0; self.messages.len()];
         for link in &links.0 {
@@ -183,7 +188,8 @@ fn utterance<'a>(stored: &StoredMessage, features: &'a MessageFeatures, reply: O
     Utterance { at: message.sent_at.secs() as f64, is_ours: message.role == Role::Assistant, reply, features }
 }
 
-/// Returns the distance of a message from the end of `past`; 1 is the last message.
+/// Returns how many messages the message `id` is from the end of `past`, where 1 is the last; `None` if `past` does not
+/// hold it.
 fn distance_of(id: Option<MessageId>, past: &[MessageId]) -> Option<usize> {
     let id = id?;
     past.iter().rev().position(|other| *other == id).map(|back| back + 1)

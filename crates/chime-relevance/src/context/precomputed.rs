@@ -1,4 +1,4 @@
-//! Features and reply distributions by message, computed ahead of the trigger.
+//! Features and antecedents of messages that were computed before the trigger arrived.
 
 use std::sync::Arc;
 
@@ -10,26 +10,28 @@ use crate::context::replies::model::ReplyModel;
 use chime_core::embed::Embedder;
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
-/// Results computed ahead of the trigger. All of them may be missing: then they are computed on demand or skipped.
+/// Results that were computed before the trigger arrived. Any of them may be missing: it is then computed on demand or
+/// not used.
 #[derive(Debug, Clone, Default)]
 pub struct PrecomputedFeatures {
     pub readings: Quick<MessageAddress, Arc<MessageFeatures>>,
-    /// Antecedents from the text alone; reply links are added on use.
+    /// Antecedents without reply links, which are added when they are used.
     pub antecedents: Quick<MessageAddress, Arc<Antecedents>>,
-    /// Ids of the messages right before the oldest candidate, oldest first, since replies may lead there.
+    /// Ids of the messages right before the oldest candidate, oldest first, since candidates may reply to them.
     pub earlier: Vec<MessageId>,
-    /// Model that made the vectors, if it is loaded.
+    /// Model that computed the vectors; `None` if no model is loaded.
     pub embedder: Option<Arc<Embedder>>,
 }
 
 impl PrecomputedFeatures {
-    /// Returns the vector of a text; `None` without a model or if the model knows no word of the text.
+    /// Returns the vector of a text; `None` without a model, or if it knows no word of the text or panics.
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let embedder = self.embedder.as_ref()?;
         unless_it_panics(|| embedder.embed(text)).filter(|vector| !vector.is_empty())
     }
 
-    /// Returns the features of a message, without a vector if none were computed ahead.
+    /// Returns the features of a message. If they were not computed before, they are computed now, but without a
+    /// vector.
     pub fn reading(&self, stored: &StoredMessage) -> Arc<MessageFeatures> {
         match self.readings.get(&address(stored)) {
             Some(reading) => Arc::clone(reading),
@@ -38,7 +40,8 @@ impl PrecomputedFeatures {
     }
 }
 
-/// Returns the likeliest antecedents of the message at `place` among `readings` (oldest first), reply links ignored.
+/// Returns the likeliest antecedents of the message at `place` among `readings` (oldest first). Reply links are
+/// ignored.
 pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
     ReplyContext::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
 }
@@ -54,8 +57,9 @@ pub fn antecedent_rows(
     conversation.iter().map(address).zip(rows).collect()
 }
 
-/// Returns a fingerprint for each message from index `earlier` on, over its own hash and the hashes of the up to
-/// [`WINDOW`] messages before it. Equal fingerprints mean equal antecedents. `marks` are the hashes, oldest first.
+/// Returns a fingerprint of each message from index `earlier` on, computed from its hash and the hashes of up to
+/// [`WINDOW`] messages before it. If it is unchanged, the message's antecedents are too. `marks` holds the hashes,
+/// oldest first.
 pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {
     let fingerprint = |place: usize| {
         let past = marks[place.saturating_sub(WINDOW)..place].iter().fold(0, |all, mark| all ^ mark);

@@ -1,5 +1,5 @@
-//! Same-topic classification of pairs (`pairwise`), and two passes of collective classification that add features of
-//! the neighbors of both candidates (`refine`), on dense matrices (`matrix`).
+//! Estimates which candidates share a subject: a classifier of pairs (`pairwise`), and two passes that also compare the
+//! neighbours of both candidates (`refine`), on dense matrices (`matrix`).
 
 pub mod matrix;
 pub mod pairwise;

@@ -1,7 +1,7 @@
-//! The focus of a question that names only a time, a conversation or a member ("what was decided on monday?", "what
-//! happened at the last meeting?", "what did Zoe say?"): the most representative messages of that time or member. The
-//! picker cannot help there: it treats a name or a day in a question as its subject, not as the author or the time of
-//! the messages.
+//! Selects the focus of a question that names only a time, a conversation or a member ("what was decided on monday?",
+//! "what happened at the last meeting?", "what did Zoe say?"): the most representative messages of that time or member.
+//! The picker is of no use there: it takes a name or a day for the subject, not for the author or the time of the
+//! messages.
 
 use std::time::Duration;
 
@@ -10,30 +10,31 @@ use crate::context::precomputed::PrecomputedFeatures;
 use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
 use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 
-/// Score of the best message, and the step by which each further one scores less.
+/// Score of the best message, and the amount by which each further one scores less.
 const SCORE: f64 = 0.9;
 const STEP: f64 = 0.005;
-/// Most messages of a time span in the focus; more add nothing.
+/// Maximum messages of a time span in the focus; more do not improve an answer.
 const MOST: usize = 60;
-/// Number of newest messages, if the question names a member and no time.
+/// Number of the newest messages of the named members in the focus, if the question names no time.
 const NEWEST_OF_MEMBERS: usize = 12;
-/// Minimum messages of a conversation; fewer are only a remark.
+/// Minimum messages of a conversation; a shorter run is only a remark.
 const TALK: usize = 8;
-/// Absence after which "news" means everything since the asker's last message. Outside these bounds it means the last
-/// [`NEWS`].
+/// Minimum and maximum absence of the asker at which "news" means everything since their last message. After a shorter
+/// or longer absence, it means everything within the last [`NEWS`].
 const AWAY: (Duration, Duration) = (Duration::from_secs(6 * 3600), Duration::from_secs(30 * 86_400));
 const NEWS: Duration = Duration::from_secs(7 * 86_400);
 
-/// A range of messages to load for a question.
+/// Range of messages to load for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedSpan {
     Within(TimeSpan),
     Newest,
 }
 
-/// Returns the messages to load for a question that asks for all that was said; empty for any other question.
+/// Returns the ranges of messages to load for a question that asks for all that was said at a time, in a conversation
+/// or by a member; empty for any other question.
 pub fn told(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
-    // "^ what I asked" means a question that the picker finds.
+    // A question that names only the asker ("^ what I asked") means an earlier question, which the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
     let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
     if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
@@ -46,7 +47,8 @@ pub fn told(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan
     }
 }
 
-/// Returns the messages of `read` that the question wants, oldest first; the most representative score highest.
+/// Returns the messages that the question wants out of the loaded messages `read`, oldest first. The most
+/// representative have the highest score. `None` if there are none.
 pub fn said(
     question: &ParsedQuestion,
     trigger: &StoredMessage,
@@ -77,8 +79,8 @@ pub fn said(
     (!said.is_empty()).then_some(said)
 }
 
-/// Returns `true` if a member wrote the message within a named time span and the author is named. If the question names
-/// no time, any time matches; if it names nobody, any member.
+/// Returns `true` if the question wants this message: a member wrote it, at a time that the question names (any time if
+/// it names none), and the author is named (any author if the question names nobody).
 fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
     let is_within = |span: &TimeSpan| (span.from..span.to).contains(&message.sent_at);
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
@@ -86,7 +88,8 @@ fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
     message.role == Role::User && is_then && is_by
 }
 
-/// Returns the newest run of messages without a long silence that is long enough to be a conversation.
+/// Returns the newest run of messages of members, without a long silence, that has at least [`TALK`] messages; the
+/// newest run of any length if there is none.
 fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
     let mut talks: Vec<Vec<&StoredMessage>> = Vec::new();
     for stored in read.iter().filter(|stored| stored.message.role == Role::User) {
@@ -101,7 +104,8 @@ fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
     newest.map_or_else(Vec::new, |place| talks.swap_remove(place))
 }
 
-/// Returns the messages since the asker's last message, or of the last days if the asker was not away.
+/// Returns the messages of members since the asker's last one, or of the last [`NEWS`] if the asker was not away. If
+/// there are none, returns the last conversation.
 fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let now = trigger.message.sent_at;
     let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;

@@ -1,5 +1,5 @@
-//! The first design's rule: a conversation is the run of messages before the trigger without a long silence, and the
-//! message that the trigger replies to. It serves as a baseline for measurements and as a feature of candidates.
+//! Rule of the first design: a conversation is the run of messages before the trigger without a long silence, and the
+//! message that the trigger replies to. It is a baseline for measurements, and gives one feature of candidates.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use chime_core::{StoredMessage, Timestamp};
 
 #[derive(Debug, Clone, Copy)]
 pub struct SeedRule {
-    /// Most messages of a cluster.
+    /// Maximum messages of a cluster, which is a run of messages without a long silence.
     pub lookback_limit: usize,
-    /// Longest silence inside a cluster. A silence of exactly this length does not cut.
+    /// Maximum silence inside a cluster; a longer one ends it.
     pub time_threshold: Duration,
 }
 
@@ -21,7 +21,7 @@ impl Default for SeedRule {
 }
 
 impl SeedRule {
-    /// Returns the run of messages before `from` without a silence longer than the threshold, newest first.
+    /// Returns the newest run of messages before `from` without a silence longer than the threshold, newest first.
     pub fn cluster<'a>(
         &self,
         newest_first: impl Iterator<Item = &'a StoredMessage>,
@@ -36,7 +36,7 @@ impl SeedRule {
         })
     }
 
-    /// Returns the cluster, newest first, and the message that is replied to.
+    /// Returns the cluster before the trigger, newest first, and then the message that the trigger replies to.
     pub fn select<'a>(&self, history: &'a History) -> Vec<&'a StoredMessage> {
         let mut selected: Vec<&StoredMessage> =
             self.cluster(history.recent.iter().rev(), history.trigger.message.sent_at).collect();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use chime_core::testkit::transcript;
 
-    /// The last line of `chat` is the trigger.
+    /// Checks the messages that the rule selects. The last line of `chat` is the trigger.
     #[track_caller]
     fn check(rule: SeedRule, chat: &str, expected: &[i64]) {
         let mut recent = transcript(chat);
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(ids, expected);
     }
 
-    /// Seed scenario A with bridging off: C alone is close enough to D.
+    /// Scenario A of the first design: only message 3 is close enough to the trigger in time.
     #[test]
     fn scenario_a_of_the_seed() {
         for ask in ["@bot", "@bot thoughts?"] {

@@ -1,4 +1,3 @@
-//! Selects the focus: the set with the highest expected F1 (`expected_f1`), and a second subject if it is about as
-//! likely (`ambiguity`).
+//! Selects the focus: the set of messages with the highest expected F1 (`expected_f1`).
 
 pub mod expected_f1;

@@ -1,21 +1,23 @@
-//! Threads, segments and subjects of the sampled forests as partitions of the candidates, and their consensus.
+//! Partitions of the candidates into threads, segments and subjects, one partition for each sampled forest, and the
+//! consensus of these partitions.
 
 use std::collections::BTreeMap;
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
 
-/// One partition of the candidates for each forest.
+/// One partition of the candidates into sets for each forest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitions {
     count: usize,
-    /// Set number of each candidate, forest after forest. A byte is enough, since there are no more sets than
-    /// candidates.
+    /// Number of the set of each candidate, one forest after the other. A byte is enough, since there are at most as
+    /// many sets as candidates.
     labels: Vec<u8>,
 }
 
 impl Partitions {
-    /// Builds the partitions from each forest's sets, which together hold all of `count` candidates once.
+    /// Builds the partitions from the sets of each forest. In each forest, each of `count` candidates is in exactly one
+    /// set.
     pub fn of<'a>(forests: impl IntoIterator<Item = &'a [IndexSet]>, count: usize) -> Self {
         let mut labels = Vec::new();
         for sets in forests {
@@ -28,7 +30,7 @@ impl Partitions {
         Self { count, labels }
     }
 
-    /// Returns, for each candidate, the number of forests in which it is in one set with `one`.
+    /// Returns, for each candidate, the number of forests in which it and `one` are in the same set.
     pub fn times_with(&self, one: usize) -> Vec<u8> {
         let mut times = vec![0; self.count];
         for labels in self.forests() {
@@ -38,10 +40,11 @@ impl Partitions {
         times
     }
 
-    /// Returns the sets that hold a candidate with a link. `links` has a probability for each candidate. Each set comes
-    /// with its share of all links (these sum to 1) and its members as 0 or 1 for each candidate.
+    /// Returns the sets that the trigger may continue. `links` holds the probability that it continues each candidate,
+    /// and a set gets the sum over its candidates. Each set comes with its share of all sums (the shares add up to 1)
+    /// and with its members, as 0 or 1 for each candidate.
     pub fn led_to(&self, links: &[f64]) -> Vec<(f32, Vec<f32>)> {
-        /// Minimum probability of a link that counts.
+        /// Links of lower probability are ignored.
         const WEAK: f64 = 0.002;
         let mut sets: BTreeMap<IndexSet, f64> = BTreeMap::new();
         for labels in self.forests() {
@@ -59,7 +62,7 @@ impl Partitions {
         sets.iter().map(|(set, weight)| ((weight / all) as f32, members(set))).collect()
     }
 
-    /// Returns the share of one forest: one divided by their number.
+    /// Returns the weight of one forest: 1 divided by the number of forests.
     pub fn share(&self) -> f64 {
         1.0 / self.forests().count().max(1) as f64
     }
@@ -69,11 +72,11 @@ impl Partitions {
     }
 }
 
-/// Consensus matrix: for any two candidates the share of the forests in which they are in one segment. Sparse, since in
-/// a slow chat most entries are zero.
+/// Consensus matrix: for any two candidates, the share of the forests that put them in one segment. It is stored
+/// without zeros, since in a slow chat most entries are zero.
 #[derive(Debug)]
 pub struct Consensus {
-    /// Row of each candidate without the zeros: index and share, ascending, itself included.
+    /// Row of each candidate without the zeros: indices and shares, ascending by index, the candidate itself included.
     near: Vec<Vec<(usize, f64)>>,
 }
 
@@ -87,7 +90,7 @@ impl Consensus {
         Self { near: (0..segments.count).map(near).collect() }
     }
 
-    /// Returns the entry of two candidates; 1 for a candidate with itself.
+    /// Returns the share of the forests that put both candidates in one segment; 1 for a candidate with itself.
     pub fn share(&self, one: usize, other: usize) -> f64 {
         let near = &self.near[one];
         near.binary_search_by_key(&other, |(place, _)| *place).map_or(0.0, |found| near[found].1)
@@ -98,7 +101,8 @@ impl Consensus {
         self.near[one].iter().copied()
     }
 
-    /// Returns the product of the matrix with a sparse vector, given as indices and values.
+    /// Spreads values over segments: returns the product of the matrix with a sparse vector, given as indices and
+    /// values.
     pub fn gathered(&self, what: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut gathered = vec![0.0; self.near.len()];
         for (place, value) in what {
@@ -109,15 +113,15 @@ impl Consensus {
         gathered
     }
 
-    /// Returns the mean size of each candidate's segment, in messages: the row sums.
+    /// Returns the mean number of messages of each candidate's segment over all forests, which is the sum of its row.
     pub fn sizes(&self) -> Vec<f64> {
         self.near.iter().map(|near| near.iter().map(|(_, share)| share).sum()).collect()
     }
 }
 
-/// Returns the threads of a forest, the trees of its `antecedents`, in the order of their first messages. With `far`,
-/// returns segments: threads cut at silences of more than `far` seconds and after answers of the bot, unless a reply
-/// link bridges them.
+/// Returns the threads of a forest, which are the trees given by `antecedents`, in the order of their first messages.
+/// With `far`, returns segments: threads cut at silences of more than `far` seconds and after answers of the bot,
+/// except where a reply link connects both sides.
 pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<f64>) -> Vec<IndexSet> {
     let mut segments: Vec<IndexSet> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
@@ -143,11 +147,11 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitioned {
-    /// Trees of the forest.
+    /// Threads: the trees of each forest.
     pub strands: Partitions,
-    /// Threads cut at long silences and after answers of the bot.
+    /// Segments: threads cut at long silences and after answers of the bot.
     pub segments: Partitions,
-    /// Segments linked into one subject across silences.
+    /// Subjects: segments about the same thing, linked across silences.
     pub matters: Partitions,
 }
 

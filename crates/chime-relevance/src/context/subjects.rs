@@ -1,6 +1,6 @@
-//! Topic segmentation and linking across silences. Each segment (`segment`) is compared with every earlier subject
-//! (`subject`) by words, people and embeddings (`link`), and the subject that it continues is sampled (`assign`).
-//! `lessons` makes the training examples for the weights.
+//! Links segments into subjects across silences. Each segment (`segment`) is compared with every earlier subject
+//! (`subject`) by words, people and embeddings (`link`), and the subject that it continues is drawn at random by these
+//! scores (`assign`). `lessons` builds the training examples for the weights.
 
 pub mod assign;
 pub mod lessons;

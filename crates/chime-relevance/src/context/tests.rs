@@ -38,7 +38,7 @@ fn check(chat: &str, expected: &[&str]) {
     assert_eq!(focus(&get_smart_context(&history(chat), &Params::new(estimate))), expected);
 }
 
-/// Checks which messages are in the window for `reason`.
+/// Checks which messages are in the window with the given reason.
 #[track_caller]
 fn check_with(params: &Params, chat: &str, reason: Reason, expected: &[i64]) {
     let window = get_smart_context(&history(chat), params);
@@ -46,7 +46,7 @@ fn check_with(params: &Params, chat: &str, reason: Reason, expected: &[i64]) {
     assert_eq!(linked.map(|entry| entry.message.message.id.0).collect::<Vec<_>>(), expected);
 }
 
-/// Seed scenario A with bridging on: all messages belong together.
+/// Scenario A of the first design: the window has all messages, although long silences lie between them.
 #[test]
 fn scenario_a_of_the_seed_crosses_the_gap() {
     for ask in ["@bot", "@bot thoughts?"] {
@@ -94,7 +94,7 @@ fn the_anchor_is_in_even_as_a_snapshot_and_a_marked_part_is_kept() {
     assert_eq!(focus(&window), ["1 quoted"]);
 }
 
-/// A question, its answers, and an unrelated message between them.
+/// Three messages linked by replies, with an unrelated one in between. The trigger replies to the last.
 const CHAIN: &str = "
     -30d 10:00 ann#1 the first
     -20d 10:00 bob#2>1 the second
@@ -295,7 +295,7 @@ fn keeps_its_promises(history: &History, params: &Params) -> Result<ContextWindo
     Ok(window)
 }
 
-/// Changes all messages of a history, the trigger included.
+/// Applies `change` to all messages of a history, the trigger included.
 fn each_message(history: &mut History, change: impl FnMut(&mut StoredMessage)) {
     let History { recent, linked, trigger, .. } = history;
     recent.iter_mut().chain(linked).chain([trigger]).for_each(change);
@@ -308,7 +308,7 @@ proptest! {
         keeps_its_promises(&history, &params)?;
     }
 
-    /// Messages may arrive late, and get late numbers.
+    /// A message may be stored later than newer ones, so the lists need not be in order of time.
     #[test]
     fn the_order_of_arrival_does_not_matter(history in any_history(), params in any_params()) {
         let mut late = history.clone();
@@ -317,7 +317,7 @@ proptest! {
         prop_assert_eq!(get_smart_context(&late, &params), get_smart_context(&history, &params));
     }
 
-    /// Of two versions of a message only the newer counts, whichever list holds it.
+    /// At most one of two versions of a message is shown, whichever list holds it. Being edited changes nothing.
     #[test]
     fn an_edit_is_read_as_if_it_had_been_said_so(history in any_history(), place in 0_usize..40, params in any_params()) {
         let mut edited = history.clone();
@@ -336,7 +336,7 @@ proptest! {
         prop_assert_eq!(read(&window), read(&said_so));
     }
 
-    /// Ids are Telegram's: they may be large, have gaps, and mean only an order within a second.
+    /// Telegram's message ids may be large and have gaps. Only their order within a second matters.
     #[test]
     fn what_links_lead_to_does_not_depend_on_the_ids(
         history in any_history(),
@@ -379,7 +379,7 @@ fn long_history(count: u32) -> History {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
-    /// From a chat without messages before the trigger to one of thousands.
+    /// The number of messages before the trigger is between none and a few thousand.
     #[test]
     fn chats_of_any_length_keep_the_promises(count in prop_oneof![Just(0_u32), 1_u32..8, 190_u32..210, 1_000_u32..3_000]) {
         let window = keeps_its_promises(&long_history(count), &Params::new(estimate))?;

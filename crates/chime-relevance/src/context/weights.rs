@@ -11,28 +11,28 @@ use crate::context::relatedness::{pairwise, refine};
 use crate::context::replies::model::ReplyModel;
 use crate::context::subjects::link::SegmentLink;
 
-/// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`. Published figures were measured
-/// on held-out chats. `far`, the novelty threshold and the price of a token were set by hand.
+/// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`; published figures were measured
+/// on other chats. Set by hand were `far`, the novelty threshold and the price of a token.
 #[derive(Debug, Clone, Deserialize)]
 pub struct FocusWeights {
-    /// Seconds of silence that end a segment, unless a reply bridges them.
+    /// Seconds of silence after which a thread is cut into segments, unless a reply link connects both sides.
     pub far: f64,
     pub segment_link: SegmentLink,
     pub novelty: NoveltyModel,
-    /// Weights for a trigger with too few words, and for all others.
+    /// Weights for a trigger whose words say too little, and (`focus_text`) for all others.
     pub focus_bare: Terms<{ focus::FEATURES }>,
     pub focus_text: Terms<{ focus::FEATURES }>,
     pub pairwise: Terms<{ pairwise::FEATURES }>,
-    /// Weights of each refining pass.
+    /// Weights of each refining pass, in order.
     pub refine: Vec<Terms<{ refine::FEATURES }>>,
 }
 
 impl FocusWeights {
-    /// The shipped weights as JSON.
+    /// Weights inside the program, as JSON.
     pub const WRITTEN: &str = include_str!("weights.json");
 }
 
-/// All fitted weights: the shipped ones, or others during fitting.
+/// All fitted weights: those inside the program or, during fitting, others.
 #[derive(Debug, Clone)]
 pub struct Scorers {
     pub links: ReplyModel,

@@ -1,4 +1,5 @@
-//! Builds the context window: anchor, its sources, focus, older messages, surroundings, budget.
+//! Builds the context window of an answer step by step: the message that the trigger replies to (the anchor), the
+//! sources of an earlier answer, the focus, older messages, surroundings, and the cut to the token budget.
 
 mod picked;
 mod surroundings;
@@ -21,40 +22,46 @@ use crate::retrieval::Stretch;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
 use chime_core::{MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 
-/// A message at least this likely belongs to the strand, whether it is picked or not.
+/// Minimum probability at which a message that was not picked still counts as part of the trigger's thread, whose
+/// oldest part a summary may replace.
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
-/// Minimum probability of an older message that shows that the trigger starts nothing new.
+/// Minimum probability of an older message that shows that the trigger continues a subject. The window then gets the
+/// full budget.
 const FOUND: f64 = 0.15;
-/// Factor on the probability of an older message among the surroundings; without it too few of them are shown.
+/// Factor on the probability of an older message when it competes for a place among the surroundings. Without it too
+/// few older messages are shown.
 const FAR: f64 = 1.3;
-/// Upper bound of that probability, below [`SURE`].
+/// Upper bound of the probability of an older message among the surroundings. It is below [`SURE`], so that the message
+/// does not count as part of the trigger's thread.
 const UNSURE: f64 = 0.49;
-/// Share of the budget for stretches that hold the words of a question.
+/// Share of the token budget for stretches: runs of neighbouring messages that hold the words of a question.
 const STRETCHES_SHARE: f64 = 0.6;
-/// Score of the messages of the best stretch, and the factor for each further one.
+/// Score of the messages of the best stretch, and the factor on the score for each further stretch.
 const STRETCH_SCORE: f64 = 0.95;
 const STRETCH_DECAY: f64 = 0.97;
-/// Minimum score of a stretch that is about the question.
+/// Minimum score of the best stretch at which its messages join the focus.
 const ABOUT: f64 = 0.9;
-/// Number of best stretches in which a picked message stays in the focus although the picker is unsure.
+/// Number of best stretches that can save a picked message with a low score: it stays in the focus if one of them holds
+/// it.
 const NARROWED_TO: usize = 2;
-/// Number of messages after the anchor of a reply that stay in the focus although the picker is unsure.
+/// Number of messages right after the anchor that stay in the focus even with a low score, if the trigger is a reply.
 const BEHIND_ANCHOR: usize = 3;
-/// Minimum probability of a picked message in the focus of a reply, or of a question in a long conversation.
+/// Score from which on a picked message stays in the focus wherever it is. It applies to replies, and to questions in a
+/// conversation longer than the fetched messages.
 const SURE_PICK: f64 = 0.5;
-/// Most tokens of surroundings for a trigger that starts a new subject.
+/// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only.
 const NEW_MATTER_TOKENS: usize = 400;
 
-/// Picks the messages that a trigger is about, within the token budget: the message it replies to, the sources of the
-/// answer that it continues, and messages that are likely about the same subject.
+/// Builds the context window of a trigger within the token budget, from `history` alone: the message it replies to, the
+/// sources of the answer that it continues, and messages that are likely about the same subject.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     get_smart_context_with(history, params, &(), |_| None)
 }
 
-/// Like [`get_smart_context`], but searches the `past` if the history is incomplete. Messages for which `summarize`
-/// returns a summary are left out.
+/// Like [`get_smart_context`], but also searches `past` for messages older than the fetched ones. `summarize` gets the
+/// messages of the trigger's thread and may return a summary; the messages it covers are left out.
 pub fn get_smart_context_with(
     history: &History,
     params: &Params,
@@ -64,7 +71,8 @@ pub fn get_smart_context_with(
     Focused::of(history, params).window(history, params, past, summarize)
 }
 
-/// The focus, before the search for older messages. It takes most of the time and no store access.
+/// Focus of a trigger. Choosing it takes most of the time and no database access; [`Focused::window`] then searches for
+/// older messages.
 pub struct Focused {
     picked: Picked,
     selection: Selection,
@@ -76,7 +84,8 @@ impl Focused {
         Self { picked, selection }
     }
 
-    /// Builds the window around the focus, with older messages from the `past`.
+    /// Builds the window around the focus. Searches `past` for older messages; `summarize` is as in
+    /// [`get_smart_context_with`].
     pub fn window(
         self,
         history: &History,
@@ -127,12 +136,12 @@ impl Focused {
     }
 }
 
-/// The stretches that hold the words of a question, as far as their share of the budget goes.
+/// Stretches that hold the words of a question, as many as fit into their share of the budget.
 #[derive(Default)]
 struct Stretches {
-    /// Best first, each with the score for its messages.
+    /// Stretches, best first, each with the score that its messages get.
     shown: Vec<(Stretch, f64)>,
-    /// Score of the best stretch.
+    /// Score of the best stretch; 0 if there is none.
     best: f64,
 }
 
@@ -154,7 +163,8 @@ impl Stretches {
         stretches
     }
 
-    /// Returns `true` if the focus is limited to the stretches: in a conversation longer than the candidates.
+    /// Returns `true` if messages with a low score stay in the focus only if a stretch holds them: if there are
+    /// stretches, and the conversation is longer than the fetched messages.
     fn narrow(&self, history: &History) -> bool {
         !self.shown.is_empty() && history.known_from().is_some()
     }
@@ -171,7 +181,9 @@ fn is_bare(history: &History) -> bool {
     })
 }
 
-/// Returns `true` if a picked message stays in the focus: no small talk, and likely if the picker is unreliable.
+/// Returns `true` if a picked message stays in the focus. It must not be small talk, and it must have a high score or
+/// be supported: by its place right after the anchor if the trigger is a reply, by a stretch if [`Stretches::narrow`]
+/// requires one.
 fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
     let stored = pool.messages[place];
     let is_sure = score >= SURE_PICK
@@ -188,7 +200,7 @@ fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, plac
     is_sure && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
 }
 
-/// Returns all messages from further back, each once.
+/// Returns the older messages that were found and the messages of the stretches, each once.
 fn further<'a>(found: &'a [Reranked], stretches: &'a Stretches) -> Vec<&'a StoredMessage> {
     let mut seen = BTreeSet::new();
     let of_stretches = stretches.shown.iter().flat_map(|(stretch, _)| &stretch.messages);
@@ -216,7 +228,7 @@ fn whole_strand(
     places.map(message).collect()
 }
 
-/// Returns the picks without those that a summary replaces. The anchor and the pinned messages stay.
+/// Returns the picks without the messages that a summary replaces. The anchor and the pinned messages always stay.
 fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
     let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
     let mut picks = picked.into_picks(pool);
@@ -224,7 +236,8 @@ fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized
     picks
 }
 
-/// Picks the focus with reasons, and returns the selection behind it.
+/// Picks the focus, each message with its reason. Also returns the picker's probabilities, by which the surroundings
+/// are ranked.
 fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked, Selection) {
     let mut picked = Picked::default();
     let anchor = pool.anchor();
@@ -254,13 +267,15 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
     (picked, selection)
 }
 
-/// Returns the bot's answer that a trigger without words continues: members since wrote only to it or to the bot.
+/// Returns the bot's answer that the trigger continues. `None` if the trigger has words of its own, or if a member has
+/// since written a message that neither replies to this answer nor addresses the bot.
 fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
     let is_known = |stem| {
         let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
         readings.any(|reading| reading.has_stem(stem))
     };
-    // One or two words may be an instruction ("shorter"), unless the conversation has them; more are a new question.
+    // One or two words may be an instruction ("shorter"), unless they occur in the conversation; more words are a new
+    // question.
     let may_instruct = lexical::words(&history.ask).count() <= 2;
     let is_subject = |stem| !may_instruct || is_known(stem);
     let has_words = !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped());
@@ -278,7 +293,8 @@ fn quoted(trigger: &StoredMessage) -> Option<String> {
     trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
 }
 
-/// Builds the query for older messages; `None` if the history is complete.
+/// Builds the query for messages older than the fetched ones. `None` if everything was fetched, the focus was given in
+/// advance, or no word is worth a search.
 fn older_query(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<OlderQuery> {
     let before = history.known_from().filter(|_| history.given.is_none())?;
     let shares: BTreeMap<Index, f64> = picked.shares().collect();
@@ -301,7 +317,8 @@ fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
     pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
 }
 
-/// Returns the nearest messages left out, oldest first, with reasons. Those that did not fit take precedence.
+/// Returns up to [`OMITTED_SHOWN`] messages that were left out, oldest first, with reasons. Messages that did not fit
+/// are taken first, then the newest of the others.
 fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));

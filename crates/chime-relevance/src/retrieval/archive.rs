@@ -1,4 +1,4 @@
-//! Searchable messages of a conversation, and the terms of a search.
+//! Interface to the messages of a conversation that can be searched, and the terms of a search.
 
 use crate::retrieval::dates::TimeSpan;
 use chime_core::{Seq, StoredMessage};
@@ -6,14 +6,14 @@ use chime_core::{Seq, StoredMessage};
 /// Search terms of a question.
 #[derive(Debug, Clone, Copy)]
 pub struct Sought<'a> {
-    /// Content words.
+    /// Content words of the question.
     pub words: &'a [String],
-    /// Words that name members.
+    /// Words of the question that name members; they are not among `words`.
     pub names: &'a [String],
-    /// Text to embed.
+    /// Text that is embedded, to find messages of similar meaning.
     pub text: &'a str,
     pub spans: &'a [TimeSpan],
-    /// Number of the first message that is not searched.
+    /// Number of the first message that is not searched: only older ones are.
     pub before: Seq,
 }
 
@@ -21,13 +21,15 @@ pub struct Sought<'a> {
 pub trait Archive {
     type Error;
 
-    /// Returns the number of its messages.
+    /// Returns the number of messages in the conversation.
     fn count(&self) -> Result<f64, Self::Error>;
-    /// Returns the newest messages before `before` that hold a stem, and the number of all messages that hold it.
+    /// Returns the newest messages before `before` that have the stem, and the number of all messages before it that
+    /// have it.
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the same for messages that name a person of this name or were written by one.
+    /// Returns the newest messages before `before` that name a person by this stem or were written by such a person,
+    /// and the number of all such messages before it.
     fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
-    /// Returns the messages whose vectors are nearest to `vector`, if there are vectors.
+    /// Returns the messages whose vectors are nearest to `vector`; empty if messages have no vectors.
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
     /// Returns the messages of a range of numbers, both ends included, oldest first.
     fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
@@ -39,7 +41,8 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Archive of the messages of a transcript, without vectors.
+    /// Archive of the messages of a transcript. It has no vectors, and reports a large number of messages, so that
+    /// every word is rare.
     pub struct TranscriptArchive(pub Vec<StoredMessage>);
 
     impl Archive for TranscriptArchive {

@@ -1,4 +1,4 @@
-//! Baseline rankings for comparison.
+//! Simple rankings with which the fitted one is compared.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,16 @@ use crate::retrieval::question::ParsedQuestion;
 use crate::retrieval::words::words;
 use chime_core::dot;
 
-/// Okapi BM25's constants, with little normalisation by length: long and short messages are worth about the same.
+/// Constants of Okapi BM25. With a low B, the length of a message hardly counts.
 const K1: f64 = 0.9;
 const B: f64 = 0.1;
-/// Age limits in days of the blend's recency, and its value for each step.
+/// Maximum ages in days of recent and of fairly recent messages, and the recency of both and of all older ones.
 const RECENT_DAYS: (f64, f64) = (28.0, 180.0);
 const RECENCY: (f64, f64, f64) = (1.0, 0.6, 0.3);
 const DAY_MS: f64 = 86_400_000.0;
 
-/// Returns the score of each passage. `vector` is the embedding of the question, empty if there is none.
+/// Returns the score of each passage under `profile`. `vector` is the embedding of the question, empty if there is
+/// none.
 pub(super) fn scores(
     profile: Profile,
     question: &ParsedQuestion,
@@ -73,7 +74,7 @@ fn counts(passage: &Passage<'_>, lexicon: &mut Lexicon<'_>) -> HashMap<Box<str>,
     counts
 }
 
-/// Returns the blend's recency for an age in days.
+/// Returns the recency that [`Profile::SeedBlend`] gives to a message of this age in days.
 pub fn recency(days: f64) -> f64 {
     match days {
         days if days <= RECENT_DAYS.0 => RECENCY.0,

@@ -1,4 +1,5 @@
-//! Searches one conversation by words alone: the messages that hold most of them, and the messages around these.
+//! Searches one conversation by words alone: finds the messages that have most of the words, and the messages around
+//! these.
 
 use std::collections::HashMap;
 
@@ -10,15 +11,15 @@ use crate::retrieval::proposals::{WordPostings, proposals, ranges};
 use crate::retrieval::question::ParsedQuestion;
 use chime_core::{Language, MessageId, Role, Seq, StoredMessage};
 
-/// Most messages that are read.
+/// Maximum number of messages that are read; the last range may exceed it.
 const READ: u32 = 120;
-/// Minimum value of a word that is searched for; lower ones occur everywhere.
+/// Words of at most this [`worth`] are not searched for, since they occur everywhere.
 const TELLING: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedWord {
     pub text: String,
-    /// Weight relative to the other words.
+    /// Weight of the word relative to the other words of the query.
     pub weight: f64,
 }
 
@@ -27,11 +28,11 @@ pub struct WeightedWord {
 pub struct Met {
     pub message: StoredMessage,
     pub features: Features,
-    /// Number of the words that occur in the message itself.
+    /// Number of searched words that occur in the message itself.
     pub words: usize,
 }
 
-/// Returns messages before `before`, oldest first, that hold some of `words`, and their neighbours.
+/// Returns messages before `before` that have some of `words`, and their neighbours, oldest first.
 pub fn by_words<A: Archive>(
     archive: &A,
     language: Language,
@@ -69,9 +70,10 @@ pub fn by_words<A: Archive>(
     Ok(messages.into_iter().zip(read).map(met).collect())
 }
 
-/// Returns how informative a word in `held` of `all` messages is: low if most conversations hold it by chance.
+/// Returns how informative a word is that `held` of `all` messages have: near 0 if most conversations have it by
+/// chance.
 fn worth(all: f64, held: f64) -> f64 {
-    /// Usual number of messages of a conversation.
+    /// Typical number of messages of a conversation.
     const TALK: f64 = 200.0;
     (all / (TALK * held.max(0.5))).ln_1p()
 }

@@ -1,4 +1,4 @@
-//! Phrases that mark decisions, tasks and plans. They are listed in `cues.toml`.
+//! Recognises decisions, tasks and plans by their phrases, which are listed in `cues.toml`.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ pub struct Cues {
     pub planned: bool,
 }
 
-/// One regular expression for each list.
+/// Regular expressions, one for each list.
 struct Patterns {
     settled: Regex,
     taken: Regex,
@@ -31,7 +31,7 @@ struct Patterns {
 }
 
 pub fn cues(text: &str) -> Cues {
-    // A file that does not parse would find nothing; a test rules that out.
+    // A file that does not parse would mean that nothing is recognised; a test checks that it parses.
     static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         let file: CuesFile = toml::from_str(include_str!("cues.toml")).unwrap_or_default();
         let pattern = |list: &[String]| Regex::new(&any_of(list)).ok();
@@ -50,7 +50,8 @@ pub fn cues(text: &str) -> Cues {
     }
 }
 
-/// Builds a pattern for any cue at the start of a word. A dot at the end of a cue marks the end of the word.
+/// Builds a pattern that matches any cue at the start of a word. Without a dot at its end, a cue matches with any
+/// ending of that word.
 fn any_of(cues: &[String]) -> String {
     let one = |cue: &String| match cue.strip_suffix('.') {
         Some(whole) => format!("{} ", regex::escape(whole)),
@@ -59,7 +60,7 @@ fn any_of(cues: &[String]) -> String {
     format!(" (?:{})", cues.iter().map(one).collect::<Vec<_>>().join("|"))
 }
 
-/// Lower-cases a text and joins its words with single spaces, with one space at both ends.
+/// Converts a text to lower-case words, with one space before, between and after them.
 fn padded(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
     let words: Vec<&str> =

@@ -7,15 +7,15 @@ use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
 
-/// Half-open time span: `to` is the first moment after it.
+/// Time span that includes `from`; `to` is the first moment after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
     pub from: Timestamp,
     pub to: Timestamp,
 }
 
-/// Returns the spans that `words` name, as of `now`, where the local time is `utc_offset` seconds ahead of UTC. A date
-/// in the future is taken as the last past one of its kind, since messages are from the past.
+/// Returns the spans that `words` name, as of `now`, where the local time is `utc_offset` seconds ahead of UTC. A
+/// weekday, month or season without a year is the last past one, since messages are from the past.
 pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<TimeSpan> {
     let Some(today) = day_of(now, utc_offset) else { return Vec::new() };
     let mut found = Vec::new();
@@ -71,13 +71,14 @@ impl DateReader<'_> {
         }
     }
 
-    /// Matches "since monday", "since the 3rd", "pazartesiden beri".
+    /// Returns `true` if the date at `place..end` begins a span up to now: "since monday", "since the 3rd",
+    /// "pazartesiden beri".
     fn is_since(&self, place: usize, end: usize) -> bool {
         let is_at = |at: usize| self.table.since.at(self.words, at).is_some();
         place.checked_sub(1).is_some_and(is_at) || place.checked_sub(2).is_some_and(is_at) || is_at(end)
     }
 
-    /// Parses "the last three days", "the past week".
+    /// Parses "the last three days", "the past week", as a span that ends today.
     fn past(&mut self, place: usize) -> Option<usize> {
         let length = self.table.last.at(self.words, place)?;
         let counted = self.count_at(place + length);
@@ -106,7 +107,7 @@ impl DateReader<'_> {
             Some(Err(_)) => return None,
             None => None,
         };
-        // "7.30" is a time, or a price.
+        // Without a year, "7.3" is too short for a date, and "7.30" has no valid month: it is a time or a price.
         ((1..=12).contains(&month) && (1..=31).contains(&day) && (year.is_some() || self.words[place].len() >= 4))
             .then_some(())?;
         self.add_day(year, month, day);
@@ -129,7 +130,7 @@ impl DateReader<'_> {
         Some(2 + used)
     }
 
-    /// Parses "in May 2023", or "in May" as the last one.
+    /// Parses "in May 2023", or "in May" as the last May that has begun.
     fn month_alone(&mut self, place: usize) -> Option<usize> {
         let month = self.month_at(place)?;
         let (year, used) = self.year_after(place + 1);
@@ -164,7 +165,8 @@ impl DateReader<'_> {
         Some(1 + used)
     }
 
-    /// Parses "three weeks ago", "vor drei Wochen".
+    /// Parses "three weeks ago", "vor drei Wochen". The span around that day is wider for longer units, since such a
+    /// count is rarely exact.
     fn long_ago(&mut self, place: usize) -> Option<usize> {
         let count = self.count_at(place)?;
         let units = &self.table.units;
@@ -212,7 +214,7 @@ impl DateReader<'_> {
         Some(length)
     }
 
-    /// Parses a weekday as the last such day before today, since messages are from the past.
+    /// Parses a weekday as the last such day before today.
     fn weekday(&mut self, place: usize) -> Option<usize> {
         let number = (0..).zip(&self.table.weekdays).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
         if self.table.ambiguous.at(self.words, place).is_some() {
@@ -248,7 +250,8 @@ impl DateReader<'_> {
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 
-    /// Returns a year at `place`, or after a preposition there, and the number of words used.
+    /// Returns the year at `place`, or after a preposition there ("of 2023"), and the number of words used; 0 if there
+    /// is none.
     fn year_after(&self, place: usize) -> (Option<i32>, usize) {
         let year = |at: usize| {
             let word = self.words.get(at)?;
@@ -261,7 +264,7 @@ impl DateReader<'_> {
         }
     }
 
-    /// Adds a day; without a year, the one of this year and of the last.
+    /// Adds the span of one day. Without a year, adds that day of this year and of last year.
     fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
         let this = self.today.year();
         let years = match year.and_then(|year| year.try_into().ok()) {
@@ -280,7 +283,8 @@ mod tests {
     use crate::retrieval::words::words;
     use chime_core::Language;
 
-    /// As of Wednesday, 15 May 2024, 12:00 UTC.
+    /// Checks the spans that a question of Wednesday, 15 May 2024, 12:00 UTC, names, as first day and day after the
+    /// last.
     #[track_caller]
     fn check(code: &str, question: &str, expected: &[&str]) {
         let now = Timestamp::from_secs(1_715_774_400);

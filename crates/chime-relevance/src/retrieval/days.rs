@@ -1,5 +1,5 @@
 //! Parses words that name a day: "saturday", "tomorrow", "gestern". So a message with "tomorrow" matches a question
-//! days later with "on friday".
+//! with "on friday" some days later.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,21 +9,21 @@ use crate::retrieval::words::words;
 use chime_core::Timestamp;
 
 const DAY_SECS: i64 = 86_400;
-/// Weekday of 1 January 1970, a Thursday, counted from Monday as 0.
+/// Weekday of 1 January 1970: Thursday, which is 3 if Monday is 0.
 const EPOCH_WEEKDAY: i64 = 3;
 
 /// A day named by a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Weekday(i64),
-    /// Days from the day of the message.
+    /// Day relative to the day of the message: 1 is the day after, -1 the day before.
     Relative(i64),
 }
 
-/// Words for days in all languages.
+/// Words for days in all languages: `whole` must match exactly.
 struct DayWords {
     whole: HashMap<&'static str, Named>,
-    /// Words that match with any ending.
+    /// Starts of words that match with any ending.
     open: Vec<(&'static str, Named)>,
 }
 
@@ -55,7 +55,8 @@ impl DayWords {
     }
 }
 
-/// Returns the days that `text` names, as days since 1970, ascending. A weekday yields the last and the next one.
+/// Returns the days that `text` names, as days since 1970, ascending. A weekday gives two: the next one (today
+/// included) and the one a week before it.
 pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
     let today = said_at.secs().div_euclid(DAY_SECS);
     let weekday = (today + EPOCH_WEEKDAY).rem_euclid(7);
@@ -79,7 +80,7 @@ pub fn days_named(text: &str, said_at: Timestamp) -> Vec<i32> {
 mod tests {
     use super::*;
 
-    /// As of Wednesday, 15 May 2024, 12:00 UTC; the results are days from then.
+    /// Checks the days that a text of Wednesday, 15 May 2024, 12:00 UTC, names, as days relative to that day.
     #[track_caller]
     fn check(text: &str, expected: &[i32]) {
         let now = Timestamp::from_secs(1_715_774_400);

@@ -1,4 +1,5 @@
-//! Features of a message for a question. None depends on the other candidates.
+//! Features that show how well a message and the messages around it answer a question. No feature compares the message
+//! with other candidates, so scores of different chats are comparable.
 
 use crate::retrieval::dates::TimeSpan;
 use crate::retrieval::lexicon::Lexicon;
@@ -9,40 +10,41 @@ use chime_core::dot;
 
 use serde::{Deserialize, Serialize};
 
-/// Feature values of a message for a question; the same struct also holds their weights.
+/// Feature values of a message for a question. The same struct holds the weights of these features.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Features {
-    /// Share of the question, by idf, that the message and its neighbours cover: the best match for each word.
+    /// Share of the question's words, weighted by idf, that the message or one of two neighbours on either side has.
+    /// Each word counts with its best match.
     pub window_coverage: f64,
-    /// Share that the message and all within five messages cover.
+    /// Share of the question's words, by idf, that the message and all messages within five of it have.
     pub wide_coverage: f64,
-    /// Share that the message, its parent and its replies cover.
+    /// Share of the question's words, by idf, that the message, the one it replies to and its replies have.
     pub linked_coverage: f64,
-    /// Share that the message covers alone.
+    /// Share of the question's words, by idf, that the message alone has.
     pub own_coverage: f64,
-    /// Share that the message right before it covers, if that is a question.
+    /// Share of the question's words, by idf, that the message right before has, if that is a question; else 0.
     pub question_before: f64,
-    /// Cosine of the question with the message plus half of each neighbour.
+    /// Cosine of the question's vector with the sum of the message's vector and half of each neighbour's vector.
     pub window_cosine: f64,
-    /// Cosine of the question with the mean of all within four messages.
+    /// Cosine of the question's vector with the mean vector of the message and all messages within four of it.
     pub wide_cosine: f64,
-    /// Highest cosine of a single sentence.
+    /// Highest cosine of the question's vector with the vector of a single sentence of the message.
     pub sentence_cosine: f64,
-    /// 1 if the question names its author.
+    /// 1 if the question names the author of the message.
     pub named_author: f64,
     pub is_question: f64,
-    /// 1 if the question asks when, and the message names a time.
+    /// 1 if the question asks for a time, and the message has one.
     pub time_answer: f64,
-    /// 1 if the question asks how many, and the message names a number.
+    /// 1 if the question asks for a number, and the message has one.
     pub number_answer: f64,
-    /// Closeness to a time that the question names, 0 to 1.
+    /// Closeness of the message to a time that the question names: 1 within that time, towards 0 with growing distance.
     pub date: f64,
-    /// 1 if the bot wrote it.
+    /// 1 if the bot wrote the message.
     pub is_own: f64,
-    /// 1 if it is a member's message to a bot.
+    /// 1 if the message is a member's question or command to a bot.
     pub calls_bot: f64,
-    /// Amount of content: 0 for none, 1 for ten content words or more.
+    /// Number of content words, scaled: 0 for none, 1 for ten or more.
     pub length: f64,
 }
 
@@ -75,35 +77,36 @@ impl Features {
     }
 }
 
-/// Factor on the matches of a neighbour two messages away.
+/// Factor in [`Features::window_coverage`] on the matches of a neighbour two messages away.
 const SECOND_NEIGHBOR: f32 = 0.8;
-/// Factor on the vector of a neighbour.
+/// Factor in [`Features::window_cosine`] on the vector of a neighbour.
 const NEIGHBOR_VECTOR: f32 = 0.5;
-/// Messages on either side for the wide coverage and the wide cosine.
+/// Number of messages on either side that count for [`Features::wide_coverage`], and for [`Features::wide_cosine`].
 const WIDE_COVERAGE: usize = 5;
 const WIDE_COSINE: usize = 4;
-/// Share of the question's words that the model must know for the question's vector to be used.
+/// Minimum share of the question's words that the embedding model must know. Below it, the question gets no vector.
 const MIN_KNOWN_WORDS: f64 = 0.5;
-/// Content words of a long message.
+/// Number of content words from which on [`Features::length`] is 1.
 const LONG: f64 = 10.0;
 const DAY_SECS: f64 = 86_400.0;
-/// Longest span in days that counts as a date; a longer one is vague.
+/// Maximum number of days of a span that counts as an exact date; longer spans are vague times, around which closeness
+/// falls more slowly.
 const DATE_DAYS: f64 = 3.0;
-/// Decay in days after a date and after a vague time. The decay before it is three times as fast, since most
-/// messages about a day are sent after it.
+/// Days after an exact date, and after a vague time, in which the closeness of a message falls to 1/e. Before the time
+/// it falls three times as fast, since most messages about a day are sent after it.
 const FADES_DAYS: (f64, f64) = (7.0, 14.0);
 const FADES_BEFORE: f64 = 3.0;
 
-/// A question ready to be compared with passages.
+/// A question with everything that comparing it with passages needs.
 pub(super) struct PreparedQuestion<'q> {
     question: &'q ParsedQuestion,
     idf: Vec<f64>,
     total_idf: f64,
-    /// Empty if the model knows too few of the question's words.
+    /// Embedding of the question; empty if no vectors are used or the model knows too few of the question's words.
     pub vector: Vec<f32>,
-    /// For each passage, the similarity of each question word to its best match there.
+    /// For each passage, the similarity of each question word to the most similar word of the passage.
     hits: Vec<Vec<f32>>,
-    /// Passages that reply to each passage.
+    /// For each passage, the indices of the passages that reply to it.
     replies: Vec<Vec<usize>>,
 }
 
@@ -121,7 +124,7 @@ impl<'q> PreparedQuestion<'q> {
             let known = ids.iter().filter(|id| !lexicon.vector(**id).is_empty()).count();
             ids.is_empty() || known as f64 >= MIN_KNOWN_WORDS * ids.len() as f64
         };
-        // A search by word forms alone needs no vectors.
+        // A literal question matches by word forms only, so it needs no vector.
         let embedder = lexicon.embedder().filter(|_| !question.is_literal && is_known());
         let embedded = embedder.map(|embedder| embedder.embed(&question.bare));
         let mut similar = Similarities::new(ids, !question.is_literal);
@@ -185,7 +188,8 @@ impl<'q> PreparedQuestion<'q> {
         self.coverage(best.into_iter())
     }
 
-    /// Returns the coverage of some passages together.
+    /// Returns the share of the question, by idf, that the passages at `places` cover together. Each word counts with
+    /// its best match in any of them.
     fn coverage_of(&self, places: impl Iterator<Item = usize>) -> f64 {
         let mut best = vec![0.0_f32; self.idf.len()];
         for hits in places.filter_map(|place| self.hits.get(place)) {
@@ -194,7 +198,8 @@ impl<'q> PreparedQuestion<'q> {
         self.coverage(best.into_iter())
     }
 
-    /// Returns the cosine of the question with a passage and its neighbours, each neighbour weighted by `share`.
+    /// Returns the cosine of the question's vector with a sum of vectors: the passage's own and, times `share`, the
+    /// vectors of up to `reach` neighbours on either side; 0 if the question has no vector.
     fn mean_cosine(&self, passages: &[Passage<'_>], place: usize, reach: usize, share: f32) -> f64 {
         if self.vector.is_empty() {
             return 0.0;
@@ -224,14 +229,14 @@ impl<'q> PreparedQuestion<'q> {
     }
 }
 
-/// Returns up to `reach` neighbours of a passage on either side.
+/// Returns the indices of up to `reach` neighbours of a passage on either side.
 fn beside<'a>(passages: &'a [Passage<'_>], place: usize, reach: usize) -> impl Iterator<Item = usize> + 'a {
     let before = std::iter::successors(passages[place].before, |at| passages.get(*at)?.before).take(reach);
     let after = std::iter::successors(passages[place].after, |at| passages.get(*at)?.after).take(reach);
     before.chain(after)
 }
 
-/// Splits a text into sentences, which end with a punctuation mark and white space.
+/// Splits a text into sentences. A sentence ends with a punctuation mark followed by white space.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -246,7 +251,8 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns 1 inside the span, and less with the distance from it.
+/// Returns 1 for a passage sent within the span, and otherwise a number that falls exponentially with the days between
+/// both.
 fn closeness(span: &TimeSpan, passage: &Passage<'_>) -> f64 {
     let days = |millis: i64| millis as f64 / 1000.0 / DAY_SECS;
     let (from, to, at) = (span.from.millis(), span.to.millis(), passage.sent_at.millis());

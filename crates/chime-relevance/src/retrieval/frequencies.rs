@@ -1,11 +1,11 @@
-//! Numbers of messages that hold each stem.
+//! Counts in how many messages each stem occurs.
 
 use std::collections::HashMap;
 
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::PassageProperties;
 
-/// Number of messages of a chat in which each stem occurs.
+/// Number of messages of a chat, and for each stem the number of those that have it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Frequencies {
     pub messages: f64,
@@ -13,13 +13,14 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    /// Returns the idf of a stem. Unknown stems count as the rarest, so that a message without them scores low.
+    /// Returns the idf of a stem. A stem that no message has gets the highest idf, so that messages without it score
+    /// low.
     pub fn idf(&self, stem: &str) -> f64 {
         let holding = self.holding.get(stem).copied().unwrap_or(0.0);
         (1.0 + (self.messages - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
     }
 
-    /// Counts the stems of the passages with these properties.
+    /// Counts the stems of the passages with the properties `readings`.
     pub(super) fn count(readings: &[PassageProperties], lexicon: &Lexicon<'_>) -> Self {
         let mut holding: HashMap<String, f64> = HashMap::new();
         for reading in readings {

@@ -25,7 +25,7 @@ const FILES: [&str; 12] = [
 ];
 
 rows! {
-    /// Contents of a file. `languages/en.toml` explains the lists.
+    /// Contents of a language's file. `languages/en.toml` explains the lists.
     struct PhraseFile {
         language: String,
         short: String,
@@ -63,12 +63,12 @@ rows! {
     }
 }
 
-/// Phrases of one language.
+/// Phrases of one language: for dates, numbers and kinds of questions.
 #[derive(Debug)]
 pub struct PhraseTable {
-    /// ISO 639-3.
+    /// Language code of three letters (ISO 639-3).
     code: String,
-    /// ISO 639-1.
+    /// Language code of two letters (ISO 639-1).
     short: String,
     pub asks_when: Phrases,
     pub asks_number: Phrases,
@@ -83,13 +83,13 @@ pub struct PhraseTable {
     pub time: Phrases,
     pub numbers: Phrases,
     pub counts: HashMap<String, u32>,
-    /// January first.
+    /// Names of the months, January first.
     pub months: Vec<Phrases>,
-    /// Monday first.
+    /// Names of the weekdays, Monday first.
     pub weekdays: Vec<Phrases>,
     pub month_marks: Phrases,
     pub ambiguous: Phrases,
-    /// Spring, summer, autumn, winter.
+    /// Names of the seasons: spring, summer, autumn, winter.
     pub seasons: Vec<Phrases>,
     pub season_marks: Phrases,
     pub relative: Relative,
@@ -127,12 +127,12 @@ pub struct Units {
     pub year: Phrases,
 }
 
-/// Word sequences with the same meaning. A word can match with any ending.
+/// Phrases (sequences of words) with the same meaning. A word marked with `*` matches with any ending.
 #[derive(Debug, Default)]
 pub struct Phrases {
-    /// Phrases whose first word is fixed, by that word.
+    /// Phrases whose first word must match exactly, keyed by that word.
     closed: HashMap<String, Vec<Vec<Pattern>>>,
-    /// Phrases whose first word matches with any ending.
+    /// Phrases whose first word matches with any ending. They have to be tried one by one.
     open: Vec<Vec<Pattern>>,
 }
 
@@ -171,7 +171,8 @@ impl Phrases {
         }
     }
 
-    /// Returns the number of words of the longest phrase that matches at `place`, if any.
+    /// Returns the number of words of the longest phrase that begins at index `place` of `words`; `None` if no phrase
+    /// does.
     pub fn at(&self, words: &[String], place: usize) -> Option<usize> {
         let first = words.get(place)?;
         let closed = self.closed.get(first.as_str()).into_iter().flatten();
@@ -185,7 +186,7 @@ impl Phrases {
             .max()
     }
 
-    /// Returns the phrases of one word, each with `true` if it matches with any ending.
+    /// Returns the phrases that are a single word, each with `true` if it matches with any ending.
     pub fn single_words(&self) -> impl Iterator<Item = (&str, bool)> {
         let all = self.closed.values().flatten().chain(&self.open).filter(|patterns| patterns.len() == 1);
         all.flatten().map(|pattern| (pattern.text.as_str(), pattern.is_open))
@@ -241,7 +242,8 @@ impl PhraseTable {
         })
     }
 
-    /// Returns the number of words of the longest time expression, or part of one, at `place`, if any.
+    /// Returns the number of words of the longest time expression, or part of one, that begins at index `place` of
+    /// `words`. A number counts as one word; `None` if there is neither.
     pub fn time_at(&self, words: &[String], place: usize) -> Option<usize> {
         let Units { day, week, month, year } = &self.units;
         let phrases = [&self.time, &self.ago, &self.month_marks, &self.season_marks, day, week, month, year]
@@ -257,7 +259,7 @@ impl PhraseTable {
     }
 }
 
-/// The embedded tables. A file that does not parse is skipped; a test rules that out.
+/// Phrase tables of all languages. A file that does not parse is skipped; a test checks that every file parses.
 static SHIPPED: LazyLock<Vec<PhraseTable>> =
     LazyLock::new(|| FILES.iter().filter_map(|file| PhraseTable::parse(file).ok()).collect());
 
@@ -265,12 +267,12 @@ pub fn all() -> impl Iterator<Item = &'static PhraseTable> {
     SHIPPED.iter()
 }
 
-/// Returns the two-letter code of a language that has a table.
+/// Returns the two-letter code of a language; `None` if the language has no table.
 pub fn short_code(language: Language) -> Option<&'static str> {
     SHIPPED.iter().find(|table| table.code == language.code()).map(|table| table.short.as_str())
 }
 
-/// The languages for one question in one chat.
+/// Phrase tables for one question: of the chat's language and, if it is another, of the question's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tables {
     of_chat: Option<&'static PhraseTable>,
@@ -278,12 +280,13 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Selects the chat's language, and the one with most function words in the question.
+    /// Selects the table of the chat's language and, if the question seems to be in another language by its stop words,
+    /// the table of that language.
     pub fn of(chat: Language, question: &str) -> Self {
         let likely = Languages::shipped().likely_codes(question);
         let of_chat = SHIPPED.iter().find(|table| table.code == chat.code());
         let is_likely = |table: &&PhraseTable| likely.contains(&table.short.as_str());
-        // If the question fits all languages or the chat's own, the chat's language is enough.
+        // If the question may be in any language or in the chat's, the chat's table is enough.
         let is_known = likely.len() < SHIPPED.len() && !of_chat.is_some_and(|table| is_likely(&table));
         Self { of_chat, of_question: SHIPPED.iter().filter(|_| is_known).find(is_likely) }
     }
@@ -292,12 +295,12 @@ impl Tables {
         self.of_chat.into_iter().chain(self.of_question)
     }
 
-    /// Returns the question's language if it is known, else the chat's.
+    /// Returns the table of the question's language if that is known, else of the chat's.
     pub fn of_question(self) -> Option<&'static PhraseTable> {
         self.of_question.or(self.of_chat)
     }
 
-    /// Returns `true` if a word is a stop word of these languages.
+    /// Returns `true` if `word` is a stop word of one of these languages.
     pub fn is_stop_word(self, word: &str) -> bool {
         Languages::shipped().is_stop_word_of(word, self.iter().map(|table| &table.short))
     }

@@ -1,4 +1,5 @@
-//! Interns the words of a search: each distinct word once, with its stem and, on demand, its trigrams and its vector.
+//! Dictionary of the words of a search: each distinct word is stored once, with its stem and, on demand, its trigrams
+//! and its vector.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -11,36 +12,38 @@ use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer};
 
-/// Number of a word in a [`Lexicon`].
+/// Number of a word in a [`Lexicon`], from 0 in the order of first occurrence.
 pub type WordId = u32;
 
-/// All distinct words met so far.
+/// Dictionary of all words that a search has read so far.
 pub struct Lexicon<'e> {
     stemmer: WordStemmer,
-    /// Two-letter code of the language, if its stop words are known.
+    /// Two-letter code of the language; `None` if its stop words are not known, so that every word is a content word.
     code: Option<&'static str>,
     embedder: Option<&'e Embedder>,
     read: WordsRead,
 }
 
-/// Words read by a [`Lexicon`], to be reused by another of the same language and embedding model.
+/// Words of a [`Lexicon`], to be reused by another one of the same language and embedding model.
 #[derive(Default)]
 pub struct WordsRead {
-    /// Short words keyed by their bytes: a lookup needs no second memory access, which would mostly miss the cache.
+    /// Words of at most 15 bytes, keyed by these bytes packed into a number. So a lookup needs no second memory access
+    /// to compare the text, which would mostly miss the CPU cache.
     short: HashMap<u128, Known>,
     long: HashMap<Box<str>, Known>,
     entries: Vec<LexiconEntry>,
-    /// One for each entry, adjacent in memory for the same reason.
+    /// Outline of each entry. They are in a list of their own, so that comparing words does not load whole entries into
+    /// the CPU cache.
     outlines: Vec<Outline>,
     /// Number of entries with a vector.
     pub(super) embedded: Cell<usize>,
 }
 
-/// Facts about a word that need no access to its entry.
+/// Number and kind of a word, stored in the maps so that looking up a word does not read its entry.
 #[derive(Clone, Copy)]
 struct Known {
     id: WordId,
-    /// `true` if it is a content word, not a stop word.
+    /// `true` for a content word, `false` for a stop word.
     is_telling: bool,
 }
 
@@ -58,7 +61,7 @@ impl WordsRead {
     }
 }
 
-/// Packs a word of at most 15 bytes and its length into a number; `None` for a longer one.
+/// Packs a word of at most 15 bytes, and its length, into a number; `None` for a longer word.
 fn packed(word: &str) -> Option<u128> {
     let mut bytes = [0; 16];
     bytes[15] = u8::try_from(word.len()).ok().filter(|length| *length < 16)?;
@@ -75,7 +78,8 @@ pub struct LexiconEntry {
 }
 
 impl LexiconEntry {
-    /// Returns the distinct packed trigrams with boundary marks, ascending. Lazy, since outlines rule out most pairs.
+    /// Returns the word's distinct trigrams, ascending: three characters packed into a number, with `^` before the word
+    /// and `$` after it. They are computed on first use, since [`Outline`]s rule out most pairs of words.
     pub fn trigrams(&self) -> &[u64] {
         self.trigrams.get_or_init(|| {
             let mut packed: Vec<u64> = trigrams(&self.text).collect();
@@ -86,14 +90,14 @@ impl LexiconEntry {
     }
 }
 
-/// Summary of a word that rules out the similarity of most pairs at little cost.
+/// Summary of a word, by which most pairs of words are found at little cost not to be similar.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline {
-    /// First bytes of the stem.
+    /// First eight bytes of the stem, as a number.
     stem: u64,
-    /// Bitmap of trigram hashes; several trigrams may share a bit.
+    /// Bitmap of the hashes of the word's trigrams; several trigrams may share a bit.
     trigrams: u64,
-    /// Number of trigrams, duplicates included.
+    /// Number of the word's trigrams, repeated ones included.
     count: u32,
 }
 
@@ -109,15 +113,16 @@ impl Outline {
         Self { stem: u64::from_le_bytes(first), trigrams: bits, count }
     }
 
-    /// Returns `true` if the first bytes of the stems are equal.
+    /// Returns `true` if the first eight bytes of both stems are equal, so that the stems may be equal too.
     pub fn may_share_stem(self, other: Self) -> bool {
         self.stem == other.stem
     }
 
-    /// Returns an upper bound of the share of trigrams in common.
+    /// Returns an upper bound of the Dice coefficient of both words' trigrams: the share that they have in common.
     pub fn most_in_common(self, other: Self) -> f64 {
         let (bits, of_other) = (self.trigrams.count_ones(), other.trigrams.count_ones());
-        // A shared trigram sets its bit in both. Trigrams that share a bit with another are counted as shared.
+        // A shared trigram sets its bit in both bitmaps. Trigrams that share a bit with another one cannot be seen;
+        // they count as shared, so that the bound is never too low.
         let unseen = (self.count - bits).min(other.count - of_other);
         let shared = (self.trigrams & other.trigrams).count_ones() + unseen;
         2.0 * f64::from(shared) / f64::from((bits + of_other).max(1))
@@ -130,13 +135,13 @@ impl<'e> Lexicon<'e> {
         Self::resume(language, embedder, WordsRead::default())
     }
 
-    /// Continues with words that were read before.
+    /// Creates a lexicon that starts with the words of an earlier one.
     pub fn resume(language: Language, embedder: Option<&'e Embedder>, read: WordsRead) -> Self {
         Self { stemmer: WordStemmer::new(language), code: short_code(language), embedder, read }
     }
 
-    /// Returns the words for reuse. If there are many more than `most`, or many more than `most_vectors` with a vector,
-    /// only the first ones are retained, since common words come first.
+    /// Returns the words for reuse. If there are over a quarter more than `most` (or, with a vector, than
+    /// `most_vectors`), only the first ones keep their entry (or vector), since common words are met first.
     pub fn into_read(self, most: usize, most_vectors: usize) -> WordsRead {
         let mut read = self.read;
         // Truncating visits all words, so it is not done for a small excess.
@@ -156,7 +161,7 @@ impl<'e> Lexicon<'e> {
         self.embedder
     }
 
-    /// Returns the content words of a text, in order.
+    /// Returns the content words of a text in order, with repetitions.
     pub fn telling(&mut self, text: &str) -> Vec<WordId> {
         let mut lower = String::new();
         let mut telling = Vec::with_capacity(text.len() / 6);
@@ -170,7 +175,7 @@ impl<'e> Lexicon<'e> {
         telling
     }
 
-    /// Returns the number of a word; adds a new one.
+    /// Returns the number of a word in lower case, and adds the word if it is new.
     pub fn id(&mut self, word: &str) -> WordId {
         self.known(word).id
     }
@@ -207,7 +212,8 @@ impl<'e> Lexicon<'e> {
         self.read.outlines[id as usize]
     }
 
-    /// Returns the vector of a word, of unit length; empty if the embedding model does not know it.
+    /// Returns the vector of a word, of unit length. Empty for a stop word, without an embedding model, or if the model
+    /// does not know the word.
     pub fn vector(&self, id: WordId) -> &[f32] {
         let word = self.word(id);
         let Some(embedder) = self.embedder.filter(|_| word.is_telling) else { return &[] };
@@ -222,10 +228,10 @@ impl<'e> Lexicon<'e> {
     }
 }
 
-/// Bits of a character in a packed trigram: three of 21 bits fit into a `u64`.
+/// Number of bits of a character in a packed trigram: three of 21 bits fit into a `u64`.
 const CHAR_BITS: u32 = 21;
 
-/// Returns the packed trigrams of a word with boundary marks, in order.
+/// Returns the packed trigrams of a word in order, with `^` before the word and `$` after it.
 fn trigrams(word: &str) -> impl Iterator<Item = u64> {
     let mut marked =
         std::iter::once('^').chain(word.chars()).chain(std::iter::once('$')).map(|c| u64::from(u32::from(c)));

@@ -1,4 +1,4 @@
-//! Messages as input of the engine, and the properties it derives from them.
+//! Messages as input of the ranking, and the properties that it derives from them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,19 +17,20 @@ pub struct Passage<'a> {
     pub author: UserId,
     pub sent_at: Timestamp,
     pub text: &'a str,
-    /// Vector of the text alone, of unit length; empty if there is none.
+    /// Embedding of the text, of unit length; empty if there is none.
     pub vector: &'a [f32],
     /// `true` if the bot wrote it.
     pub is_own: bool,
-    /// Index of the message before it in its session or thread.
+    /// Index of the message before it in its session or thread; `after` is the one that follows it.
     pub before: Option<usize>,
     pub after: Option<usize>,
-    /// Index of the message that it replies to.
+    /// Index of the message that it replies to; `None` if that is not among the passages.
     pub replies_to: Option<usize>,
 }
 
-/// Sets the neighbours of each of `passages`, oldest first, from the forum topic and the number of each: the next
-/// message of the topic, if it is near and no long silence lies between.
+/// Sets `before` and `after` of each of `passages`, which are ordered oldest first. `places` holds their forum topics
+/// and message numbers. Two successive messages of a topic are neighbours if at most [`AROUND`] numbers and no long
+/// silence lie between them.
 pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Option<ThreadId>, Seq)>) {
     let mut last_of: BTreeMap<Option<ThreadId>, (usize, Seq)> = BTreeMap::new();
     for (place, (thread, seq)) in places.enumerate() {
@@ -42,10 +43,11 @@ pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Op
     }
 }
 
-/// Silence that ends a session if no session is stored.
+/// Silence that ends a session if sessions are derived from the times of messages.
 pub const SESSION_SILENCE: Duration = Duration::from_secs(60 * 60);
 
-/// Returns the session number of each message by its time, oldest first. A silence over `silence` ends a session.
+/// Splits messages into sessions by their times, oldest first, and returns the session number of each message, from 0.
+/// A silence longer than `silence` begins a new session.
 pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
     let mut session = 0;
     let mut last = times.first().copied();
@@ -58,7 +60,7 @@ pub fn in_sessions(times: &[Timestamp], silence: Duration) -> Vec<usize> {
         .collect()
 }
 
-/// Properties derived from a passage.
+/// Properties derived from the text of a passage.
 #[derive(Debug)]
 pub(super) struct PassageProperties {
     /// Content words, each once.
@@ -71,7 +73,8 @@ pub(super) struct PassageProperties {
 }
 
 impl PassageProperties {
-    /// Derives the properties. Times and numbers are detected only if the question asks for them.
+    /// Derives the properties of a passage. `names_time` and `names_number` are computed only if the question asks for
+    /// a time or a number.
     pub fn of(passage: &Passage<'_>, question: &ParsedQuestion, lexicon: &mut Lexicon<'_>) -> Self {
         let mut ids = lexicon.telling(passage.text);
         ids.sort_unstable();
@@ -109,7 +112,7 @@ fn names_time(said: &[String], text: &str, tables: Tables) -> bool {
     let counted = |(place, word): (usize, &String)| {
         let digits = word.chars().filter(char::is_ascii_digit).count();
         let is_year = digits == 4 && word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
-        // "7.30", "12.05.", "3rd"
+        // A number with a dot is a clock time or a date ("7.30", "12.05."); an ordinal ("3rd") is a date.
         let is_clock = digits >= 2 && digits < word.len() && word.contains('.') && word.len() <= 8;
         let is_ordinal = digits > 0 && ["st", "nd", "rd", "th"].iter().any(|end| word.ends_with(end));
         let is_span = (digits > 0 || tables.iter().any(|table| table.counts.contains_key(word))) && is_unit(place + 1);

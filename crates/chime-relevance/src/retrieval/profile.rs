@@ -1,4 +1,4 @@
-//! Weights that turn features into a score: the fitted ones, and named profiles for comparison.
+//! Weights that turn features into a score: the fitted ones, and other rankings to compare them with.
 
 use std::sync::LazyLock;
 
@@ -6,20 +6,20 @@ use serde::Deserialize;
 
 use crate::retrieval::features::Features;
 
-/// Ranking method.
+/// Ranking method. All but [`Profile::Fitted`] only serve to compare it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// Weighted sum of all features, the production ranking.
+    /// Weighted sum of all features: the ranking that answers use.
     #[default]
     Fitted,
     /// The fitted weights without any vectors.
     Lexical,
-    /// Cosines alone.
+    /// Fitted weights of the cosines alone.
     Vectors,
-    /// .6 similarity, .25 tag overlap, .15 recency: the first design's blend.
+    /// Blend of the first design: .6 cosine, .25 share of the question's stems, .15 recency.
     SeedBlend,
     Bm25,
-    /// Share of the question's stems that the message holds.
+    /// Share of the question's stems that the message has.
     Tags,
 }
 
@@ -30,7 +30,7 @@ pub struct Weights {
     pub session: SessionWeights,
 }
 
-/// Weights of the parts of a session's score.
+/// Weights of the parts of a session's score: its best message, the mean of its best three, and two for its summary.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionWeights {
@@ -40,7 +40,7 @@ pub struct SessionWeights {
     pub summary_cosine: f64,
 }
 
-/// Zero weights if the file does not parse; a test rules that out.
+/// Fitted weights. If the file did not parse, all would be 0; a test checks that it parses.
 static SHIPPED: LazyLock<Weights> = LazyLock::new(|| {
     serde_json::from_str(include_str!("weights.json"))
         .unwrap_or(Weights { message: Features::default(), session: SessionWeights::default() })
@@ -51,7 +51,7 @@ impl Weights {
         &SHIPPED
     }
 
-    /// Returns the weights of a message's features under `profile`; `None` if the profile does not use them.
+    /// Returns the weights of the message features under `profile`; `None` if the profile does not score by features.
     pub fn of_message(&self, profile: Profile) -> Option<Features> {
         match profile {
             Profile::Fitted => Some(self.message),

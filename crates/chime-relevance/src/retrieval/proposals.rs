@@ -1,11 +1,11 @@
-//! Proposes messages of a chat that are worth reading for a question, from the posting lists of its words and the
-//! scores of other retrievers. It reads no text.
+//! Proposes messages of a chat that are worth reading for a question, from the index of its words and the scores of
+//! other retrievers. It reads no message.
 
 use std::collections::{BTreeMap, HashMap};
 
 use chime_core::Seq;
 
-/// A word of the question with the messages that hold it.
+/// Word of a question, with the messages that have it.
 #[derive(Debug, Clone, Default)]
 pub struct WordPostings {
     pub idf: f64,
@@ -16,25 +16,28 @@ pub struct WordPostings {
 pub struct Proposal {
     pub seq: Seq,
     pub score: f64,
-    /// Share of the question, by idf, that the message itself covers.
+    /// Share of the question's words, by idf, that the message itself has.
     pub own: f64,
 }
 
-/// Most words of a question that count: one bit each. No question has more content words.
+/// Maximum number of words of a question that count, one bit each. No real question has more content words.
 const MOST_WORDS: usize = 64;
-/// Reach on either side within which words count, and the weights of each reach, like the features of the same reach.
+/// Distances in messages within which the words of neighbours count for a message. `OF_NEAR` and `OF_WIDE` are the
+/// weights of the share of words found within each distance, `OF_OWN` is the weight of the words in the message itself.
 const NEAR: u32 = 2;
 const WIDE: u32 = 5;
 const OF_NEAR: f64 = 0.3;
 const OF_WIDE: f64 = 1.0;
 const OF_OWN: f64 = 0.85;
-/// Messages on either side of a proposal that are read with it.
+/// Number of messages on either side of a good proposal that are read with it.
 pub const AROUND: u32 = 5;
-/// Number of best proposals that are read with [`AROUND`] neighbours; the others are read with [`NEXT`].
+/// Number of the best proposals that are read with [`AROUND`] neighbours on either side; all others are read with
+/// [`NEXT`].
 const BEST: usize = 12;
 const NEXT: u32 = 2;
 
-/// Proposes messages, best first; of equals the later one. `others` is the score of a message from other retrievers.
+/// Proposes messages, best first; of equally good ones, the later first. `others` holds the scores of messages from
+/// other retrievers.
 pub fn proposals(words: &[WordPostings], others: &HashMap<Seq, f64>) -> Vec<Proposal> {
     let words = &words[..words.len().min(MOST_WORDS)];
     let total = words.iter().map(|word| word.idf).sum::<f64>().max(1e-6);
@@ -63,7 +66,7 @@ pub fn proposals(words: &[WordPostings], others: &HashMap<Seq, f64>) -> Vec<Prop
     proposals
 }
 
-/// Returns every listed message once, in order, with a bitmap of the words that it holds.
+/// Returns every message of `words` and `others` once, by ascending number, with a bitmap of the words that it has.
 fn said<'a>(words: &[WordPostings], others: impl Iterator<Item = &'a Seq>) -> Vec<(u32, u64)> {
     let of_words = words.iter().enumerate().flat_map(|(bit, word)| word.seqs.iter().map(move |seq| (seq.0, 1 << bit)));
     let mut all: Vec<(u32, u64)> = of_words.chain(others.map(|seq| (seq.0, 0))).collect();
@@ -76,8 +79,8 @@ fn said<'a>(words: &[WordPostings], others: impl Iterator<Item = &'a Seq>) -> Ve
     all
 }
 
-/// Returns the numbers of the messages to read around `proposals`, best first, as ranges that do not touch, until there
-/// are `most` messages. All ranges end before `before`.
+/// Returns the ranges of message numbers to read around `proposals`, which come best first. Adds proposals until `most`
+/// messages are covered; the last one may exceed that. Ranges do not touch, and all end before `before`.
 pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> Vec<(Seq, Seq)> {
     let (mut ranges, mut read): (BTreeMap<u32, u32>, u32) = (BTreeMap::new(), 0);
     for (place, seq) in proposals.filter(|seq| *seq < before).enumerate() {
@@ -86,7 +89,7 @@ pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> V
         }
         let reach = if place < BEST { AROUND } else { NEXT };
         let (mut from, mut to) = (seq.0.saturating_sub(reach), seq.0.saturating_add(reach).min(before.0 - 1));
-        // Merges the ranges that it touches.
+        // Merges it with the ranges that it touches.
         while let Some((known_from, known_to)) = ranges.range(..=to + 1).next_back().map(|(from, to)| (*from, *to)) {
             if known_to + 1 < from {
                 break;

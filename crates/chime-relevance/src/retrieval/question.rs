@@ -13,7 +13,7 @@ pub struct Person<'a> {
     pub username: Option<&'a str>,
 }
 
-/// Circumstances of a question.
+/// Data about a question that its text does not have: the chat's language and time zone, the time, the asker.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionContext<'a> {
     pub language: Language,
@@ -21,7 +21,7 @@ pub struct QuestionContext<'a> {
     /// Offset of the chat's time zone from UTC, in seconds.
     pub utc_offset: i32,
     pub by: Option<UserId>,
-    /// Members who wrote in the chat.
+    /// Members who wrote in the chat, so that a question may name them.
     pub people: &'a [Person<'a>],
 }
 
@@ -32,22 +32,22 @@ pub struct ParsedQuestion {
     pub language: Language,
     /// Content words, each once; names of members last.
     pub words: Vec<String>,
-    /// Text without the names of members, for the embedding.
+    /// Text without the names of members, for the embedding; the whole text if nothing else is left.
     pub bare: String,
-    /// Words that name members, each once.
+    /// Words of the question that name members, each once; they are also in `words`.
     pub names: Vec<String>,
-    /// Members that it names, and the asker if it asks about their own messages.
+    /// Members that the question names, and the asker if it asks about their own messages.
     pub named: Vec<UserId>,
     pub spans: Vec<TimeSpan>,
     pub asks_when: bool,
     pub asks_number: bool,
-    /// `true` if it asks what a member said, or what was said at a time, and names nothing else.
+    /// `true` if it asks what a member said, or what was said at a time, and names no other subject.
     pub asks_talk: bool,
     /// `true` if it names the last conversation of a kind ("the last meeting") and no time.
     pub last_talk: bool,
     /// `true` if it asks for recent news.
     pub asks_news: bool,
-    /// `true` if words match in any form, but not by meaning.
+    /// `true` if only forms of the question's words match, not words of similar meaning.
     pub is_literal: bool,
 }
 
@@ -58,13 +58,13 @@ pub fn asks_number_or_time(text: &str) -> bool {
     tables.iter().any(|table| table.asks_number.any_in(&said) || table.asks_when.any_in(&said))
 }
 
-/// Minimum length of a name that matches in inflected forms; shorter names match only exactly.
+/// Minimum characters of a name that also matches in inflected forms; shorter names match only exactly.
 const MIN_INFLECTED_CHARS: usize = 4;
-/// Most characters of an inflectional ending.
+/// Maximum characters of the inflectional ending of a name.
 const MAX_ENDING_CHARS: usize = 3;
 
 impl ParsedQuestion {
-    /// Builds a literal question from words that were selected elsewhere.
+    /// Builds a question from search words instead of a text. It matches by word forms only, see `is_literal`.
     pub fn of_words(words: Vec<String>, language: Language) -> Self {
         Self {
             tables: Tables::of(language, ""),
@@ -83,7 +83,7 @@ impl ParsedQuestion {
         }
     }
 
-    /// Parses `text`, which does not contain the bot's own name.
+    /// Parses `text`, from which the caller has removed the bot's own name.
     pub fn read(text: &str, asked: &QuestionContext<'_>) -> Self {
         let tables = Tables::of(asked.language, text);
         let said = words(text);
@@ -143,7 +143,8 @@ impl ParsedQuestion {
     }
 }
 
-/// Returns `true` if the question names a conversation as the last of its kind: "the last meeting".
+/// Returns `true` if the question names the last conversation of a kind: a word such as "last" is next to one such as
+/// "meeting", or up to two words before it.
 fn names_last_talk(said: &[String], tables: Tables) -> bool {
     let Some(table) = tables.of_question() else { return false };
     let is_last = |place: usize| table.last.at(said, place).is_some();
@@ -153,15 +154,15 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
         .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
 }
 
-/// Returns `true` if `said` has a word for talking and otherwise only names, times, function words and, if
-/// `may_name_talk`, kinds of conversation.
+/// Returns `true` if `said`, the words of a question, has a word for talking and otherwise only names, times, function
+/// words and, if `may_name_talk`, kinds of conversation ("meeting").
 fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name: impl Fn(&str) -> bool) -> bool {
     let Some(table) = tables.of_question() else { return false };
     // "When was the meeting on Monday?" asks for one fact.
     if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
         return false;
     }
-    // "qu'est", "cos'ha": the part before an apostrophe is a function word.
+    // In "qu'est" and "cos'ha" only the part after the apostrophe counts; the part before it is a function word.
     let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
     let said: Vec<String> =
         said.iter().map(|word| if tables.is_stop_word(word) { word.clone() } else { behind(word) }).collect();
@@ -195,7 +196,7 @@ fn is_form_of(word: &str, name: &str) -> bool {
     if word == name || name_chars < MIN_INFLECTED_CHARS || word_chars < MIN_INFLECTED_CHARS {
         return word == name;
     }
-    // The ending may replace the last letter.
+    // An ending may replace the last letter of the name: "Катя", "Катей".
     let shared = word.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
     shared + 1 >= name_chars && word_chars <= shared + MAX_ENDING_CHARS
 }

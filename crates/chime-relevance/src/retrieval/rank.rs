@@ -10,13 +10,14 @@ use crate::retrieval::question::ParsedQuestion;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// Index among the passages.
+    /// Index in the list of passages.
     pub index: usize,
     pub score: f64,
     pub features: Features,
 }
 
-/// Ranks all passages, best first; of equals the earlier one. `frequencies` default to counts over the passages.
+/// Ranks all passages, best first; of equally good ones, the earlier first. Without `frequencies`, the idf of stems is
+/// computed from the passages themselves.
 pub fn rank(
     question: &ParsedQuestion,
     passages: &[Passage<'_>],
@@ -45,7 +46,7 @@ fn sort(ranked: &mut [Ranked]) {
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
 
-/// Candidates whose sentences are embedded; the others rank too low to reach the top by one sentence.
+/// Number of best passages whose sentences are embedded. The others rank too low to reach the top by one sentence.
 const SENTENCES_READ: usize = 48;
 
 fn by_features(

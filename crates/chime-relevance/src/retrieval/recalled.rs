@@ -1,12 +1,12 @@
-//! The results of recall: messages and sessions with their scores.
+//! Results of recall: the old messages and sessions that fit a question.
 
 use crate::retrieval::features::Features;
 use chime_core::{Bullet, LegScores, SessionId, StoredMessage, Timestamp};
 
-/// Best messages and sessions of a chat's past for a question.
+/// Messages and sessions of a chat's past that fit a question best.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recalled {
-    /// Best first.
+    /// Messages, best first.
     pub messages: Vec<RecalledMessage>,
     /// Matching parts of session summaries, best first.
     pub sessions: Vec<RecalledSession>,
@@ -21,24 +21,24 @@ impl Recalled {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledMessage {
     pub message: StoredMessage,
-    /// Name of the message's forum topic, if it is not the question's.
+    /// Name of the forum topic of the message; `None` if the question was asked in the same topic.
     pub topic: Option<String>,
     pub score: f64,
-    /// Features that the score is the weighted sum of.
+    /// Features of the message; `score` is their weighted sum.
     pub features: Features,
-    /// Scores of the retrievers that proposed it.
+    /// Scores by the retrievers (ways of finding old messages) that proposed it.
     pub legs: LegScores,
 }
 
-/// The part of a session's summary that matches the question.
+/// Part of a session's summary that matches the question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledSession {
     pub id: SessionId,
     pub started_at: Timestamp,
     pub topic: Option<String>,
-    /// With the current names of members, in the order of the summary.
+    /// Matching lines of the summary, in its order, with the current names of members.
     pub bullets: Vec<Bullet>,
-    /// Messages that the bullets are based on, oldest first.
+    /// Messages that these lines are based on, oldest first.
     pub grounds: Vec<StoredMessage>,
     pub score: f64,
     pub legs: LegScores,

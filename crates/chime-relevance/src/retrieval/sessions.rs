@@ -11,25 +11,26 @@ use chime_core::dot;
 
 #[derive(Debug, Clone, Copy)]
 pub struct SessionText<'a> {
-    /// Empty if there is no summary.
+    /// Text of the session's summary; empty if there is none.
     pub summary: &'a str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SessionScore {
-    /// Index among the sessions.
+    /// Index of the session in the list given to [`rank_sessions`].
     pub index: usize,
     pub score: f64,
-    /// Share of the question, by idf, that its summary covers.
+    /// Share of the question's words, by idf, that the session's summary has.
     pub summary_coverage: f64,
-    /// Highest cosine of a sentence of its summary.
+    /// Highest cosine between the question and a sentence of the summary.
     pub summary_cosine: f64,
 }
 
-/// Number of best messages that count for a session.
+/// Number of messages that count for a session: its best ones.
 const BEST: usize = 3;
 
-/// Ranks sessions, best first. `ranked` are messages, best first, and `session_of` returns the session of each.
+/// Ranks sessions, best first. `ranked` are the messages, best first, and `session_of` returns the index of a message's
+/// session; `None` if it is in none.
 pub fn rank_sessions(
     question: &ParsedQuestion,
     ranked: &[Ranked],
@@ -39,7 +40,7 @@ pub fn rank_sessions(
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<SessionScore> {
     let weights = Weights::shipped().session;
-    // A missing message counts as the worst one that was found.
+    // If a session has fewer ranked messages than count, each missing one gets the lowest score of any message.
     let least = ranked.last().map_or(0.0, |one| one.score);
     let mut best = vec![[least; BEST]; sessions.len()];
     let mut count = vec![0; sessions.len()];
@@ -66,7 +67,7 @@ pub fn rank_sessions(
     scored
 }
 
-/// Compares summaries, or lines of them, with a question.
+/// Comparison of a question with summaries or with single lines of them.
 pub struct SummaryReader {
     similar: Similarities,
     idf: Vec<f64>,
@@ -83,7 +84,8 @@ impl SummaryReader {
         Self { similar, total_idf: idf.iter().sum::<f64>().max(1e-6), idf, vector }
     }
 
-    /// Returns the share of the question, by idf, that `summary` covers, and its sentences' highest cosine.
+    /// Returns the share of the question's words, by idf, that `summary` has, and the highest cosine between the
+    /// question and one of its sentences.
     pub fn read(&mut self, summary: &str, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
         let said = lexicon.telling(summary);
         let hits = self.similar.best(&said, lexicon);

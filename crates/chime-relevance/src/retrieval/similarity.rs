@@ -1,26 +1,28 @@
-//! Similarity of two words by their letters and, if they have vectors, by meaning: from 0 to 1.
+//! Similarity of two words, from 0 to 1: by their letters and, if they have vectors, by meaning.
 
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use chime_core::dot;
 
-/// Minimum trigram overlap of similar words. Above it they are misspelt or inflected forms.
+/// Minimum share of common trigrams at which words are similar. Such words are misspelt or inflected forms of each
+/// other.
 const MIN_DICE: f64 = 0.45;
 
-/// Similarities of the words of a question with every word of a lexicon, each row computed on first use.
+/// Similarities of the words of a question to every word of a lexicon. The row of a word is computed on first use.
 pub(super) struct Similarities {
     of: Vec<WordId>,
     by_meaning: bool,
-    /// Start of each word's row, by its number.
+    /// Start of each word's row in `rows`, by the word's number in the lexicon.
     places: Vec<u32>,
-    /// Similarities of a word with each word of the question, row after row.
+    /// Similarities, row after row: a row holds the similarity of one word to each word of the question.
     rows: Vec<f32>,
 }
 
-/// Marks a row that is not computed yet.
+/// Value in `places` for a word whose row is not computed yet.
 const NOWHERE: u32 = u32::MAX;
 
 impl Similarities {
-    /// `by_meaning` also compares vectors; otherwise only the forms of words count.
+    /// Prepares comparisons with the words `of` a question. With `by_meaning`, vectors count too; otherwise only the
+    /// forms of words do.
     pub fn new(of: Vec<WordId>, by_meaning: bool) -> Self {
         Self { of, by_meaning, places: Vec::new(), rows: Vec::new() }
     }
@@ -49,7 +51,7 @@ impl Similarities {
     }
 }
 
-/// Returns 1 for the same stem; otherwise the higher of the similarities by meaning and by letters.
+/// Returns 1 for words of the same stem; otherwise the higher of the similarities by meaning and by letters.
 fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: bool) -> f32 {
     let (a, b) = (|| lexicon.word(one), || lexicon.word(other));
     let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
@@ -62,10 +64,10 @@ fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: boo
     meaning.max(by_letters).clamp(0.0, 1.0)
 }
 
-/// Returns the Dice coefficient of the trigrams. Both lists ascend.
+/// Returns the Dice coefficient of two lists of trigrams, both ascending; 0 if it cannot reach [`MIN_DICE`].
 fn dice(a: &[u64], b: &[u64]) -> f64 {
     let all = a.len() + b.len();
-    // The lengths differ too much to reach the minimum.
+    // Even if all of the shorter list were shared, the result would be too low.
     if 2.0 * a.len().min(b.len()) as f64 / (all as f64) < MIN_DICE {
         return 0.0;
     }

@@ -1,5 +1,6 @@
-//! Finds the stretches of a conversation that discuss a question: runs of neighboring messages that together hold its
-//! words. In a chat the question is often in one message, its subject in the next, and the answer three messages later.
+//! Finds the stretches of a conversation that discuss a question: runs of neighbouring messages that together hold its
+//! words. In a chat, the question is often in one message, its subject in the next, and the answer three messages
+//! later.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +10,31 @@ use crate::retrieval::passage::SESSION_SILENCE;
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{Role, Seq, StoredMessage, dot};
 
-/// Number of messages of a stretch, and how many of them precede the one that matched.
+/// Number of messages of a stretch, and the number of them before the message that matched.
 const LENGTH: u32 = 10;
 const LEAD: u32 = 2;
-/// Most stretches that are read, best first by their words alone.
+/// Maximum number of stretches that are read, chosen by their words alone.
 const READ: usize = 30;
-/// Number of messages with the nearest vectors that also start a stretch.
+/// Number of messages nearest to the question by vector. They start a stretch even without a word of the question.
 pub const NEAREST: usize = 20;
-/// Weight of the cosine of the question and the stretch, and bonus for a time that the question names. The word share
-/// weighs 1.
+/// Weight of the cosine between the question and the stretch, and bonus for a stretch from a time that the question
+/// names. The share of the words has weight 1.
 const COSINE: f64 = 1.6;
 const THEN: f64 = 0.6;
 
-/// Neighboring messages of members, oldest first, without small talk and questions to a bot.
+/// Neighbouring messages of members, oldest first, without small talk and questions to a bot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stretch {
     pub messages: Vec<StoredMessage>,
-    /// First and last message that matched; `None` if only vectors led here.
+    /// First and last message with a searched word; `None` if the stretch was found by vectors only.
     pub words_in: Option<(Seq, Seq)>,
-    /// Share of the words by idf, from 0 to 2, plus the bonuses: about 0.5 if the stretch only shares a word by chance,
-    /// above 1 if it is about the same subject.
+    /// Share of the searched words by idf (up to 2 if they are repeated) plus the weighted cosine and the bonus: about
+    /// 0.5 if the stretch shares a word by chance, above 1 if it is about the same subject.
     pub score: f64,
 }
 
-/// Returns the stretches of `archive` that fit `sought`, best first. They do not overlap.
+/// Returns the stretches of `archive` that fit `sought`, best first. They do not overlap. Fails only if reading the
+/// archive fails.
 pub fn stretches<A: Archive>(
     archive: &A,
     sought: &Sought<'_>,
@@ -70,9 +72,10 @@ pub fn stretches<A: Archive>(
     Ok(found)
 }
 
-/// Search terms with the messages that hold them.
+/// Searched words, with the messages that have them.
 struct SoughtWords {
-    /// Indices of the words in each message, by its number; empty for a message that only vectors led to.
+    /// For each message, by its number, the indices of the words that it has; empty for a message found by vectors
+    /// only.
     held: BTreeMap<u32, Vec<usize>>,
     idfs: Vec<f64>,
 }
@@ -99,14 +102,16 @@ impl SoughtWords {
         self.idfs.iter().sum::<f64>().max(1e-6)
     }
 
-    /// Returns the value of the words in messages `from..before`. Repetitions of a word add less and less.
+    /// Returns the summed idf of the words in the messages from `from` to before `before`. Repetitions of a word add
+    /// less and less.
     fn worth(&self, from: u32, before: u32) -> f64 {
         let mut times = vec![0.0; self.idfs.len()];
         self.held.range(from..before).flat_map(|(_, words)| words).for_each(|word| times[*word] += 1.0);
         times.iter().zip(&self.idfs).map(|(times, idf)| idf * 2.0 * times / (times + 1.0)).sum()
     }
 
-    /// Returns the messages with the most words around them, best first and the newest of equals.
+    /// Returns at most [`READ`] messages to start a stretch from: those with the most words around them, best first and
+    /// the newest of equal ones. No two are so close that their stretches overlap.
     fn best(&self) -> Vec<u32> {
         let around = |begun: u32| self.worth(begun.saturating_sub(LEAD), begun.saturating_add(LENGTH - LEAD));
         let mut ranked: Vec<(f64, u32)> = self.held.keys().map(|begun| (around(*begun), *begun)).collect();
@@ -121,7 +126,7 @@ impl SoughtWords {
     }
 }
 
-/// Splits the messages at long silences.
+/// Splits messages, oldest first, at silences of more than [`SESSION_SILENCE`].
 fn unbroken(messages: Vec<StoredMessage>) -> Vec<Vec<StoredMessage>> {
     let mut parts: Vec<Vec<StoredMessage>> = Vec::new();
     for stored in messages {

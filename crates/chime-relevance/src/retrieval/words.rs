@@ -1,8 +1,8 @@
-//! Splits texts into words for search, which are in lower case.
+//! Splits texts into lower-case words for the search.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Returns the words of a text in order, in lower case.
+/// Returns the words of a text in order, in lower case and with one kind of apostrophe.
 pub fn words(text: &str) -> Vec<String> {
     text.unicode_words().map(lower).collect()
 }
@@ -13,14 +13,14 @@ fn lower(word: &str) -> String {
     lower
 }
 
-/// Writes the lower case of `word` to `lower`, with one kind of apostrophe.
+/// Replaces the contents of `lower` by `word` in lower case, with one kind of apostrophe.
 pub(super) fn lower_into(word: &str, lower: &mut String) {
     lower.clear();
     if word.is_ascii() {
         lower.push_str(word);
         lower.make_ascii_lowercase();
     } else {
-        // The lower case of a final sigma depends on its position, so the whole word is converted at once.
+        // The lower case of a Greek sigma depends on its position in the word, so the whole word is converted at once.
         lower.push_str(&word.to_lowercase().replace('’', "'"));
     }
 }

@@ -1,4 +1,4 @@
-//! The candidates with authors and stems as small numbers, so that counts are arrays.
+//! Candidates with authors and stems replaced by small numbers, so that counts are arrays.
 
 use std::hash::Hash;
 
@@ -6,38 +6,39 @@ use crate::context::features::lexical::rarity;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
 
-/// Number of a stem in a [`Corpus`]; small, since segments hold very many.
+/// Number of a stem in a [`Corpus`], in four bytes, since segments store very many.
 pub type StemId = u32;
 
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
-    /// Unix seconds.
+    /// Time of sending, in Unix seconds.
     pub at: f64,
     /// `true` if the bot wrote it.
     pub is_ours: bool,
-    /// Index of the candidate that it replies to.
+    /// Index of the candidate that it replies to by a reply link.
     pub reply: Option<usize>,
     pub features: &'a MessageFeatures,
 }
 
-/// The candidates, oldest first, with statistics over all of them.
+/// Candidates, oldest first, with statistics over all of them.
 #[derive(Debug)]
 pub struct Corpus<'a> {
     pub utterances: Vec<Utterance<'a>>,
     /// The author of each utterance, as a number from 0.
     pub authors: Vec<usize>,
-    /// The number of each stem, from 0.
+    /// Number of each stem, from 0 in the order of first occurrence.
     pub numbers: Quick<Token, StemId>,
-    /// The stems of each utterance, by number.
+    /// Stems of each utterance, by their numbers.
     pub stems: Vec<Vec<StemId>>,
-    /// Number of utterances that hold each stem.
+    /// Number of utterances that have each stem.
     pub spread: Vec<u16>,
     pub idf: Vec<f64>,
     /// Number of utterances of each author.
     pub spoken: Vec<u16>,
-    /// Number of the bot's utterances before each utterance.
+    /// Number of the bot's utterances before each utterance. If it differs between two utterances, the bot has answered
+    /// in between.
     pub answers: Vec<usize>,
-    /// From 0 in a busy chat to 1 in one with a quarter of an hour between messages on average.
+    /// Slowness of the chat: 0 if two minutes or less lie between messages on average, 1 from a quarter of an hour on.
     pub slowness: f64,
 }
 
@@ -57,7 +58,7 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// Returns the number of `met`, assigned from 0 in order of first occurrence, and increments its count in `counts`.
+/// Returns the number of `met`, given from 0 in the order of first occurrence, and adds 1 to its count in `counts`.
 fn counted<K: Eq + Hash>(numbers: &mut Quick<K, u32>, met: K, counts: &mut Vec<u16>) -> u32 {
     let number = *numbers.entry(met).or_insert(counts.len() as u32);
     if number as usize == counts.len() {

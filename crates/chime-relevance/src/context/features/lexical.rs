@@ -9,23 +9,26 @@ use crate::context::features::token::{Quick, Token, token};
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer};
 
-/// Characters of a stem outside ASCII: four match the inflected forms of a word in all the languages tried.
+/// Number of characters of a stem with other letters than ASCII: the first four of a word match its inflected forms in
+/// all languages tried.
 const STEM_CHARS: usize = 4;
-/// Characters of an ASCII stem. English endings are removed first, so more can stay: "pickles" is no form of "pick".
+/// Maximum characters of an ASCII stem. It is longer since English endings are removed first: "pickles" is no form of
+/// "pick".
 const PLAIN_STEM_CHARS: usize = 6;
-/// Ratio at which a word of a question is common: this many times as many messages hold it as hold the rarest word.
+/// Minimum ratio at which a word of a question is common: of the messages that have the word to those that have the
+/// question's rarest word.
 const COMMON: usize = 3;
-/// Minimum length of one part of a joined word.
+/// Minimum characters of a part of a word joined by dots, hyphens or apostrophes; shorter parts do not count.
 const MIN_PART_CHARS: usize = 3;
-/// Length from which on words joined by a dot, hyphen or apostrophe also count as a whole.
+/// Minimum characters of a word joined by dots, hyphens or apostrophes that also counts as a whole.
 const MIN_JOINED_CHARS: usize = 5;
-/// Characters of a text whose words count; the rest is ignored.
+/// Number of characters at the start of a text whose words count.
 const WITHIN: usize = 1500;
 
 #[expect(clippy::expect_used, reason = "a constant pattern, used by tests")]
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:[.\-'’]\w+)*").expect("a constant pattern"));
 
-/// Splits a text into words. Dots, hyphens, apostrophes and underscores join.
+/// Splits a text into words. Dots, hyphens, apostrophes and underscores inside a word do not split it.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     WORD.find_iter(text).map(|word| word.as_str())
 }
@@ -44,17 +47,17 @@ pub fn stems(text: &str) -> Vec<Token> {
     found
 }
 
-/// Returns the smoothed idf of a word that occurs in `holding` of `messages`.
+/// Returns the smoothed idf of a word that occurs in `holding` of `messages`: high for a rare word.
 pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
 
-/// Damps a count, or an expected count: logarithmic above one.
+/// Damps a count or an expected count, so that repetitions add less and less: unchanged up to 1, logarithmic above.
 pub fn damped(times: f64) -> f64 {
     if times <= 1.0 { times } else { 1.0 + times.ln() }
 }
 
-/// Counts for each stem in `of` the `texts` that hold it. Each text is a list of its stems.
+/// Returns, for each stem in `of`, how many of `texts` have it. Each text is a list of its stems.
 pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = &'a Vec<Token>>) -> Quick<Token, f64> {
     let mut counts: Quick<Token, f64> = of.map(|stem| (stem, 0.0)).collect();
     for stem in texts.flatten() {
@@ -65,20 +68,21 @@ pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = 
     counts
 }
 
-/// Returns the stems of all parts of a name, stop words and short parts included.
+/// Returns the stems of all words of a name, stop words and short words included.
 pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
     let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.map(|part| token(&stem(&part.to_lowercase())))
 }
 
-/// Returns the words of a text in lower case, each after its stem. Words of several parts yield their parts.
+/// Returns the words of a text in lower case, each after its stem. Stop words are left out; words of several parts
+/// yield their parts too.
 pub fn words_of(text: &str) -> Vec<(Token, String)> {
     let mut found = Vec::new();
     each_word(text, |stem, word| found.push((token(stem), word.to_owned())));
     found
 }
 
-/// Calls `each` with every stem of a text and its word, stop words left out.
+/// Calls `each` with the stem and the word for every word of a text that is not a stop word.
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let languages = Languages::shipped();
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
@@ -113,8 +117,8 @@ fn stem(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a question without its common words; `None` if it has no common word beside a rarer one. `spread` gives the
-/// number of messages that hold a stem.
+/// Returns a question without its common words; `None` if it has no rarer word beside a common one. `spread` returns
+/// the number of messages that have a stem.
 pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String> {
     let spreads: Vec<(Token, usize)> = stems(ask).into_iter().map(|stem| (stem, spread(stem))).collect();
     let rarest = spreads.iter().map(|(_, spread)| *spread).filter(|spread| *spread > 0).min()?;
@@ -128,7 +132,7 @@ pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String
     (!common.is_empty()).then(|| parts.collect::<Vec<_>>().join(" "))
 }
 
-/// Returns `true` if a text has at most five words and no stem that is `known`.
+/// Returns `true` if a text has at most five words and `known` is false for all of its stems.
 pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
     words(text).flat_map(parts).count() <= 5 && !stems(text).into_iter().any(known)
 }

@@ -1,4 +1,4 @@
-//! Members that a message addresses or names.
+//! Finds the members that a message addresses or names.
 
 use std::sync::Arc;
 
@@ -6,21 +6,22 @@ use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, QuickSet, Token};
 use chime_core::UserId;
 
-/// Most mentions of a message that count, in order of appearance.
+/// Maximum number of members that count as named by a message: the first ones.
 const MAX_MENTIONS: usize = 6;
 
-/// Members that a message names, among those who have spoken before.
+/// Members that a message names. Only members who wrote one of the messages before it are recognised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedMembers {
-    /// All members it names, except its author.
+    /// Members that the message names, without its author, in the order in which they are found.
     pub mentions: Vec<UserId>,
-    /// Member addressed at its start.
+    /// Member addressed at the start of the message ("Ann, …"); `None` if there is no such name or several members have
+    /// it.
     pub first: Option<UserId>,
 }
 
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Member of each name; `None` if several share it.
+    /// Member of each name; `None` if several members have that name.
     bearers: Quick<Token, Option<UserId>>,
     stems: QuickSet<Token>,
 }
@@ -39,7 +40,8 @@ impl Names {
         self.stems.contains(&stem)
     }
 
-    /// Finds the members that `message` names: first by Telegram's entities, then at its start, then elsewhere.
+    /// Returns the members that `message` names: first those in Telegram's entities, then the one at its start, then
+    /// all others.
     fn heard(&self, message: &MessageFeatures) -> NamedMembers {
         let other = |id: &UserId| *id != message.author;
         let bearer = |name: &Token| self.bearers.get(name).copied().flatten();
@@ -55,11 +57,11 @@ impl Names {
     }
 }
 
-/// Members named by a message and by the messages before it.
+/// Members named by a message and by each message before it.
 #[derive(Debug)]
 pub struct Hearing {
     pub names: Names,
-    /// One entry for each message before it.
+    /// Members named by each message before it, in the same order.
     pub past: Vec<NamedMembers>,
     pub message: NamedMembers,
 }

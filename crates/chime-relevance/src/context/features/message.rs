@@ -8,30 +8,30 @@ use crate::retrieval::days_named;
 use chime_core::trigger::{Languages, names_bot};
 use chime_core::{ChatId, EntityKind, Message, MessageId, StoredMessage, Timestamp, UserId};
 
-/// Bytes of a text that are searched for names.
+/// Number of bytes at the start of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
-/// Minimum characters of a name; shorter words are too common.
+/// Minimum characters of a name; shorter words are too often no names.
 const MIN_NAME_CHARS: usize = 3;
 
-/// Features of a message by itself. They stay valid until the message is edited.
+/// Features of a message that depend on no other message. They stay valid until the message is edited.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageFeatures {
     pub at: Timestamp,
     pub author: UserId,
     /// Members mentioned by a Telegram entity.
     pub mentioned: Box<[UserId]>,
-    /// Text before the first colon or comma, which may name the addressee.
+    /// Text before the first colon or comma, which may name the addressee ("Ann, …"); `None` if it cannot be a name.
     pub lead: Option<Token>,
-    /// Words that may be names, in order.
+    /// Words at the start of the text that may be names, in order.
     pub named: Box<[Token]>,
-    /// First name and username of the author, and the stems of the words of both.
+    /// First name and username of the author. `author_stems` holds the stems of all words of both.
     pub author_names: Box<[Token]>,
     pub author_stems: Box<[Token]>,
     pub is_question: bool,
     pub chars: usize,
-    /// Of unit length; empty if the embedding model does not know the text.
+    /// Embedding of the text, of unit length; empty if the embedding model does not know the text.
     pub vector: Vec<f32>,
-    /// Ascending, without duplicates.
+    /// Stems of the text, ascending, without duplicates.
     pub stems: Vec<Token>,
     /// Days that the text names, as days since 1970, ascending.
     pub days: Vec<i32>,
@@ -77,14 +77,15 @@ impl MessageFeatures {
     }
 }
 
-/// Returns the token of a word that may be a name: long enough, and no English stop word, as occur in nicknames.
+/// Returns the token of a word that may be a name; `None` for short words and for English stop words, which some
+/// nicknames contain.
 fn name_token(word: &str) -> Option<Token> {
     let lower = word.to_lowercase();
     let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
     is_name.then(|| token(&lower))
 }
 
-/// Removes the usernames of bots from a text: they say nothing about its subject.
+/// Removes the usernames of bots from a text, since they say nothing about its subject.
 pub fn without_bots(text: &str) -> Cow<'_, str> {
     if !text.contains('@') || !text.split_whitespace().any(names_bot) {
         return Cow::Borrowed(text);
@@ -92,7 +93,8 @@ pub fn without_bots(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_whitespace().filter(|word| !names_bot(word)).collect::<Vec<_>>().join(" "))
 }
 
-/// Key of a message. Telegram restarts message ids when a chat becomes a supergroup, so the id alone is ambiguous.
+/// Key of a message: chat and message id. The id alone is ambiguous, since Telegram restarts ids when a chat becomes a
+/// supergroup.
 pub type MessageAddress = (ChatId, MessageId);
 
 pub fn address(stored: &StoredMessage) -> MessageAddress {

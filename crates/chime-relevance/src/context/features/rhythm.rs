@@ -1,17 +1,18 @@
-//! Time relative to the rhythm of a chat: how unusual a silence is, and how slow the chat is.
+//! Time relative to the usual gaps of a chat: how unusual a silence is, and how slow the chat is.
 
-/// Number of messages before one that may be its antecedent.
+/// Maximum number of messages before a message that are considered as its antecedent; also the maximum number of
+/// candidates.
 pub const WINDOW: usize = 200;
 
-/// Returns `-ln(1.02 - q)` of a quantile: at most 3.9.
+/// Returns `-ln(1.02 - q)` of a quantile q from 0 to 1. It rises steeply for the longest silences, up to 3.9.
 pub fn rhythm_of(quantile: f32) -> f32 {
     -(1.02 - quantile).ln()
 }
 
-/// Returns the slowness of a chat from message times in seconds: 0 at a mean gap of two minutes, 1 at a quarter of an
-/// hour.
+/// Returns the slowness of a chat, computed from the times of its messages in seconds: 0 at a mean gap of up to two
+/// minutes, 1 from a quarter of an hour on.
 pub fn slowness(moments: impl Iterator<Item = f64> + Clone) -> f64 {
-    /// Cap of a single gap in seconds, so that nights do not dominate.
+    /// Maximum seconds of a single gap, so that nights do not dominate the mean.
     const GAP_CAP: f64 = 21_600.0;
     let gaps = moments.clone().zip(moments.skip(1)).map(|(earlier, later)| (later - earlier).clamp(0.0, GAP_CAP));
     let (sum, count) = gaps.fold((0.0, 0.0), |(sum, count), gap| (sum + gap, count + 1.0));

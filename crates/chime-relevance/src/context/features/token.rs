@@ -1,4 +1,4 @@
-//! Words as hashes, and maps with a fast hasher. Words are compared often and never shown.
+//! Words as hashes, since words are compared often and never shown; and maps with a fast hasher.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
@@ -12,12 +12,12 @@ pub fn token(word: &str) -> Token {
     hasher.finish()
 }
 
-/// Map with tokens or ids as keys. The scorer does thousands of lookups for each message, and the default hasher, which
-/// resists collision attacks, would take most of that time.
+/// Map with tokens or ids as keys and a fast hasher. The picker does thousands of lookups for each message: the default
+/// hasher, which resists collision attacks, would take most of its time.
 pub type Quick<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
 pub type QuickSet<K> = HashSet<K, BuildHasherDefault<QuickHasher>>;
 
-/// Multiplicative hasher like the one in the Rust compiler.
+/// Fast hasher that multiplies, like the one in the Rust compiler. It does not resist collision attacks.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct QuickHasher(u64);
 

@@ -1,4 +1,4 @@
-//! Reply forests of the candidates, and their threads, segments and subjects.
+//! Samples reply forests of the candidates, and derives threads, segments and subjects from them.
 
 use std::sync::Arc;
 
@@ -42,11 +42,12 @@ impl Candidates<'_> {
         forests(addresses.zip(self.antecedents().iter().map(Arc::as_ref)))
     }
 
-    /// Returns the antecedents of each candidate, with its reply link.
+    /// Returns the antecedents of each candidate, its reply link included.
     fn antecedents(&self) -> Vec<Arc<Antecedents>> {
         let antecedents = |((place, stored), parent): ((usize, &&chime_core::StoredMessage), &Option<usize>)| {
             let known = match self.evidence.antecedents.get(&address(stored)) {
-                // An older candidate is not adjacent to the newest ones, so distances across that gap do not hold.
+                // Between older candidates and the newest ones messages are missing, so stored distances that cross
+                // this gap are wrong.
                 Some(known) if self.older > 0 => Arc::new(known.within(place.saturating_sub(self.older))),
                 Some(known) => Arc::clone(known),
                 None => Arc::new(antecedents_by(self.links, &self.features, place)),

@@ -1,5 +1,5 @@
-//! Guesses the subject of a trigger: one guess for each candidate that it may point at, with the members of that
-//! subject.
+//! Guesses the subject of a trigger: one guess for each candidate that the trigger may point at (target), with the
+//! probability of each other candidate to belong to the same subject.
 
 use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::Corpus;
@@ -13,22 +13,24 @@ use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Partitioned;
 use crate::context::weights::FocusWeights;
 
-/// Most candidates that are considered as the trigger's target.
+/// Maximum number of candidates that are considered as the trigger's target.
 const TARGETS: usize = 12;
-/// Minimum probability of a target, as a share of the likeliest one's.
+/// Minimum probability of a target, relative to the likeliest one's.
 const FAINT: f64 = 0.01;
-/// Factor on the weight of an earlier trigger without words: it counts only if there is nothing else.
+/// Factor on the weight of an earlier trigger without words. It is so small that such a message is the target only if
+/// there is no other.
 const EARLIER_TAG: f64 = 1e-6;
 /// Factor on the weight of a candidate that shares only common words with the trigger, if others share a rarer one.
 const COMMON_ALONE: f64 = 0.02;
-/// Probability, by the reply model, from which on an untagged trigger starts a new subject.
+/// Minimum probability, by the reply model, that a trigger starts something new, at which a trigger that does not tag
+/// the bot gets no focus.
 const UNLINKED: f64 = 0.86;
 
 /// Weights of one refining pass.
 type RefineTerms = Terms<{ refine::FEATURES }>;
 
 impl Candidates<'_> {
-    /// Picks at most `most` candidates for the focus. `seen` collects the contributions of each feature.
+    /// Picks at most `most` candidates for the focus. If `seen` is given, adds to it how much each feature contributed.
     pub(super) fn pick(
         &self,
         tag: &TriggerFeatures<'_>,
@@ -41,7 +43,7 @@ impl Candidates<'_> {
         }
         let (guesses, marginals) = self.guesses(tag, weights, seen);
         let model = &weights.novelty;
-        // A reply never starts a new subject. For an untagged trigger the reply model alone decides.
+        // A reply never starts a new subject. For a trigger that does not tag the bot, the reply model alone decides.
         let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
             (true, _) => (0.0, model.threshold, model.price),
             (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
@@ -55,7 +57,8 @@ impl Candidates<'_> {
         Selection { taken, marginals }
     }
 
-    /// Returns the guesses, and for each candidate the probability that it belongs to the right one.
+    /// Returns the guesses, and for each candidate the probability that it belongs to the trigger's subject, over all
+    /// guesses.
     fn guesses(
         &self,
         tag: &TriggerFeatures<'_>,
@@ -77,10 +80,11 @@ fn guesses(
 ) -> (Vec<Guess>, Vec<f32>) {
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
     let slowness = corpus.slowness;
-    // In a busy chat a tagged trigger uses threads alone, unless it is a reply; an untagged trigger blends both.
+    // In a busy chat, a trigger that tags the bot uses threads alone, unless it is a reply. A trigger that does not tag
+    // the bot uses both, weighted by the chat's slowness.
     let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
     let (mut guesses, mut left) = (Vec::new(), Vec::new());
-    // Targets without weight are computed only to be explained.
+    // If these guesses have no weight, they are computed only to be explained.
     if by_relatedness > 0.0 || seen.is_some() {
         let found = by_target(corpus, partitioned, tag, weights, before, last, seen);
         for WeightedTarget { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
@@ -97,16 +101,18 @@ fn guesses(
     (guesses, marginals)
 }
 
-/// A candidate that the trigger may point at.
+/// Candidate that the trigger may point at.
 struct WeightedTarget {
     weight: f64,
     /// Probability that each candidate belongs to the target's subject.
     members: Vec<f32>,
-    /// Factor applied to the weight: [`COMMON_ALONE`] if it lacks the trigger's rarer words, else 1.
+    /// Factor that `weight` already includes: [`COMMON_ALONE`] if the candidate lacks the trigger's rarer words, else
+    /// 1.
     share: f64,
 }
 
-/// Returns the likeliest targets with the members of their subjects, refined by the passes `before` and the `last`.
+/// Returns the likeliest targets with the probability of each candidate to belong to their subjects. The refining
+/// passes `before` run first, then the `last` one.
 fn by_target(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
@@ -119,7 +125,7 @@ fn by_target(
     let scene = SegmentedCorpus::of(corpus, &partitioned.segments);
     let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
-    // An untagged trigger uses the reply model alone.
+    // A trigger that does not tag the bot points at what the reply model says, whatever its words are.
     let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
         (false, _) => 1.0,
         (true, true) => slowness,
@@ -127,7 +133,7 @@ fn by_target(
     };
     let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
     for (weight, earlier) in pointed.iter_mut().zip(&corpus.utterances) {
-        // An earlier trigger without words points at something itself; that is the target, not the trigger.
+        // An earlier trigger without words points at other messages. These are the target, not the trigger.
         if earlier.features.calls_bot && earlier.features.stems.is_empty() && !tag.is_reply {
             *weight *= EARLIER_TAG;
         }
@@ -148,8 +154,9 @@ fn by_target(
     found.map(|((place, weight), members)| WeightedTarget { weight: *weight, members, share: share(*place) }).collect()
 }
 
-/// Returns the probability that each candidate belongs to the right guess. Undoes [`COMMON_ALONE`], since surroundings
-/// may share common words alone; `left` are the factors on the weights of the first guesses.
+/// Returns the probability that each candidate belongs to the trigger's subject, over all guesses. First divides the
+/// weights of the first guesses by `left`, the factors such as [`COMMON_ALONE`] that they include: the result also
+/// ranks the surroundings, which may share common words alone.
 fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut whole = guesses.to_vec();
     whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);
@@ -158,13 +165,15 @@ fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<
     marginals(&whole)
 }
 
-/// Returns the mean of both distributions, weighted by slowness: in a busy chat only the links count.
+/// Returns the mean of both distributions, with `slowness` as the weight of `targets`: in a busy chat only the links
+/// count.
 fn blended(targets: &[f64], links: &[f64], slowness: f64) -> Vec<f64> {
     let sum: f64 = links.iter().sum::<f64>().max(1e-9);
     targets.iter().zip(links).map(|(target, link)| slowness * target + (1.0 - slowness) * link / sum).collect()
 }
 
-/// Returns the likeliest targets with weights that sum to 1, the likeliest first and the newest of equals.
+/// Returns at most [`TARGETS`] likeliest targets with weights that sum to 1: the likeliest first, and of equal ones the
+/// newest.
 fn likeliest(targets: &[f64]) -> Vec<(usize, f64)> {
     let highest = targets.iter().copied().fold(0.0, f64::max);
     let mut likeliest: Vec<(usize, f64)> =
@@ -186,10 +195,10 @@ mod tests {
     use crate::context::replies::sample::Forest;
     use chime_core::{ChatId, Message, MessageId, Sender, Timestamp, UserId};
 
-    /// Hand-made chats as numbers, with the results of an independent implementation.
+    /// Hand-made chats as numbers, with the results that an independent implementation computed for them.
     const CASES: &str = include_str!("../../../../../tests/data/tag/cases.json");
 
-    /// Weights used for those results.
+    /// Weights with which these results were computed.
     const WEIGHTS: &str = include_str!("../../../../../tests/data/tag/weights.json");
 
     #[derive(Deserialize)]
@@ -200,7 +209,7 @@ mod tests {
         messages: Vec<Line>,
         tag: Line,
         links: Vec<f64>,
-        /// One list for each forest.
+        /// Antecedents of all messages, one list for each forest.
         antecedents: Vec<Vec<Option<usize>>>,
         chances: Vec<Vec<f32>>,
         expected: Expected,

@@ -1,6 +1,6 @@
-//! Feature rows for fitting the weights, made by the code that picks.
+//! Feature rows for fitting the weights, computed by the same code that picks messages for answers.
 //!
-//! Only `benches/fit` uses it, which knows the right answers.
+//! Only `benches/fit` uses this module: it knows the right answers.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::context::subjects::lessons::{Lesson, lessons};
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
 
-/// A trigger with its candidates, ready to compute feature rows.
+/// A trigger with its candidates and their reply forests, from which feature rows are computed.
 pub struct Example<'a> {
     asking: Asking<'a>,
     candidates: Candidates<'a>,
@@ -48,12 +48,12 @@ pub struct TagRows {
     pub novelty: Vec<f64>,
     /// Features of each candidate as the trigger's target.
     pub targets: Vec<Vec<f64>>,
-    /// For each requested candidate, the pair features of all candidates with it.
+    /// For each requested candidate, its pair features with every candidate.
     pub pairs: Vec<Vec<Vec<f64>>>,
 }
 
 impl<'a> Example<'a> {
-    /// Builds an example of `messages`, oldest first; `None` if there are none.
+    /// Builds an example from a trigger and the `messages` before it, oldest first; `None` if there are no messages.
     pub fn of(
         asking: Asking<'a>,
         messages: &'a [&'a StoredMessage],
@@ -64,7 +64,8 @@ impl<'a> Example<'a> {
         (!messages.is_empty()).then(|| Self { asking, forests: candidates.forests(), candidates, scorers })
     }
 
-    /// Returns the features of the trigger, and the pair features for the candidates at the indices `of`.
+    /// Returns the features of the trigger, and the pair features of the candidates at the indices `of` with all
+    /// candidates.
     pub fn tag_rows(&self, of: &[usize]) -> TagRows {
         let trigger = self.candidates.read(self.asking);
         let tag = self.candidates.tag(self.asking, &trigger);
@@ -81,8 +82,8 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// Returns the training rows of a refining pass that follows `looks` others: for each candidate at the indices
-    /// `of`, the indices of the candidates compared with it and the features of each pair.
+    /// Returns the training rows of a refining pass that comes after `looks` other passes: for each candidate at the
+    /// indices `of`, the indices of the candidates compared with it and the features of each pair.
     pub fn refine_rows(&self, of: &[usize], looks: usize) -> Vec<Vec<(usize, Vec<f64>)>> {
         let weights = &self.scorers.matters;
         self.with_pairs(|_, pairwise| {
@@ -93,8 +94,8 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// Returns the training examples for the linking of segments from the first `count` forests. `truth` is the subject
-    /// of each candidate, if known.
+    /// Returns the training examples for linking segments to subjects, from the first `count` forests. `truth` holds
+    /// the right subject of each candidate, if known.
     pub fn segment_lessons(&self, truth: &[Option<usize>], count: usize) -> Vec<Lesson> {
         let (corpus, far) = (self.candidates.corpus(None), Some(self.scorers.matters.far));
         let segments = self.forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, far));
@@ -109,8 +110,8 @@ impl<'a> Example<'a> {
     }
 }
 
-/// Calls `each` with the distance and the factor products of every message before the one at `place`, newest first. The
-/// weights of the reply model apply to these products. With `is_bare`, the message counts as one without words.
+/// Calls `each` for every message before the one at `place`, newest first, with its distance and the factor products
+/// that the weights of the reply model apply to. With `is_bare`, the words of the message at `place` are ignored.
 pub fn link_rows(
     messages: &[Arc<MessageFeatures>],
     place: usize,

@@ -1,6 +1,6 @@
-//! Dense matrices of pairwise values. Most of them are zeros, which products skip.
+//! Dense matrices of values for pairs. Many entries are 0, and products skip them.
 
-/// Row-major values; square where rows and columns are the same set.
+/// Matrix stored row by row. It is square if rows and columns stand for the same set.
 #[derive(Debug)]
 pub struct Matrix {
     width: usize,
@@ -12,7 +12,7 @@ impl Matrix {
         Self { width, values: vec![0.0; rows * width] }
     }
 
-    /// Builds a symmetric matrix from the values of its lower half, by row and column.
+    /// Builds a symmetric matrix. `value` is called with row and column of each entry up to the diagonal.
     pub fn symmetric(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
         let mut square = Self::zeros(side, side);
         for row in 0..side {
@@ -45,7 +45,7 @@ impl Matrix {
         self
     }
 
-    /// Computes some rows of the product with another matrix.
+    /// Computes those rows of the product `self * other` that are listed in `rows`.
     pub fn times(&self, rows: &[usize], other: &Self) -> Self {
         let mut product = Self::zeros(rows.len(), other.width);
         for (place, row) in rows.iter().enumerate() {
@@ -57,13 +57,13 @@ impl Matrix {
         product
     }
 
-    /// Computes some rows of `self * square * selfᵀ`; `square` is symmetric.
+    /// Computes those rows of `self * square * selfᵀ` that are listed in `rows`; `square` must be symmetric.
     pub fn around(&self, rows: &[usize], square: &Self) -> Self {
         let half = self.times(&(0..self.rows().len()).collect::<Vec<_>>(), square);
         self.times(rows, &half.transposed())
     }
 
-    /// Returns the cosine of two vectors, if this is their Gram matrix (all dot products).
+    /// Returns the cosine of two vectors, if the matrix holds the dot products of all pairs of vectors (Gram matrix).
     pub fn cosine(&self, one: usize, other: usize) -> f32 {
         let length = |place: usize| self.row(place)[place].sqrt().max(1e-6);
         self.row(one)[other] / (length(one) * length(other))

@@ -1,4 +1,4 @@
-//! Pairwise same-topic classification: the features of two candidates at any distance.
+//! Estimates for two candidates, at any distance, whether they share a subject: the features of a linear classifier.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
@@ -22,24 +22,25 @@ pub const NAMES: [&str; FEATURES] = [
 ];
 pub type PairFeatures = [f64; FEATURES];
 
-/// Precomputed tables for the features of pairs.
+/// Tables from which the features of any pair of candidates are read.
 pub struct Pairwise<'a> {
     corpus: &'a Corpus<'a>,
     consensus: &'a Consensus,
     strands: &'a Partitions,
     matters: &'a Partitions,
-    /// Log odds that two candidates share a subject, indexed by the number of forests in which they do.
+    /// Log odds that two candidates share a subject, indexed by the number of forests that put them in one subject.
     agreed: Vec<f64>,
     holders: Holders,
-    /// Dot products of the idf vectors of any two candidates, and their sums over the segment of the first.
+    /// Dot products of the idf vectors of any two candidates. `of_segments` holds their sums over the segment of the
+    /// first candidate.
     words: Matrix,
     of_segments: Matrix,
-    /// Expected messages of each person (column) in each candidate's segment (row).
+    /// Expected number of messages of each author (column) in each candidate's segment (row).
     people: Matrix,
-    /// Norms of each segment's word vector and person vector.
+    /// Norm of the word vector, and of the author vector, of each candidate's segment.
     word_lengths: Vec<f32>,
     people_lengths: Vec<f32>,
-    /// ln of the size of each candidate's segment in messages.
+    /// Natural logarithm of the number of messages in each candidate's segment.
     sizes: Vec<f64>,
 }
 
@@ -76,13 +77,13 @@ impl<'a> Pairwise<'a> {
         pairwise
     }
 
-    /// Returns the dot product of the word vectors of two segments.
+    /// Returns the dot product of the word vectors of the segments of two candidates.
     fn segment_words(&self, one: usize, other: usize) -> f32 {
         let row = self.of_segments.row(one);
         self.consensus.with(other).map(|(place, share)| row[place] * share as f32).sum()
     }
 
-    /// Returns the features of each of `places` with `target`, in the order of [`NAMES`].
+    /// Returns the features of each of `places` paired with `target`, in the order of [`NAMES`].
     pub fn rows(&self, target: usize, places: &[usize]) -> Vec<PairFeatures> {
         let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
         let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
@@ -133,7 +134,8 @@ impl<'a> Pairwise<'a> {
     }
 }
 
-/// Candidates that use each stem, concatenated in one list, since most stems occur in only one.
+/// Candidates that use each stem. All are in one list, since most stems occur in only one message and a list for each
+/// would waste memory.
 struct Holders {
     places: Vec<usize>,
     /// End of each stem's range in `places`.
@@ -145,7 +147,7 @@ impl Holders {
         let mut ends = Vec::with_capacity(corpus.spread.len());
         let mut all = 0;
         for holding in &corpus.spread {
-            // Start of the range; filling the range moves it to the end.
+            // `ends` first holds the start of each range. Filling a range, below, moves it to the end.
             ends.push(all);
             all += usize::from(*holding);
         }

@@ -1,4 +1,5 @@
-//! Collective classification: further passes over the pairs, with features of the neighbors of both candidates.
+//! Refines the scores of pairs: further passes over all pairs, with features of the neighbors of both candidates
+//! (collective classification).
 //!
 //! Two messages alone rarely show whether they share a subject. Once all pairs of the likely candidates have a score,
 //! the next pass can compare the neighbors of one with the neighbors of the other.
@@ -21,40 +22,43 @@ pub const NAMES: [&str; FEATURES] = {
 };
 pub type RefineFeatures = [f64; FEATURES];
 
-/// Most candidates that are refined: with 40 instead of 64, F1 over 80 hand-labelled groups is .003 lower.
+/// Maximum number of refined candidates: with 40 instead of 64, F1 over 80 hand-labelled groups is .003 lower.
 const MOST: usize = 64;
-/// Minimum probability, for any target, of a candidate that is refined.
+/// Minimum probability of a refined candidate: that it shares the subject of at least one target.
 const FAINT: f32 = 0.03;
-/// Minimum probability of a pair of neighbors.
+/// Probability of sharing a subject above which two candidates are neighbors.
 const CLOSE: f32 = 0.15;
-/// Log odds of a candidate with itself: certainty would outweigh all others.
+/// Log odds of a candidate with itself. The true value, infinity, would outweigh all others in a mean.
 const ITSELF: f32 = 3.0;
-/// Bound of all log odds: a probability of .995.
+/// Log odds are clamped to this value and its negative: a probability of .995.
 const SUREST: f32 = 5.293_305;
 
-/// Candidates that may belong to one of the targets, with the current scores of all their pairs.
+/// Candidates that may belong to one of the targets' subjects, with the current scores of all their pairs.
 pub struct Refinement {
     targets: Vec<Target>,
     /// Indices of the refined candidates, ascending.
     places: Vec<usize>,
-    /// Pair features of each refined candidate with those before it, and with itself.
+    /// Pair features of each refined candidate with those before it in `places`, and at the end with itself.
     rows: Vec<Vec<pairwise::PairFeatures>>,
-    /// Shares of the forests in which two are in one segment, normalized to row sums of 1.
+    /// For any two refined candidates, the share of the forests that put them in one segment. Each row is scaled to a
+    /// sum of 1.
     segments: Matrix,
-    /// Log odds that two belong together, by the last pass.
+    /// Log odds that two refined candidates share a subject, from the latest pass.
     scores: Matrix,
 }
 
-/// A candidate that the trigger may point at.
+/// Candidate that the trigger may point at.
 struct Target {
     place: usize,
-    /// Pair features of all candidates with it, and their probability of sharing its subject.
+    /// Pair features of each candidate with the target. `first` holds the probabilities, by the pairwise classifier,
+    /// that both share a subject.
     rows: Vec<pairwise::PairFeatures>,
     first: Vec<f32>,
 }
 
 impl Refinement {
-    /// Scores all pairs of the candidates that may belong to `targets` with the pairwise classifier.
+    /// Selects the candidates that may belong to the subjects of `targets`, and scores all their pairs with the
+    /// pairwise classifier.
     pub fn around(pairwise: &Pairwise<'_>, targets: &[usize], first: &Terms<{ pairwise::FEATURES }>) -> Self {
         let targets: Vec<Target> = targets.iter().map(|target| Target::of(pairwise, *target, first)).collect();
         let places = likely_members(&targets, pairwise.count());
@@ -73,7 +77,7 @@ impl Refinement {
         }
     }
 
-    /// Runs one more pass, which replaces the score of each pair.
+    /// Runs one more pass over all pairs; its scores replace the current ones.
     pub fn look(&mut self, weights: &Terms<FEATURES>) {
         let neighbors = Neighbors::of(self, (0..self.places.len()).collect());
         self.scores = Matrix::symmetric(self.places.len(), |row, column| {
@@ -81,7 +85,8 @@ impl Refinement {
         });
     }
 
-    /// Runs the last pass: returns for each target the probability that each candidate shares its subject.
+    /// Runs the last pass and returns, for each target, the probability that each candidate shares its subject.
+    /// Candidates that are not refined keep the probability of the pairwise classifier.
     pub fn of_targets(&self, weights: &Terms<FEATURES>) -> Vec<Vec<f32>> {
         let mut of_targets = self.targets.iter().map(|target| target.first.clone()).collect::<Vec<_>>();
         for ((target, rows), likely) in self.targets.iter().zip(self.rows()).zip(&mut of_targets) {
@@ -91,7 +96,8 @@ impl Refinement {
         of_targets
     }
 
-    /// Returns each target's features with the other refined candidates; empty if the target is not refined.
+    /// Returns, for each target, the index of every other refined candidate and the features of the pair; empty if the
+    /// target itself is not refined.
     pub fn rows(&self) -> Vec<Vec<(usize, RefineFeatures)>> {
         let asked: Vec<usize> =
             self.targets.iter().filter_map(|target| self.places.binary_search(&target.place).ok()).collect();
@@ -107,7 +113,7 @@ impl Refinement {
         self.targets.iter().map(of).collect()
     }
 
-    /// Records the contributions of each feature to each candidate's score with the likeliest target.
+    /// Records in `to` how much each feature contributes to the score of each candidate with the likeliest target.
     pub fn explain(&self, first: &Terms<{ pairwise::FEATURES }>, last: &Terms<FEATURES>, to: &mut ByCandidate) {
         let Some(target) = self.targets.first() else { return };
         let mut rows: Vec<(RefineFeatures, RefineFeatures)> =
@@ -115,7 +121,7 @@ impl Refinement {
         for (place, values) in self.rows().swap_remove(0) {
             rows[place] = (values, last.parts(&values));
         }
-        // The target belongs to its own subject, whatever its features are.
+        // The target always belongs to its own subject, so no feature contributes to that.
         rows[target.place] = ([0.0; FEATURES], [0.0; FEATURES]);
         contributions::add(to, "pair", &NAMES, &rows);
     }
@@ -130,7 +136,8 @@ impl Target {
     }
 }
 
-/// Returns the candidates likely enough to belong to a target by the pairwise classifier, at most [`MOST`].
+/// Returns the candidates that are likely enough, by the pairwise classifier, to belong to a target's subject: the
+/// likeliest [`MOST`] at most, ascending.
 fn likely_members(targets: &[Target], count: usize) -> Vec<usize> {
     let likeliest = |place: usize| targets.iter().map(|target| target.first[place]).fold(0.0, f32::max);
     let mut likely: Vec<(usize, f32)> =
@@ -148,19 +155,22 @@ fn widened(values: &pairwise::PairFeatures) -> RefineFeatures {
     wide
 }
 
-/// Neighbor features by the scores of the previous pass. Non-square matrices have one row for each of `asked`.
+/// Tables for the neighbor features, computed from the scores of the previous pass. Matrices that are not square have
+/// one row for each entry of `asked`.
 struct Neighbors {
-    /// Candidates that need features, as indices into the refined ones.
+    /// Candidates for which features are computed, as indices into `Refinement::places`.
     asked: Vec<usize>,
-    /// Clamped log odds of any two.
+    /// Clamped log odds that two candidates share a subject.
     odds: Matrix,
-    /// Mean probability and mean log odds between the segments of two.
+    /// Mean probability that a message of one candidate's segment and a message of the other's share a subject.
+    /// `segment_odds` holds the mean log odds.
     segment_chances: Matrix,
     segment_odds: Matrix,
-    /// Expected number of common neighbors of two, and the square root of each one's expected number of neighbors.
+    /// Expected number of neighbors that two candidates have in common. `count` holds the square root of each
+    /// candidate's expected number of neighbors.
     shared: Matrix,
     count: Vec<f32>,
-    /// Mean probability that another candidate belongs with it.
+    /// Mean probability, for each candidate, that another one shares its subject.
     mean: Vec<f32>,
 }
 
@@ -185,7 +195,8 @@ impl Neighbors {
         }
     }
 
-    /// Returns the features of candidate `other` with the one in matrix row `row`; `pair` are their pair features.
+    /// Returns the features of candidate `other` with the one in row `row` of the tables; `pair` holds their pair
+    /// features.
     fn row(&self, row: usize, other: usize, pair: &pairwise::PairFeatures) -> RefineFeatures {
         let (mut values, one) = (widened(pair), self.asked[row]);
         let chance = self.segment_chances.row(row)[other].clamp(0.005, 0.995);

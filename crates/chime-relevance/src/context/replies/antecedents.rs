@@ -1,4 +1,5 @@
-//! Converts scores to a distribution over antecedents: the messages that one may reply to, or none.
+//! Converts the scores of the reply model to probabilities of a message's antecedents: the earlier messages that it may
+//! reply to, or none.
 
 use std::sync::Arc;
 
@@ -9,17 +10,18 @@ use crate::context::replies::model::{FactorValues, ReplyModel};
 use crate::context::replies::pairs::{RAW, pairs};
 use chime_core::UserId;
 
-/// Most antecedents kept for a message. The others hardly ever change a result.
+/// Maximum number of antecedents stored for a message. Further ones hardly ever change a result.
 const KEPT: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Antecedent {
-    /// Distance in messages; 1 is the message right before.
+    /// Number of messages back; 1 is the message right before.
     pub distance: usize,
     pub probability: f32,
 }
 
-/// Possible antecedents, the likeliest first. The rest to 1 is the probability of starting something new.
+/// Possible antecedents of a message, the likeliest first. What their probabilities lack to 1 is the probability that
+/// the message starts something new.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Antecedents(pub Vec<Antecedent>);
 
@@ -29,12 +31,14 @@ impl Antecedents {
         (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
     }
 
-    /// Keeps the likeliest `KEPT`, rescaled so that the probability of "starts something new" does not change.
+    /// Drops all but the `KEPT` likeliest antecedents, and rescales these so that the probability of starting something
+    /// new does not change.
     #[must_use]
     pub fn kept(mut self) -> Self {
         let all: f32 = self.0.iter().map(|link| link.probability).sum();
         self.0.truncate(KEPT);
-        // These stay in memory, and the unused capacity would take ten times as much.
+        // The list stays in memory for as long as the message may be needed, and its unused capacity would take ten
+        // times as much.
         self.0.shrink_to_fit();
         let kept: f32 = self.0.iter().map(|link| link.probability).sum();
         for link in &mut self.0 {
@@ -43,15 +47,15 @@ impl Antecedents {
         self
     }
 
-    /// Returns the antecedents at most `distance` messages back.
+    /// Returns only the antecedents that are at most `distance` messages back.
     pub fn within(&self, distance: usize) -> Self {
         Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
     }
 
-    /// Adds the reply link to the message `distance` back, if there is one.
+    /// Adds a reply link to the message `distance` messages back; `None` changes nothing.
     #[must_use]
     pub fn with_reply(mut self, distance: Option<usize>) -> Self {
-        /// Probability of a reply link. Below 1, since some replies only mean "somewhere here".
+        /// Probability that a reply link gives. It is below 1, since some replies only mean "somewhere here".
         const CERTAIN: f32 = 0.97;
         let Some(distance) = distance else { return self };
         for link in &mut self.0 {
@@ -66,7 +70,7 @@ impl Antecedents {
     }
 }
 
-/// A message and the messages before it, ready to be compared.
+/// A message and the messages before it, with the members that each of them names, ready to compute antecedents.
 pub struct ReplyContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
@@ -84,7 +88,8 @@ impl<'a> ReplyContext<'a> {
         self.hearing.message.mentions
     }
 
-    /// Computes the distribution of the message by `model`. With `bare`, the message counts as one without words.
+    /// Computes the distribution over the message's antecedents with `model`. With `bare`, the words of the message are
+    /// ignored.
     pub fn antecedents(&self, model: &ReplyModel, bare: bool) -> Antecedents {
         let (mut scores, mut values) = (Vec::with_capacity(self.past.len()), FactorValues::default());
         self.pairs(bare, |place, raw| scores.push((self.past.len() - place, model.score(raw, &mut values))));
@@ -99,7 +104,8 @@ impl<'a> ReplyContext<'a> {
         Antecedents(links)
     }
 
-    /// Calls `each` with the distance of every candidate, newest first, and the products that `model` weighs.
+    /// Calls `each` for every earlier message, newest first, with its distance and the products that the weights of
+    /// `model` apply to. Used to fit the weights.
     pub fn rows(&self, model: &ReplyModel, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
         let mut values = FactorValues::default();
         self.pairs(bare, |place, raw| each(self.past.len() - place, model.products(raw, &mut values)));

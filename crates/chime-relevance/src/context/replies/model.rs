@@ -1,34 +1,35 @@
-//! The reply model's score: a linear model over clamped products of raw features.
+//! Score of a message as a reply to another: a linear model over products of raw features, clamped to their range in
+//! training.
 
 use serde::Deserialize;
 
 use crate::context::replies::pairs::{RAW, RAW_NAMES};
 
-/// Scores one message as a reply to another. Fitted by `cargo bench --bench fit`.
+/// Linear model that scores one message as a reply to another, fitted by `cargo bench --bench fit`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "ReplyModelFile")]
 pub struct ReplyModel {
     bias: f32,
     terms: Vec<ProductTerm>,
-    /// Raw feature and bound of each hinge max(0, x - bound).
+    /// Index of the raw feature x and bound of each hinge, a factor max(0, x - bound).
     hinges: Vec<(usize, f32)>,
 }
 
 #[derive(Debug, Clone)]
 struct ProductTerm {
-    /// Indices into [`FactorValues`].
+    /// Indices into [`FactorValues`]; index 0 stands for the factor 1.
     factors: [u8; FACTORS],
     weight: f32,
-    /// Range of the product in training, without outliers.
+    /// Range that the product had in training, without outliers.
     low: f32,
     high: f32,
 }
 
 const FACTORS: usize = 3;
-/// Values of all factors: 1, each raw feature x, each 1 - x, and the hinges. There are 256, so that a `u8` index needs
-/// no bounds check.
+/// Values of all factors: 1, each raw feature x, each 1 - x, and the hinges. The array has 256 entries, so that a `u8`
+/// index needs no bounds check.
 pub struct FactorValues([f32; 256]);
-/// Index of the first x, of the first 1 - x and of the first hinge.
+/// Index in [`FactorValues`] of the first x (`IS`), of the first 1 - x (`NOT`) and of the first hinge (`ABOVE`).
 const IS: usize = 1;
 const NOT: usize = IS + RAW;
 const ABOVE: usize = NOT + RAW;
@@ -42,14 +43,15 @@ impl Default for FactorValues {
 impl ReplyModel {
     pub const WRITTEN: &str = include_str!("weights.json");
 
-    /// Returns the log odds of an antecedent against "starts something new". `values` is scratch space.
+    /// Returns the log odds of this antecedent against "starts something new". `values` is memory that is reused
+    /// between calls; its contents do not matter.
     pub fn score(&self, raw: &[f32; RAW], values: &mut FactorValues) -> f32 {
         self.fill(raw, values);
         let weigh = |term: &ProductTerm| term.weight * term.product(values).max(term.low).min(term.high);
         self.bias + self.terms.iter().map(weigh).sum::<f32>()
     }
 
-    /// Returns the products in the order of the weights file, not clamped.
+    /// Returns the products, not clamped, in the order of the weights file.
     pub fn products(&self, raw: &[f32; RAW], values: &mut FactorValues) -> Vec<f32> {
         self.fill(raw, values);
         self.terms.iter().map(|term| term.product(values)).collect()
@@ -73,7 +75,7 @@ impl ProductTerm {
     }
 }
 
-/// The weights file.
+/// Contents of the weights file.
 #[derive(Deserialize)]
 struct ReplyModelFile {
     bias: f32,
@@ -82,7 +84,8 @@ struct ReplyModelFile {
 
 #[derive(Deserialize)]
 struct TableRow {
-    /// Operation (`id`, `not`, `hinge`), raw feature, and for a hinge its bound.
+    /// Factors of the product, each an operation (`id`: x, `not`: 1 - x, `hinge`: max(0, x - bound)), the name of the
+    /// raw feature x, and the bound of a hinge.
     factors: Vec<(String, String, f32)>,
     w: f32,
     lo: f32,
@@ -109,7 +112,8 @@ impl TryFrom<ReplyModelFile> for ReplyModel {
 }
 
 impl ReplyModel {
-    /// Returns the index of a factor among the values; adds a hinge if it is one.
+    /// Returns the index of a factor in [`FactorValues`]. A hinge is added to the model. Fails for an unknown name or
+    /// operation, or if there are too many hinges.
     fn factor(&mut self, operation: &str, name: &str, bound: f32) -> Result<u8, String> {
         let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
         let place = match operation {

@@ -1,7 +1,7 @@
-//! Raw features of a message and an earlier one that it may reply to.
+//! Computes the features of a message together with an earlier one that it may reply to.
 //!
-//! Time is used twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with one message a
-//! day and one with ten a minute look alike.
+//! Time is used in two forms: in seconds, capped at half an hour, and relative to the usual gaps of the chat, so that a
+//! chat with one message a day and one with ten a minute look alike.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,8 @@ use crate::context::replies::similarity::Similarity;
 use chime_core::UserId;
 
 pub const RAW: usize = 43;
-/// Names in the weights file, in the order of `PairContext::features`; i is the message, j the earlier one.
+/// Names of the features in the weights file, in the order of `PairContext::features`. In a name, `i` is the message
+/// and `j` the earlier one.
 pub const RAW_NAMES: [&str; RAW] = [
     "ld",
     "ldt",
@@ -61,18 +62,19 @@ pub const RAW_NAMES: [&str; RAW] = [
     "mq_own",
 ];
 
-/// ln(1 + 1800 s): longer absolute times carry no further information.
+/// Upper bound of `ln(1 + seconds)`, reached at 1800 s: longer times make no difference to the model.
 const TIME_CAP: f32 = 7.496_097;
-/// Cap of a gap, in seconds, in the mean of the chat's time scale.
+/// Upper bound in seconds of a single gap in the mean gap of the chat, so that nights do not dominate the mean.
 const SCALE_CAP: f64 = 21_600.0;
-/// Messages on either side of a candidate that are searched for its author's best similarity.
+/// Number of messages before and after the earlier message in which other messages of its author are compared as well.
 const NEIGHBOURS: usize = 3;
-/// `mq_own` if the author has not spoken in the window.
+/// Value of the feature `mq_own` (longest silence since the author's last message, by rank) if the window has no
+/// earlier message of the author.
 const NEVER_MQ: f32 = 4.0;
 
 /// Computes the features of `message` with each message of `past` (oldest first, at most [`WINDOW`]). Calls `each` with
-/// the index in `past` and the features, newest first. `hearing` covers all of them. With `bare`, the message counts as
-/// one without words.
+/// the index in `past` and the features, newest first. `hearing` holds the members that each of these messages names.
+/// If `bare`, the features of the words of `message` are 0.
 pub fn pairs(
     message: &MessageFeatures,
     past: &[Arc<MessageFeatures>],
@@ -90,58 +92,61 @@ pub fn pairs(
     }
 }
 
-/// The part of the features that all candidates of one message share.
+/// Data that is computed once for a message and used for its features with every earlier message.
 struct PairContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
     bare: bool,
-    /// Addressees of the message and of each message before it.
+    /// Members that the message and each message before it name.
     hearing: &'a Hearing,
-    /// Seconds before the message at the same index; the last is the gap before `message`.
+    /// Seconds between each message of `past` and the one before it, 0 for the first. The last entry is the gap before
+    /// `message`.
     gaps: Vec<f64>,
-    /// `-ln(1.02 - q)` of each gap's rank among all of them.
+    /// `-ln(1.02 - q)` for each entry of `gaps`, where q is its rank among all gaps, from 0 to 1: high for long
+    /// silences.
     rhythm: Vec<f32>,
-    /// Mean seconds between messages, see [`scale`].
+    /// Typical number of seconds between messages of the chat, see [`scale`].
     scale: f64,
     texts: Similarity,
-    /// Features of the author's last message.
+    /// Distance to the author's previous message.
     own: Own,
     /// Number of distinct authors of the last 20 messages.
     speakers: f32,
-    /// Number of each message's author, from 0; the last entry belongs to the message itself.
+    /// Author number, from 0, of each message of `past`, and last of the message itself.
     authors: Vec<usize>,
-    /// Messages of each author, by author number.
+    /// Number of messages in `past` of each author, indexed by author number.
     spoken: Vec<f32>,
-    /// Messages in which the message's author and another name each other, by author number.
+    /// For each author number, how often that author named the message's author or was named by them.
     naming: Vec<f32>,
-    /// Turns between the message's author and another, by author number.
+    /// For each author number, how often a message of that author and one of the message's author are neighbours.
     alternation: Vec<f32>,
-    /// Member whom the author named last.
+    /// First member named in the latest earlier message of the author that names anybody.
     last_target: Option<UserId>,
-    /// Index of the last message that names the author.
+    /// Index in `past` of the last message that names the message's author.
     last_addressed: Option<usize>,
 }
 
-/// Features of the author's last message before this one, shared by all pairs.
+/// Distance in messages and in time to the author's previous message. It is the same for all earlier messages.
 struct Own {
     is_known: bool,
     ln_distance: f32,
     ln_seconds: f32,
-    /// Longest silence since then, by rank.
+    /// Longest silence since the author's previous message, as the highest entry of `rhythm`.
     longest_gap: f32,
 }
 
-/// Running counts over the messages between a candidate and the message.
+/// Counts over the messages that lie between an earlier message and the message itself, updated from new to old.
 struct Walk {
     longest: f32,
     longest_gap: f64,
-    /// By author number.
+    /// Number of messages between an earlier message and the message itself, by author number.
     by: Vec<f32>,
     distinct: f32,
 }
 
 impl Walk {
-    /// Adds the gap after a candidate, since it lies between the candidate and the message.
+    /// Adds the gap that follows the earlier message at `place`, since it lies between that message and the message
+    /// itself.
     fn meet(&mut self, place: usize, scene: &PairContext<'_>) {
         self.longest_gap = self.longest_gap.max(scene.gaps[place + 1]);
         self.longest = self.longest.max(scene.rhythm[place + 1]);
@@ -178,7 +183,7 @@ impl<'a> PairContext<'a> {
             naming: vec![0.0; count],
             alternation: vec![0.0; count],
             last_target: None,
-            // The message itself does not name its author.
+            // Only `past` is searched, since a message never names its own author.
             last_addressed: hearing.past.iter().rposition(|heard| heard.mentions.contains(&author)),
             hearing,
         };
@@ -192,7 +197,8 @@ impl<'a> PairContext<'a> {
             let speaker = self.authors[place];
             self.spoken[speaker] += 1.0;
             if speaker == author {
-                // A member without messages in the window is no candidate's author.
+                // Members without messages in the window have no author number. They need none: no earlier message is
+                // theirs.
                 for named in heard.mentions.iter().filter_map(|named| numbers.get(named)) {
                     self.naming[*named] += 1.0;
                 }
@@ -267,7 +273,8 @@ impl<'a> PairContext<'a> {
         ]
     }
 
-    /// Returns the highest similarity among nearby messages of the candidate's author.
+    /// Returns the highest similarity of the message at `place` and of the messages by the same author up to
+    /// [`NEIGHBOURS`] before or after it.
     fn nearby(&self, place: usize, similarity: &[f32]) -> f32 {
         let author = self.past[place].author;
         let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(self.past.len());
@@ -296,7 +303,8 @@ impl Own {
     }
 }
 
-/// Numbers the authors from 0, so that counts are arrays. Returns the numbers by author and by message.
+/// Gives each author a number from 0, so that counts can be arrays. Returns the number of each author, and for each
+/// message the number of its author.
 fn numbered(authors: impl Iterator<Item = UserId>) -> (Quick<UserId, usize>, Vec<usize>) {
     let mut numbers = Quick::default();
     let of_each = authors
@@ -308,16 +316,19 @@ fn numbered(authors: impl Iterator<Item = UserId>) -> (Quick<UserId, usize>, Vec
     (numbers, of_each)
 }
 
-/// Returns the seconds between neighbours, at the index of the later message; index `past.len()` is the message itself.
+/// Returns the seconds between each message and the one before it, at the index of the later one: 0 at index 0, and the
+/// gap before `message` at index `past.len()`.
 fn gaps(message: &MessageFeatures, past: &[Arc<MessageFeatures>]) -> Vec<f64> {
     let turns = || past.iter().map(|one| &**one).chain([message]);
     let between = turns().zip(turns().skip(1)).map(|(earlier, later)| seconds_between(earlier, later));
     std::iter::once(0.0).chain(between).collect()
 }
 
-/// Returns `-ln(1.02 - q)`, where q is the rank of each gap in the window, shrunk towards the middle.
+/// Returns `-ln(1.02 - q)` for each gap, where q is its rank among the gaps of the window, from 0 to 1. Ranks are moved
+/// towards the middle, since few gaps are weak evidence.
 fn ranks(gaps: &[f64]) -> Vec<f32> {
-    // The gap before the first message is unknown, and the message's own gap is ranked among the others.
+    // Leaves out the first gap, which is unknown, and the last one: it belongs to the message itself and is ranked
+    // among the others.
     let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
     let mut sorted = known.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -330,7 +341,8 @@ fn ranks(gaps: &[f64]) -> Vec<f32> {
     gaps.iter().map(rank).collect()
 }
 
-/// Returns the mean seconds between messages, each gap capped, shrunk towards a minute.
+/// Returns the mean number of seconds between messages, at least 1, with long gaps capped. Ten gaps of a minute are
+/// added, so that the mean of few messages is not extreme.
 fn scale(gaps: &[f64]) -> f64 {
     let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
     let sum: f64 = known.iter().map(|gap| gap.min(SCALE_CAP)).sum();

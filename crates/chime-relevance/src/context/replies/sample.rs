@@ -1,8 +1,8 @@
-//! Sampled reply forests.
+//! Samples reply forests.
 //!
-//! In each *forest* every message draws one antecedent from its distribution, or none: then it is a root. The share of
-//! forests in which two messages are in one tree is the probability that they belong together. The draws are hashes of
-//! the message, so that the same chat gives the same forests.
+//! In each *forest* every message draws one antecedent at random from its distribution, or none and is a root. The
+//! share of forests in which two messages are in one tree is the probability that they belong together. The random
+//! numbers are hashes of the message id, so that the same chat always gives the same forests.
 
 use crate::context::features::message::MessageAddress;
 use crate::context::replies::antecedents::{Antecedent, Antecedents};
@@ -12,13 +12,14 @@ pub const FORESTS: usize = 12;
 
 #[derive(Debug, Clone, Default)]
 pub struct Forest {
-    /// Index of each candidate's antecedent; `None` for a root, or if the antecedent is no candidate.
+    /// Index of each candidate's antecedent; `None` if it has none, or if the antecedent is no candidate.
     pub antecedents: Vec<Option<usize>>,
-    /// Uniform number from 0 to 1 for each candidate, which draws the subject of the segment that it begins.
+    /// Random number from 0 to 1 for each candidate. If the candidate begins a segment, this number decides which
+    /// subject the segment continues.
     pub chances: Vec<f32>,
 }
 
-/// Samples forests of `candidates`, which come oldest first, each with its antecedents.
+/// Samples [`FORESTS`] forests of `candidates`, which come oldest first, each with its antecedents.
 pub fn forests<'a>(candidates: impl Iterator<Item = (MessageAddress, &'a Antecedents)>) -> Vec<Forest> {
     let mut forests = vec![Forest::default(); FORESTS];
     for (place, (id, antecedents)) in candidates.enumerate() {
@@ -31,7 +32,8 @@ pub fn forests<'a>(candidates: impl Iterator<Item = (MessageAddress, &'a Anteced
     forests
 }
 
-/// Returns the distance of the antecedent that `chance` draws; `None` if the message starts something new.
+/// Returns how many messages back the antecedent is that the random number `chance` selects; `None` if the message
+/// starts something new.
 fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     let mut below = 0.0;
     let is_drawn = |link: &&Antecedent| {
@@ -41,15 +43,15 @@ fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     antecedents.0.iter().find(is_drawn).map(|link| link.distance)
 }
 
-/// Purpose of a draw, mixed into its hash.
+/// Purposes of a random number. They are part of the hash, so that a message gets different numbers for both.
 const ANTECEDENT: u64 = 0;
 const MATTER: u64 = 1;
 
-/// Bits of a hash that hold the number of its forest.
+/// Number of low bits of a hash that are replaced by the number of its forest.
 const FOREST_BITS: u32 = 8;
 
-/// Generates uniform numbers from 0 to 1 for a message, one per forest, stratified: one in each of `FORESTS` equal
-/// parts. So the share of forests that draw an antecedent is close to its probability, and few forests suffice.
+/// Generates random numbers from 0 to 1 for a message, one for each forest and one in each of `FORESTS` equal parts of
+/// that range. So the share of forests that draw an antecedent is close to its probability, and few forests suffice.
 fn each_chance(((chat, message), draw): (MessageAddress, u64), mut each: impl FnMut(usize, f32)) {
     let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));
@@ -57,14 +59,15 @@ fn each_chance(((chat, message), draw): (MessageAddress, u64), mut each: impl Fn
         std::array::from_fn(|forest| mix(seed ^ forest as u64) >> FOREST_BITS << FOREST_BITS | forest as u64);
     hashes.sort_unstable();
     for (rank, hash) in hashes.iter().enumerate() {
-        // The rank selects the part; 24 lower bits, the precision of an f32, give the position within it.
+        // The rank of a hash selects the part; 24 of its bits, the precision of an f32, give the position within the
+        // part.
         let within = (hash >> FOREST_BITS & 0xff_ffff) as f32 / (1_u32 << 24) as f32;
         let forest = (hash & ((1 << FOREST_BITS) - 1)) as usize;
         each(forest, ((rank as f32 + within) / FORESTS as f32).min(1.0 - f32::EPSILON));
     }
 }
 
-/// Applies the finaliser of splitmix64.
+/// Mixes the bits of a number with the last step of the generator splitmix64.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

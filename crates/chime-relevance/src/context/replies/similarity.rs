@@ -12,11 +12,11 @@ use chime_core::dot;
 pub struct Similarity {
     /// Idf-weighted cosine of the stems.
     pub words: Vec<f32>,
-    /// Idf of the rarest shared stem, 0 to 1.
+    /// Idf of the rarest shared stem, scaled to 0 to 1; 0 if no stem is shared.
     pub rarest: Vec<f32>,
     /// Cosine of the embeddings.
     pub meaning: Vec<f32>,
-    /// Mean of `meaning` over the last 50 messages.
+    /// Mean of `meaning` over the last 50 messages: the similarity that unrelated messages of this chat have.
     pub background: f32,
 }
 
@@ -38,7 +38,7 @@ impl Similarity {
     }
 }
 
-/// Idf of stems in the window. Names of members are ignored.
+/// Idf of stems among a message and the messages before it. Stems of members' names are ignored.
 struct Rarity<'a> {
     /// Stems of the message, ascending.
     own: Vec<Token>,
@@ -51,7 +51,7 @@ impl<'a> Rarity<'a> {
     fn of(message: &MessageFeatures, past: &[Arc<MessageFeatures>], names: &'a Names) -> Self {
         let own = message.stems.iter().copied().filter(|stem| !names.has(*stem)).collect();
         let mut rarity = Self { own, count: past.len() + 1, documents: Quick::default(), names };
-        // The idf is needed only for messages that share a stem; the others are not compared.
+        // The idf is needed only for messages that share a stem with this one: all others have the similarity 0.
         let sharing = past.iter().map(|one| &**one).filter(|one| rarity.share(one)).chain([message]);
         let compared = sharing.flat_map(|one| one.stems.iter().copied());
         rarity.documents = holding(compared, past.iter().map(|one| &one.stems));
@@ -71,8 +71,8 @@ impl<'a> Rarity<'a> {
         squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the cosine with the stems of another message, and the idf of the rarest shared stem scaled to 0..1.
-    /// `own` is the norm of the message's own stems.
+    /// Returns the cosine between the stems of this message and the stems `others` of another one, and the idf of the
+    /// rarest shared stem, scaled to 0 to 1. `own` is the norm of this message's stems.
     fn compare(&self, own: f32, others: &[Token]) -> (f32, f32) {
         let shared = others.iter().filter(|stem| self.own.binary_search(stem).is_ok()).map(|stem| self.idf(*stem));
         let (product, rarest) = shared.fold((0.0, 0.0_f32), |(sum, most), idf| (sum + idf * idf, most.max(idf)));

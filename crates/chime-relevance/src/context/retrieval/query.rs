@@ -1,4 +1,4 @@
-//! The query for messages from before the candidates.
+//! Builds the query for messages older than all candidates.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use crate::context::features::token::{Quick, QuickSet, Token};
 use crate::retrieval::WeightedWord;
 use chime_core::{Seq, StoredMessage, UserId};
 
-/// Most words that are searched for. Each costs an index lookup.
+/// Maximum number of words that are searched for. Each costs an index lookup.
 const WORDS: usize = 8;
-/// Factor on a word of the question, relative to a word of a picked message.
+/// Factor on the weight of a word of the question, relative to a word of a picked message only.
 const ASKED: f64 = 2.0;
 
-/// A candidate with its features and its score in the focus: 0 to 1, 0 if it was not picked.
+/// Candidate with its features and its score in the focus: up to 1, and 0 if it was not picked.
 pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct OlderQuery {
     /// Words to search for, by descending weight.
     pub words: Vec<WeightedWord>,
-    /// Number of the first message that is not searched.
+    /// Number of the first message that is not searched: only older ones are.
     pub before: Seq,
-    /// Authors of the focus, each with the highest score of their messages.
+    /// Authors of picked messages, each with the highest score of their messages.
     pub authors: Quick<UserId, f64>,
 }
 
 impl OlderQuery {
-    /// Builds the query of `trigger`, whose text without the bot's name is `ask`, and of the picked messages of `talk`.
-    /// Returns `None` if no word is worth a search.
+    /// Builds the query from the `trigger` (whose text without the bot's name is `ask`) and from the picked messages of
+    /// `talk`. Returns `None` if no word is worth a search.
     pub fn of(trigger: &StoredMessage, ask: &str, talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
         let picked = || talk.iter().filter(|(.., share)| *share > 0.0);
         let names = names(talk.iter().map(|(stored, ..)| *stored).chain([trigger]));
@@ -50,7 +50,7 @@ impl OlderQuery {
     }
 }
 
-/// Returns the stems of the members' names, which say nothing about a subject.
+/// Returns the stems of the names of members, which say nothing about a subject.
 fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     let mut seen = QuickSet::default();
     let new = said.map(|stored| &stored.message.sender).filter(|sender| seen.insert(sender.id));
@@ -58,13 +58,14 @@ fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     called.flat_map(stems_of_name).collect()
 }
 
-/// Returns the idf of each stem of `of` among the candidates.
+/// Returns the idf among the candidates of each stem in `of`.
 fn rarity(talk: &[Candidate<'_>], of: &Quick<Token, f64>) -> Quick<Token, f64> {
     let holding = holding(of.keys().copied(), talk.iter().map(|(_, features, _)| &features.stems));
     holding.into_iter().map(|(stem, count)| (stem, lexical::rarity(talk.len(), count))).collect()
 }
 
-/// Returns the words of `texts` with the highest weight times idf, each stem once. Each text comes with its stems.
+/// Returns the [`WORDS`] words of `texts` with the highest product of weight and idf, each stem once. Each text comes
+/// with its stems.
 fn most_telling<'a>(
     texts: impl Iterator<Item = (&'a str, &'a [Token])>,
     weights: &Quick<Token, f64>,
@@ -74,7 +75,8 @@ fn most_telling<'a>(
     let mut most: Vec<f64> = weights.keys().map(telling).collect();
     most.sort_by(|a, b| b.total_cmp(a));
     let least = most.get(WORDS - 1).copied().unwrap_or(f64::NEG_INFINITY);
-    // Only these are looked up in the texts, since splitting a text into words takes longer than all the rest.
+    // Only the words with these stems are looked up in the texts, since splitting a text into words takes longer than
+    // everything else here.
     let mut wanted: QuickSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
     let mut words: Vec<(f64, WeightedWord)> = Vec::new();
     for (text, stems) in texts {

@@ -1,4 +1,4 @@
-//! Reranks the messages found further back by their probability of sharing the subject.
+//! Ranks the messages that were found further back by their probability of sharing the trigger's subject.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::context::retrieval::query::OlderQuery;
 use crate::retrieval::Met;
 use chime_core::StoredMessage;
 
-/// Most messages that are accepted into the focus; subjects hardly ever have more.
+/// Maximum number of messages that are accepted into the focus; subjects hardly ever have more of them.
 pub const ACCEPTED: usize = 8;
 pub const FEATURES: usize = 10;
 pub const NAMES: [&str; FEATURES] = [
@@ -27,21 +27,22 @@ pub const NAMES: [&str; FEATURES] = [
 ];
 
 const LINKED_WORDS: usize = 2;
-/// Minimum coverage of the query by a message and its reply neighbours for acceptance.
+/// Minimum share of the query, by idf, that an accepted message covers together with the messages it replies to and its
+/// replies.
 const SAID: f64 = 0.15;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reranked {
     pub message: StoredMessage,
-    /// Probability that it shares the subject, 0 to 1.
+    /// Probability that the message shares the trigger's subject, 0 to 1.
     pub probability: f64,
-    /// `true` if it joins the focus; the others may become surroundings.
+    /// `true` if the message joins the focus; the others may become surroundings.
     pub is_accepted: bool,
     values: [f64; FEATURES],
 }
 
 impl Reranked {
-    /// Returns the features with their contributions, the largest first.
+    /// Returns the features with their contributions to the score, the largest contribution first.
     pub fn features(&self) -> Vec<Feature> {
         let parts = RerankWeights::shipped().terms.parts(&self.values);
         let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
@@ -55,9 +56,9 @@ impl Reranked {
     }
 }
 
-/// Scores the messages that were found, the likeliest first.
+/// Scores the messages that were found and marks those accepted into the focus. Returns the likeliest first.
 pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &RerankWeights) -> Vec<Reranked> {
-    /// Most messages that are returned.
+    /// Maximum number of messages that are returned.
     const KEPT: usize = 80;
     let score = |met: Met| {
         let values = values(query, &met);
@@ -72,7 +73,7 @@ pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &RerankWeights) -> V
     reranked
 }
 
-/// Accepts all messages of an album of which one is accepted.
+/// Accepts the other messages of each album that has an accepted one.
 fn accept_albums(reranked: &mut [Reranked]) {
     let accepted = reranked.iter().filter(|one| one.is_accepted);
     let albums: Vec<String> = accepted.filter_map(|one| one.message.message.album.clone()).collect();
@@ -83,7 +84,7 @@ fn accept_albums(reranked: &mut [Reranked]) {
 
 /// Computes the features of a message that was found.
 pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
-    /// Minimum distance in messages; nearer ones count as equally near.
+    /// Distance in messages up to which all messages count as equally near.
     const NEAREST: u32 = 16;
     let Met { message, features, words } = met;
     let back = query.before.0.saturating_sub(message.seq.0).max(NEAREST);
@@ -101,11 +102,11 @@ pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
     ]
 }
 
-/// Weights fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among
-/// other groups of the same language. The threshold was set by hand.
+/// Weights fitted by `cargo bench --bench fit -- --beyond` on hand-written group chats, whose older part was hidden
+/// among other chats of the same language. The threshold was set by hand.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RerankWeights {
-    /// Minimum probability of an accepted message.
+    /// Minimum probability of a message that is accepted into the focus.
     pub threshold: f64,
     #[serde(flatten)]
     terms: Terms<FEATURES>,
@@ -125,7 +126,7 @@ impl RerankWeights {
         chance(self.terms.score(values))
     }
 
-    /// Returns `true` if a message reaches `threshold` and covers enough of the query.
+    /// Returns `true` if a message with these features reaches `threshold` and covers enough of the query.
     pub fn is_sure(&self, values: &[f64; FEATURES], threshold: f64) -> bool {
         self.probability(values) >= threshold && values[LINKED_WORDS] >= SAID
     }

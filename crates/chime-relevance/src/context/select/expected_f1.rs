@@ -1,23 +1,23 @@
-//! Expected-F1 maximization: selects the messages with the highest expected F1 over all guesses, less the expected cost
-//! of their tokens. There is no threshold: a message is taken as long as it raises that sum.
+//! Selects the set of messages with the highest expected F1 over all guesses, less the expected cost of their tokens.
+//! There is no threshold: a message is taken as long as it raises that value.
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
     pub place: usize,
-    /// Probability that it belongs to the subject of the trigger, 0 to 1.
+    /// Probability that the candidate belongs to the trigger's subject, 0 to 1.
     pub probability: f32,
 }
 
-/// A guess at the subject of the trigger.
+/// Guess at the trigger's subject: one of several possible ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// Probability of the guess; all weights sum to 1.
+    /// Probability that the guess is right; all weights sum to 1.
     pub weight: f32,
-    /// Probability that each candidate belongs to it.
+    /// Probability of each candidate to belong to the subject, if the guess is right.
     pub members: Vec<f32>,
 }
 
-/// Returns the probability that each candidate belongs to the subject of the trigger.
+/// Returns the probability that each candidate belongs to the trigger's subject, over all guesses.
 pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
     let mut marginals = vec![0.0; guesses.first().map_or(0, |guess| guess.members.len())];
     for guess in guesses {
@@ -26,17 +26,17 @@ pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
     marginals
 }
 
-/// Running state of a guess during the selection.
+/// State of a guess during the selection.
 struct Bet<'a> {
     guess: &'a Guess,
-    /// Expected number of its messages, at most the number that may be taken.
+    /// Expected number of messages of the subject, at least 1 and at most the number that may be taken.
     size: f32,
-    /// Expected number of its messages among those taken.
+    /// Expected number of messages of the subject among those taken.
     hits: f32,
 }
 
-/// Takes at most `most` candidates greedily while the expected F1 over all `guesses` rises by more than they cost.
-/// `costs` is the expected waste of each candidate, in F1; a missing cost is 0.
+/// Takes at most `most` candidates, one after the other, as long as the expected F1 over all `guesses` rises by more
+/// than the candidate costs. `costs` is the cost of each candidate, in F1; a missing one is 0.
 pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let marginals = marginals(guesses);
     let size = |guess: &Guess| guess.members.iter().sum::<f32>().clamp(1.0, most.max(1) as f32);
@@ -46,7 +46,7 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
     let (mut best, mut spent) = (0.0, 0.0);
     while taken.len() < most {
-        // Gain in F1 of a hit in each guess once one more candidate is taken.
+        // Increase of F1 for each message that belongs to the guess, once one more candidate is taken.
         let next_size = (taken.len() + 1) as f32;
         let shares: Vec<f32> = bets.iter().map(|bet| 2.0 * bet.guess.weight / (next_size + bet.size)).collect();
         let already: f32 = shares.iter().zip(&bets).map(|(share, bet)| share * bet.hits).sum();
@@ -55,7 +55,7 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
             gained.iter_mut().zip(&bet.guess.members).for_each(|(gain, member)| *gain += share * member);
         }
         let worth = |place: usize| gained[place] - cost(place);
-        // Equals: the newest wins.
+        // Of equally good candidates the newest is taken.
         let next = (0..gained.len())
             .filter(|place| !is_taken[*place] && gained[*place] > 0.0)
             .max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(a.cmp(b)));

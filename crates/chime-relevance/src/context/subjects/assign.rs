@@ -9,29 +9,31 @@ use crate::context::subjects::link::{Scored, SegmentLink, bond};
 use crate::context::subjects::segment::Segment;
 use crate::context::subjects::subject::LinkedSubject;
 
-/// Samples the subjects of forests over one corpus. Segments and pairs of segment and subject recur in other forests,
-/// so both are cached.
+/// Assigns segments to subjects at random, for several forests of one corpus. Segments and pairs of segment and subject
+/// occur in more than one forest, so both are cached.
 pub struct Assignment<'a> {
     corpus: &'a Corpus<'a>,
     segment_link: &'a SegmentLink,
     segments: Quick<IndexSet, (usize, Segment)>,
-    /// Number of each subject by its members, from 0.
+    /// Number of each subject by its messages, from 0 in the order of first occurrence.
     numbers: Quick<IndexSet, usize>,
-    /// Keyed by the numbers of subject and segment.
+    /// Cached features of pairs, by the numbers of subject and segment.
     bonds: Quick<(usize, usize), Scored>,
 }
 
 impl<'a> Assignment<'a> {
     pub fn new(corpus: &'a Corpus<'a>, segment_link: &'a SegmentLink) -> Self {
-        /// Typical number of pairs for two hundred messages; it is reserved because growing a map copies it.
+        /// Typical number of pairs for two hundred messages. The memory is reserved at once, since growing a map copies
+        /// it.
         const BONDS: usize = 4_096;
         let (segments, numbers) = (Quick::default(), Quick::default());
         let bonds = Quick::with_capacity_and_hasher(BONDS, BuildHasherDefault::default());
         Self { corpus, segment_link, segments, numbers, bonds }
     }
 
-    /// Assigns the `segments` of one forest, oldest first, and returns its subjects. `chances` holds a random number
-    /// from 0 to 1 for each candidate; the one of a segment's first message draws its subject.
+    /// Assigns the `segments` of one forest, oldest first, to subjects, and returns the messages of each subject.
+    /// `chances` holds a random number from 0 to 1 for each candidate; the number of a segment's first message decides
+    /// its subject.
     pub fn forest(&mut self, segments: &[IndexSet], chances: &[f32]) -> Vec<IndexSet> {
         let Self { corpus, segment_link, segments: known, numbers, bonds } = self;
         let mut subjects: Vec<(usize, LinkedSubject)> = Vec::new();
@@ -63,7 +65,8 @@ impl<'a> Assignment<'a> {
     }
 }
 
-/// Converts scores to the probability that a segment continues each subject; the rest to 1 is that it begins a new one.
+/// Converts scores to the probability that a segment continues each subject. What these lack to 1 is the probability
+/// that it begins a new one.
 fn likelihoods(mut scores: Vec<f64>) -> Vec<f64> {
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();

@@ -1,4 +1,5 @@
-//! Training examples for the linking of segments: segments with the subjects before them, assigned by their labels.
+//! Training examples for linking segments to subjects: each segment with the subjects before it, as the labels assign
+//! them.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
@@ -6,18 +7,19 @@ use crate::context::subjects::link::{Bond, LinkFeatures, bond, rows};
 use crate::context::subjects::segment::Segment;
 use crate::context::subjects::subject::LinkedSubject;
 
-/// A segment with the subjects before it.
+/// Training example: a segment with the subjects before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// Features of the segment with each subject.
+    /// Features of the segment with each earlier subject.
     pub rows: Vec<LinkFeatures>,
-    /// Share of each subject's messages that have the segment's label.
+    /// For each earlier subject, the share of its messages that have the segment's label.
     pub shares: Vec<f64>,
     /// `true` if the segment has a label.
     pub is_known: bool,
 }
 
-/// Makes the examples from one forest's `segments`, oldest first. `truth` is the label of each message.
+/// Builds the examples from the `segments` of one forest, oldest first. `truth` holds the label of each message, if
+/// known.
 pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
     let mut subjects: Vec<(Option<usize>, LinkedSubject)> = Vec::new();
     let mut lessons = Vec::new();
@@ -56,11 +58,11 @@ fn lesson(
     }
 }
 
-/// Returns the label of at least half of the messages.
+/// Returns the most frequent label of a segment's messages; `None` if fewer than half of the messages have it.
 fn about(members: &IndexSet, truth: &[Option<usize>]) -> Option<usize> {
     let subjects: Vec<usize> = members.places().filter_map(|place| truth[place]).collect();
     let count = |subject: usize| subjects.iter().filter(|other| **other == subject).count();
-    // `max_by_key` returns the last of equals, so this order takes the first.
+    // Of equally frequent labels the first is taken: `max_by_key` returns the last, so the order is reversed.
     let most = subjects.iter().copied().rev().max_by_key(|subject| count(*subject))?;
     (2 * count(most) >= members.len()).then_some(most)
 }

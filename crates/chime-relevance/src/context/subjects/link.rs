@@ -1,4 +1,4 @@
-//! Scores a segment as the continuation of an earlier subject.
+//! Scores how likely a segment continues an earlier subject.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::context::subjects::subject::LinkedSubject;
 use chime_core::dot;
 
 pub const FEATURES: usize = 18;
-/// Names of the features, in their order. The last four depend on all earlier subjects.
+/// Names of the features, in their order. The last four compare the subject with all other earlier subjects.
 pub const NAMES: [&str; FEATURES] = [
     "minutes_between",
     "answer_between",
@@ -32,31 +32,32 @@ pub const NAMES: [&str; FEATURES] = [
     "words_above_mean",
     "people_above_mean",
 ];
-/// Index of the first feature that depends on all subjects, and the features whose mean the last three subtract.
+/// Index of the first feature that depends on all subjects. `ABOVE_MEAN` holds the features from which the last three
+/// are computed, by subtracting the mean over all subjects.
 const COMPARED: usize = 14;
 const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
 pub type LinkFeatures = [f64; FEATURES];
 
-/// Linear model that scores a segment as the continuation of an earlier subject.
+/// Linear model of how likely a segment continues an earlier subject.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SegmentLink {
-    /// Added to every score, times slowness: slow chats resume subjects more often.
+    /// Weight of the chat's slowness, which raises every score: slow chats resume subjects more often.
     pub slow: f64,
     #[serde(flatten)]
     pub terms: Terms<FEATURES>,
 }
 
-/// Features of a segment and a subject that do not depend on other subjects, so they are equal in every forest that has
-/// both. The features from `COMPARED` on are 0.
+/// Features of a segment and a subject that depend on no other subject. They are the same in every forest that has
+/// both, so they are cached. The features from `COMPARED` on are 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Bond(LinkFeatures);
 
-/// A [`Bond`] reduced to the numbers that its score needs.
+/// The numbers of a [`Bond`] that its score needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
-    /// Weighted sum of the features before `COMPARED`.
+    /// Weighted sum of the features that depend on no other subject: those before `COMPARED`.
     alone: f64,
-    /// Similarity of meaning, words and people.
+    /// Similarity of meaning, words and people: the features listed in `ABOVE_MEAN`.
     compared: Compared,
 }
 
@@ -74,7 +75,8 @@ impl SegmentLink {
         Scored { alone, compared: bond.compared() }
     }
 
-    /// Scores a segment with each earlier subject. Each bond comes with the number of the subject's messages.
+    /// Returns the score of a segment with each earlier subject. Each bond comes with the number of messages of its
+    /// subject.
     pub fn scores(&self, bonds: &[(Scored, usize)], slowness: f64) -> Vec<f64> {
         let means = means(bonds.iter().map(|(bond, count)| (bond.compared, *count)));
         let (so_far, compared) = (self.terms.terms[COMPARED], &self.terms.terms[COMPARED + 1..]);
@@ -115,7 +117,8 @@ pub fn bond(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> 
     Bond(row)
 }
 
-/// Returns the features of a segment with each earlier subject, which comes with its number of messages.
+/// Returns all features of a segment with each earlier subject, to fit the weights. Each bond comes with the number of
+/// messages of its subject.
 pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = LinkFeatures> {
     let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
     bonds.iter().map(move |(bond, _)| {
@@ -128,7 +131,7 @@ pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = LinkFeatures> {
     })
 }
 
-/// Returns the means over all subjects, weighted by their number of messages.
+/// Returns the mean of each similarity over all subjects, weighted by their numbers of messages.
 fn means(subjects: impl Iterator<Item = (Compared, usize)>) -> Compared {
     let (mut sums, mut total) = (Compared::default(), 0.0);
     for (compared, count) in subjects {
@@ -138,8 +141,8 @@ fn means(subjects: impl Iterator<Item = (Compared, usize)>) -> Compared {
     sums.map(|sum| if total > 0.0 { sum / total } else { 0.0 })
 }
 
-/// Returns the log likelihood ratio of the segment's authors inside the subject against outside, and the cosine of the
-/// author counts of both.
+/// Returns two numbers: how much likelier the segment's authors are among the subject's authors than elsewhere in the
+/// chat (log likelihood ratio), and the cosine of both author counts.
 fn people(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f64, f64) {
     let (own, count, all) = (segment.count() as f64, subject.count as f64, corpus.utterances.len() as f64);
     let (mut likelihood, mut product) = (0.0, 0.0);
@@ -154,7 +157,7 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f
     (likelihood / own.sqrt(), product / lengths.max(1e-6))
 }
 
-/// Returns the idf-weighted cosine of the stems, and the idf of the rarest shared stem.
+/// Returns the cosine of the stems of both, weighted by idf, and the idf of the rarest shared stem.
 fn words(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f64, f64) {
     let (mut product, mut rarest) = (0.0, 0.0_f64);
     let shared = segment.stems.iter().map(|used| (used, subject.stems[used.stem as usize]));

@@ -1,4 +1,4 @@
-//! A segment: messages of one thread without a long silence between them, with sums over them.
+//! Segment: messages of one thread without a long silence between them, with sums over these messages.
 
 use crate::context::features::corpus::{Corpus, StemId};
 use crate::context::features::lexical::damped;
@@ -8,16 +8,16 @@ use chime_core::dot;
 pub struct Segment {
     /// Indices of its messages, ascending.
     pub places: Vec<usize>,
-    /// Number of messages by author.
+    /// Author numbers, each with the number of messages.
     pub authors: Vec<(usize, f64)>,
     pub authors_length: f64,
-    /// By stem, ascending.
+    /// Stems of the messages, ascending, each with its count.
     pub stems: Vec<StemUse>,
-    /// ln(1 + stems of all messages).
+    /// `ln(1 + n)`, where n is the number of stems in all messages, repetitions included.
     pub wordiness: f64,
-    /// Norm of the stem weights.
+    /// Norm of the vector of stem weights, see [`StemUse::weight`].
     pub lexical_length: f64,
-    /// Sum of the vectors.
+    /// Sum of the embeddings of its messages.
     pub vector: Vec<f32>,
     pub vector_length: f32,
 }
@@ -25,12 +25,12 @@ pub struct Segment {
 #[derive(Debug, Clone, Copy)]
 pub struct StemUse {
     pub stem: StemId,
-    /// Messages of the segment that use the stem.
+    /// Number of messages of the segment that have the stem.
     pub here: u16,
 }
 
 impl StemUse {
-    /// Returns the damped count times the idf.
+    /// Returns the idf of the stem times its count, which is damped so that repetitions add less and less.
     pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
         damped(f64::from(self.here)) * corpus.idf[self.stem as usize]
     }
@@ -67,7 +67,7 @@ fn length(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Returns each distinct number with its count, ascending.
+/// Returns each distinct number with how often it occurs, ascending by number.
 fn counted<N: Ord + Copy>(numbers: impl Iterator<Item = N>) -> Vec<(N, u16)> {
     let mut sorted: Vec<N> = numbers.collect();
     sorted.sort_unstable();
@@ -82,7 +82,7 @@ fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
     sum
 }
 
-/// Adds a vector to a sum, which may still be empty.
+/// Adds a vector to `sum`, which may still be empty and then becomes that vector.
 pub fn add(sum: &mut Vec<f32>, vector: &[f32]) {
     if sum.is_empty() {
         sum.extend_from_slice(vector);

@@ -1,4 +1,4 @@
-//! A subject: segments about the same thing, with sums over their messages.
+//! Subject: segments about the same thing, with sums over their messages.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
@@ -12,10 +12,10 @@ pub struct LinkedSubject {
     pub count: usize,
     /// Index of its first message.
     pub first: usize,
-    /// Number of messages by author.
+    /// Number of messages by author number.
     pub authors: Vec<f64>,
     authors_square: f64,
-    /// Number of messages by stem, and the sum of these numbers.
+    /// Number of messages by stem number. `stem_count` is the sum of these numbers.
     pub stems: Vec<u16>,
     pub stem_count: f64,
     lexical_square: f64,
@@ -54,7 +54,7 @@ impl LinkedSubject {
         self.authors_square.sqrt()
     }
 
-    /// Returns the norm of the stem weights.
+    /// Returns the norm of the stem weights (damped count times idf).
     pub fn lexical_length(&self) -> f64 {
         self.lexical_square.max(0.0).sqrt()
     }

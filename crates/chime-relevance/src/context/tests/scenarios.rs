@@ -1,7 +1,7 @@
-//! Short chats with the focus that a member expects.
+//! Short chats, each with the focus that a member expects.
 //!
-//! These are the plain cases that every fit of the weights must pass: messages that have to be in the focus, and
-//! messages that must not be. `chime eval context` measures the cases in between.
+//! Every fit of the weights must pass these clear cases: some messages have to be in the focus, and some must not be.
+//! `chime eval context` measures the less clear cases.
 
 use std::sync::{Arc, LazyLock};
 
@@ -49,7 +49,7 @@ fn focus(window: &ContextWindow) -> Vec<i64> {
     window.focus().map(|entry| entry.message.message.id.0).collect()
 }
 
-/// Checks a chat whose last line lists the messages that must and must not be in the focus: `in: 1 2; out: 3`.
+/// Checks a chat. Its last line lists the messages that must and must not be in the focus: `in: 1 2; out: 3`.
 #[track_caller]
 fn check(chat: &str) {
     let (chat, expected) = chat.rsplit_once("in: ").expect("an expectation");
@@ -77,7 +77,7 @@ fn the_beginning_of_a_matter_comes_back_after_days_and_the_joke_between_stays_ou
     );
 }
 
-/// Two subjects over three days, one of which is the trigger's.
+/// Two subjects over three days; the trigger is about one of them.
 #[test]
 fn replies_lead_back_to_monday_and_leave_the_projector_there() {
     check(
@@ -126,7 +126,7 @@ fn of_two_pairs_that_talk_at_once_the_taggers_own_counts() {
     );
 }
 
-/// Two pairs have talked at once, and a bystander asks the bot when both conversations have stopped.
+/// Two pairs of members talk at the same time. When both conversations have ended, another member asks the bot.
 const TWO_TALKS: &str = "
     10:00 ann#1 does anybody have a ladder for saturday?
     10:00:20 cat#2 the invoice of the printer is wrong again
@@ -568,7 +568,8 @@ fn of_one_long_matter_the_newest_are_shown() {
     assert!((30..=35).all(|id| ids(&window).contains(&id)), "{:?}", ids(&window));
 }
 
-/// Days of unrelated messages, then a decision, then days of unrelated messages.
+/// Builds a chat of several days: `before` unrelated messages, a decision, `after` unrelated messages, and `ask` as the
+/// trigger.
 fn weeks(before: usize, decision: &str, after: usize, ask: &str) -> String {
     const TALK: [&str; 6] = [
         "who brings the drinks on friday?",

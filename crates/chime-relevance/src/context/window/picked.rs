@@ -1,4 +1,4 @@
-//! Messages picked so far for a window, each with its reason and score.
+//! Messages that are picked for a window, each with its reason and score.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,17 @@ use crate::context::window::surroundings;
 use crate::retrieval::Stretch;
 use chime_core::{Chosen, Reason, Role, Seq};
 
-/// Score of the anchor's parent; a reply link is stronger than closeness in time.
+/// Score of the message that the anchor replies to. It is above [`CLUSTER_SCORE`], since a reply link says more than
+/// closeness in time.
 const CHAIN_SCORE: f64 = 0.9;
-/// Factor for each further link of a chain.
+/// Factor on the score for each further reply link.
 const CHAIN_DECAY: f64 = 0.97;
-/// Score of the message right before the trigger.
+/// Score of the message right before the trigger, if it is picked for closeness in time.
 const CLUSTER_SCORE: f64 = 0.85;
-/// Factor for each further message; after 20 of them the score is about a third.
+/// Factor on the score for each message further back; after 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
 
-/// Picks by index. The first reason of a message stays.
+/// Picks by index, each with reason and score. If a message is added again, its first reason and score stay.
 #[derive(Default)]
 pub struct Picked(BTreeMap<Index, (Reason, f64)>);
 
@@ -28,7 +29,7 @@ impl Picked {
         self.0.entry(place).or_insert((reason, score));
     }
 
-    /// Adds the ancestors of the anchor by reply links, nearest first.
+    /// Adds at most `depth` ancestors of the anchor by reply links, nearest first.
     pub fn add_chain(&mut self, pool: &CandidateSet<'_>, anchor: Option<Index>, depth: usize) {
         let ancestors = std::iter::successors(anchor, |place| pool.parent(*place)).skip(1);
         for (links, place) in ancestors.take(depth).enumerate() {
@@ -36,7 +37,7 @@ impl Picked {
         }
     }
 
-    /// Adds the parents of the picked messages that are too old to be candidates.
+    /// Adds the messages that picked ones reply to, if they are of the same conversation but too old to be candidates.
     pub fn add_older_parents(&mut self, pool: &CandidateSet<'_>) {
         for (place, (_, score)) in self.0.clone() {
             let is_older = |parent: &Index| {
@@ -48,7 +49,7 @@ impl Picked {
         }
     }
 
-    /// Adds a focus chosen in advance, as far as its messages still exist.
+    /// Adds a focus that was chosen in advance; messages that no longer exist are left out.
     pub fn add_given(&mut self, pool: &CandidateSet<'_>, given: &[Chosen]) {
         for place in pool.conversation.iter().copied() {
             if let Some(chosen) = given.iter().find(|chosen| chosen.seq == pool.messages[place].seq) {
@@ -57,12 +58,13 @@ impl Picked {
         }
     }
 
-    /// Returns the pick with the highest score, the newest of equals.
+    /// Returns the index of the pick with the highest score, and of equal ones the newest.
     pub fn likeliest(&self) -> Option<Index> {
         self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
     }
 
-    /// Adds the sources of the answer that the trigger is `about`.
+    /// Adds the messages that an answer of the bot was based on, if the message at `about` is that answer. Cited ones
+    /// get a higher score.
     pub fn add_sources(&mut self, pool: &CandidateSet<'_>, about: Option<Index>, sources: Option<&Sources>) {
         let (Some(about), Some(sources)) = (about, sources) else { return };
         if sources.of != pool.messages[about].message.id {
@@ -76,8 +78,8 @@ impl Picked {
         }
     }
 
-    /// Adds an answer of the bot that the trigger continues, its question, and all messages since, except what others
-    /// asked the bot in between.
+    /// Adds an answer of the bot that the trigger continues, the question it answered, and all messages since, without
+    /// further questions to the bot and their answers.
     pub fn add_talk_since(&mut self, pool: &CandidateSet<'_>, answer: Index) {
         for place in pool.parent(answer).into_iter().chain([answer]) {
             self.add(place, Reason::Strand, CHAIN_SCORE);
@@ -96,7 +98,7 @@ impl Picked {
         }
     }
 
-    /// Adds the rest of each album that has a picked message.
+    /// Adds the other messages of each album that has a picked message, and of the trigger's own album.
     pub fn complete_albums(&mut self, pool: &CandidateSet<'_>) {
         for (place, (_, score)) in self.0.clone() {
             for mate in pool.album_mates(place) {
@@ -108,7 +110,8 @@ impl Picked {
         }
     }
 
-    /// Adds the accepted messages from further back. `pool` holds them; `before` is the pool that the picks refer to.
+    /// Adds the accepted messages of `found`, which are from further back. Also converts all indices: they refer to
+    /// `before`, and in the result to `pool`, which has the added messages too.
     pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Reranked]) -> Self {
         let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
@@ -128,13 +131,14 @@ impl Picked {
         self.0.is_empty()
     }
 
-    /// Drops messages of the thread that `keeps` rejects. Messages with other reasons, such as reply links, stay.
+    /// Drops the messages picked as part of the thread that `keeps` rejects. Messages with other reasons, such as reply
+    /// links, stay.
     pub fn retain(&mut self, keeps: impl Fn(Index, f64) -> bool) {
         self.0.retain(|place, (reason, score)| *reason != Reason::Strand || keeps(*place, *score));
     }
 
-    /// Adds the stretches for a question, best first, each message with its stretch's score. If `is_sure`, the messages
-    /// with the words of the first stretch join the focus; all others become surroundings.
+    /// Adds the stretches for a question, best first; each message gets its stretch's score. If `is_sure`, the messages
+    /// of the first stretch between its first and its last match join the focus; all others become surroundings.
     pub fn add_stretches(&mut self, pool: &CandidateSet<'_>, stretches: &[(Stretch, f64)], is_sure: bool) {
         for (rank, (stretch, score)) in stretches.iter().enumerate() {
             let is_marked = |seq: Seq| stretch.words_in.is_some_and(|(first, last)| (first..=last).contains(&seq));
@@ -148,14 +152,15 @@ impl Picked {
         }
     }
 
-    /// Adds the rest of the conversation as surroundings. `likely` is each message's probability of being focus.
+    /// Adds the rest of the conversation as surroundings. `likely` holds the probability that each message belongs to
+    /// the focus.
     pub fn add_surroundings(&mut self, pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) {
         for (score, place) in surroundings::ranked(pool, likely) {
             self.add(place, Reason::Nearby, score);
         }
     }
 
-    /// Returns all picks with their scores.
+    /// Returns the index and the score of each pick.
     pub fn shares(&self) -> impl Iterator<Item = (Index, f64)> {
         self.0.iter().map(|(place, (_, score))| (*place, *score))
     }

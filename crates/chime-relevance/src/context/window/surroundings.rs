@@ -1,4 +1,4 @@
-//! Surroundings of the focus: the next messages of the same ranking, with a small bonus for recency.
+//! Chooses the surroundings of the focus: the next messages of the same ranking, with a small bonus for recency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -6,19 +6,20 @@ use std::time::Duration;
 use crate::context::candidates::{CandidateSet, Index};
 use chime_core::{Role, Seq};
 
-/// Bonus of the newest message over an equally likely old one.
+/// Bonus of the newest message, so that it comes before an equally likely old one.
 const RECENCY: f64 = 0.05;
-/// Messages over which that bonus falls to about a third.
+/// Number of messages over which the bonus for recency falls to about a third.
 const RECENCY_SPAN: f64 = 30.0;
-/// Bonus and span for the neighbors of the anchor.
+/// Bonus of the messages next to the anchor, and the number of messages over which it falls to about a third.
 const BESIDE_ANCHOR: f64 = 0.05;
 const ANCHOR_SPAN: f64 = 8.0;
-/// Number of the newest messages of members that are shown whatever their score.
+/// Number of the newest messages of members that are shown whatever their score is.
 const JUST_SAID: usize = 3;
-/// Longest time between such a message and the trigger.
+/// Maximum time between the trigger and a message that is shown whatever its score is.
 const JUST_NOW: Duration = Duration::from_secs(10 * 60);
 
-/// Scores the conversation before the trigger, newest first, from 0 to 1.
+/// Returns the messages of the conversation before the trigger with scores from 0 to 1, newest first. `likely` holds
+/// the probability that each belongs to the focus.
 pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Index)> {
     let fading = |distance: usize, span: f64| (-(distance as f64) / span).exp();
     let scored = |(back, place): (usize, &Index)| {
@@ -30,7 +31,7 @@ pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64,
     pool.conversation.iter().rev().enumerate().map(scored).collect()
 }
 
-/// Returns the last messages of members right before the trigger.
+/// Returns up to [`JUST_SAID`] messages of members that were sent shortly before the trigger.
 pub fn just_said(pool: &CandidateSet<'_>) -> BTreeSet<Index> {
     let now = pool.trigger.message.sent_at;
     let by_member = |place: &Index| pool.messages[*place].message.role == Role::User;

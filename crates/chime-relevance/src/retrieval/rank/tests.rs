@@ -6,7 +6,7 @@ use chime_core::{Language, Timestamp, UserId};
 const ANN: UserId = UserId(1);
 const BEN: UserId = UserId(2);
 
-/// Messages of Ann and Ben in turn, a minute apart, all neighbours.
+/// Builds messages that Ann and Ben write in turn, a minute apart; each is the neighbour of the next.
 fn passages<'a>(texts: &'a [&'a str], vectors: &'a [Vec<f32>]) -> Vec<Passage<'a>> {
     (texts.iter().enumerate())
         .map(|(place, text)| Passage {
