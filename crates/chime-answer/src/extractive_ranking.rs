@@ -20,18 +20,19 @@ const MIN_WORD_CHARS: usize = 3;
 /// Score added for a message that contains all words of the question. For comparison, membership in the focus adds at
 /// most 1.
 const WORDS_OF_ASK: f64 = 2.0;
-/// Share of the match of a member's question that the answer to it inherits.
+/// Share of a question's match that the answer to that question inherits. The match says how well a message fits the
+/// words of the query.
 const OF_QUESTION: f64 = 0.9;
-/// Share of the match of a message that is not a question that a reply to it inherits.
+/// Share of a message's match that a reply to it inherits, if the message is not a question.
 const OF_REMARK: f64 = 0.5;
 /// Maximum time between a question and the next message for that message to count as its answer without being a reply.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
-/// Minimum share of the question's words at which a message counts as an answer to it.
+/// Minimum match (share of the question's words) of a message for it to count as an answer.
 const ANSWER: f64 = 0.5;
-/// Number of content words from which on a message gets the full bonus `SAYS_SOMETHING`.
+/// A message with at least this many content words gets the full bonus `SAYS_SOMETHING`.
 const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
-/// Number of content words below which a question to the bot depends on an earlier one: "@bot cheaper".
+/// A question to the bot with fewer content words depends on an earlier one: "@bot cheaper".
 const TELLING_ASK: usize = 4;
 /// Minimum cosine at which a message is on the subject of the question. At `SAME`, it counts as much as a message with
 /// all the same words.

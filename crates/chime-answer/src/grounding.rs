@@ -8,7 +8,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use chime_core::Reason;
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// Minimum probability that a message belongs to the question's thread, for the thread to count as a source.
+/// Minimum score of a message (its probability of belonging to the question's thread) for the question to count as part
+/// of a thread.
 const SURE_STRAND: f64 = 0.5;
 /// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
 /// on hand-labelled group chats: see `docs/evaluation.md`.
@@ -29,7 +30,7 @@ pub enum Measure {
     Words,
 }
 
-/// Evidence that the chat holds an answer.
+/// Evidence that the chat contains an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundingEvidence {
     /// `true` if the question replies to a message or belongs to a thread.

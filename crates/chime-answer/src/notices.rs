@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Characters of a callback answer that Telegram shows.
+    /// Maximum number of characters of a callback answer that Telegram shows.
     const TOAST_CHARS: usize = 200;
 
     #[test]

@@ -15,12 +15,12 @@ pub const PLACEHOLDER_AFTER: Duration = Duration::from_secs(8);
 pub const EDIT_EVERY: Duration = Duration::from_secs(3);
 /// Interval between drafts, which do not count against the limits on messages.
 pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
-/// Maximum number of messages and edits per minute in a chat before streaming pauses. Telegram allows 20 in a group; the rest is
-/// for complete answers.
+/// Streaming pauses in a chat that got this many messages and edits within a minute. Telegram allows 20 in a group; the
+/// rest is for complete answers.
 const EDITS_WITHIN: usize = 12;
-/// Number of characters after an open square bracket from which on it does not count as the start of a citation.
+/// An open square bracket counts as the start of a citation only if at most this many characters follow it.
 const TAG_CHARS: usize = 200;
-/// The same for round and curly brackets, which are common in prose.
+/// The same limit for round and curly brackets, which are common in prose.
 const ROUND_TAG_CHARS: usize = 40;
 
 /// Recent traffic of a chat.

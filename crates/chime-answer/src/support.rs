@@ -76,7 +76,7 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     words.chain(numbers(&lower)).collect()
 }
 
-/// Returns whether a text has a number, in digits or as a word.
+/// Returns `true` if a text contains a number, in digits or as a word.
 pub fn has_number(text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.unicode_words().any(|word| NUMBERS.contains_key(word) || word.bytes().all(|byte| byte.is_ascii_digit()))

@@ -10,7 +10,7 @@ use chime_core::SourceId;
 
 /// Matches a tag or an address, so that the ids in them are skipped; or an id, or several that are joined: `m4-m7`.
 static ID: LazyLock<Regex> = LazyLock::new(id);
-/// Matches only a word such as "and" between two names, perhaps with an article after it.
+/// Matches the text between two names if it is only a joining word such as "and", perhaps with an article.
 static JOINT: LazyLock<Regex> = LazyLock::new(joint);
 
 /// Articles: "the m17" is a thing and not a message. Words that mean "to", "of" or "that" in another language are left

@@ -34,7 +34,7 @@ pub struct UsedMessage {
     pub link: Option<String>,
 }
 
-/// Further data about an answer.
+/// Data about an answer that its record does not contain.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WhyExtras {
     pub follow_up: Option<Box<FollowUp>>,
@@ -129,7 +129,8 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// Formats the cited notes by their number in `/notes`: `- n1: cited`. The note may have been deleted since.
+    /// Formats the cited notes by their number in `/notes`: `- n1: cited`. Their text is not shown, since a note may
+    /// have been deleted.
     fn notes(&self) -> impl Iterator<Item = String> {
         let cited = &self.texts().cited;
         let notes = self.record.sources.iter().filter(|source| source.id.starts_with('n'));
@@ -215,7 +216,8 @@ impl ExplainedRecord<'_> {
         (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
     }
 
-    /// Lists the summaries of the chat that the prompt contained, with links to the first message behind each line:
+    /// Lists the summaries of the chat that the prompt contained, with a link to the first message behind each line:
+    /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
     fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
         let is_cited = |id: &String| self.record.sources.iter().any(|source| source.id == *id);

@@ -73,7 +73,7 @@ pub struct AnsweringParts {
     pub introduction: Introduction,
     pub access: AccessConfig,
     pub backlog_max_age: Duration,
-    /// Time after the start of an answer from which on the model is offered no tools.
+    /// Time limit for tools: later than this after the start of an answer, the model gets no more tools.
     pub deadline: Duration,
     pub context_tokens: ContextTokens,
     /// Maximum number of rounds of tool calls for one answer.
@@ -96,9 +96,9 @@ pub struct AnsweringParts {
 
 pub struct Answering {
     pub(super) parts: AnsweringParts,
-    /// Limits the questions that are analysed at once.
+    /// Limits the number of questions that are analysed at the same time.
     pub(super) places: Semaphore,
-    /// Set once the Bot API server refused a draft: older servers do not support them.
+    /// `true` after the Bot API server refused a draft: older servers do not support drafts.
     pub(super) drafts_refused: AtomicBool,
     /// Random keys of this process, from which the delimiters around untrusted text are made.
     fences: RandomState,

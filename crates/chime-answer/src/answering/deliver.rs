@@ -127,7 +127,7 @@ impl Delivery {
                 }
                 SendStep::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
                 SendStep::SendWithoutThread => {
-                    // A reply would lead back into the topic.
+                    // The part cannot be a reply either, since a reply would appear in the topic again.
                     part.outgoing.to.thread = None;
                     part.outgoing.to.reply_to = None;
                     continue;

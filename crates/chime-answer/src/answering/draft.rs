@@ -114,7 +114,7 @@ pub fn answered(
 /// the member greets the bot or asks about it.
 pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.chat.speaks();
-    // In a reply the words are about the message that is replied to.
+    // In a reply, the words are about the replied-to message and not about the bot.
     let is_reply = question.trigger().message.reply_to.is_some();
     if !is_reply && asks_about_bot(query.ask, Languages::shipped()) {
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);

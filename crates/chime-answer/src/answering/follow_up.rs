@@ -29,8 +29,8 @@ const ITEMS: u32 = 60;
 const NEXT: usize = 4;
 /// The prompt mentions the items of a list if at most this many messages of members came after it.
 const TOLD_WITHIN: usize = 30;
-/// Maximum distance in sequence numbers between a suggestion and the question. Messages after an earlier suggestion are
-/// not counted: there are too many.
+/// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
+/// them are not counted, since the suggestion is too far back anyway.
 const FAR: u32 = 500;
 /// Maximum number of suggestions among which a clarifying question lets the member choose.
 const CANDIDATES: usize = 4;
@@ -174,8 +174,8 @@ fn talk_since(
     Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
 }
 
-/// Returns the newest of the suggestions `candidates`, made to other members, that this member followed up on before.
-/// If there is none, all of them stay possible.
+/// Returns the newest of `candidates`, suggestions made to other members, that this member followed up on before. If
+/// there is none, all of them stay possible.
 fn taken_part(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,

@@ -18,7 +18,7 @@ use chime_relevance::context::Params;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, consent, messages};
 
-/// Number of messages before a trigger among which a question of its author is searched.
+/// Maximum number of messages just before a trigger that are read to find a question of its author.
 const IN_A_ROW: usize = 6;
 
 /// State of a trigger when its job starts.

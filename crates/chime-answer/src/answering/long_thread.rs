@@ -9,7 +9,7 @@ use chime_relevance::context::{StrandLimits, StrandMessage, Summarized, oldest_p
 use chime_store::thread_summaries::ThreadSummary;
 use chime_store::{Reader, Writer, jobs};
 
-/// Number of messages outside the summary from which on it is extended.
+/// The summary is extended if it lacks at least this many messages of the oldest part.
 const WORTH_EXTENDING: usize = 8;
 
 type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync;

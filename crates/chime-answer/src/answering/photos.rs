@@ -78,8 +78,8 @@ fn find(conn: &Reader, candidates: &[StoredMessage]) -> chime_store::Result<Vec<
 }
 
 fn of_message(conn: &Reader, stored: &StoredMessage) -> chime_store::Result<Option<Photo>> {
-    // Telegram's file id is in the raw update of the message itself, or in that of a reply to it. The newest update is
-    // read first, since an edit may replace the photo.
+    // Telegram's file id is in the raw update of the message itself, or in the update of a reply to it. The newest
+    // update is read first, since an edit may replace the photo.
     let raws = inbox::that_hold(conn, stored.message.chat, stored.message.id)?;
     Ok(raws.iter().find_map(|raw| photo(raw, MessageAt::of(stored), MOST_DOTS)))
 }

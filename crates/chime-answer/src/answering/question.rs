@@ -296,8 +296,8 @@ impl QuestionContext {
         &self.trigger().message.sender.name
     }
 
-    /// Returns `true` if `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may
-    /// recur.
+    /// Returns `true` if `answer` repeats an earlier answer of the bot word for word. `false` for short answers, such
+    /// as "Yes.", which may recur.
     pub fn is_repeated_by(&self, answer: &str) -> bool {
         const SHORT: usize = 8;
         let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();

@@ -82,7 +82,7 @@ impl Answering {
             stop.cancel();
             answered
         };
-        // Never dropped half-way: the id of a message that is being sent must be stored before the whole answer
+        // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
         // arrives.
         let (answered, shown) = tokio::join!(asking, self.show(job, question, built, &progress, masks, &stop));
         if let Err(error) = shown {
@@ -107,7 +107,7 @@ impl Answering {
         if question.chat.chat.kind == ChatKind::Private {
             return asking.await;
         }
-        // Never dropped half-way, as above.
+        // Both futures run to the end, for the same reason as above.
         let (answered, shown) = tokio::join!(asking, self.hold_place(job, question, &stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "no message held the place of an answer");
@@ -217,7 +217,8 @@ impl Answering {
         !self.drafts_refused.load(Ordering::Relaxed)
     }
 
-    /// Formats `text`, the settled beginning of an answer; `None` if it is too short or repeats the prompt.
+    /// Formats `text`, the part of an unfinished answer that may be shown; `None` if it is too short or repeats the
+    /// prompt.
     fn preview(
         &self,
         question: &QuestionContext,

@@ -58,8 +58,8 @@ impl Answering {
                 && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
-            // No tool is described to small models, which use them badly, nor if the prompt already shows the whole
-            // chat.
+            // The request does not describe the tools to small models, which use them badly, nor if the prompt already
+            // shows the whole chat.
             prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
             let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
             spent = TokenUse {
@@ -210,7 +210,7 @@ impl LookupScope {
         Ok(found)
     }
 
-    /// Returns the message, the messages above it by reply links, and the replies to it.
+    /// Returns the message, up to [`CHAIN`] messages above it by reply links, and the replies below it.
     fn reply_chain(&self, conn: &Reader, of: Seq) -> chime_store::Result<Vec<StoredMessage>> {
         let Some(start) = messages::by_seq(conn, self.chat.key, of)? else { return Ok(Vec::new()) };
         let mut parent = start.message.reply_to;

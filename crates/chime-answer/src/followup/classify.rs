@@ -24,7 +24,7 @@ pub struct ClassifierInput<'a> {
     /// `true` if the question has no words of its own and only points at the conversation. Then it is classified only
     /// if it is clearly a follow-up.
     pub generic: bool,
-    /// `true` if there is a suggestion that it may refer to.
+    /// `true` if there is an earlier suggestion that the question may refer to.
     pub in_play: bool,
     /// Two-letter code of the chat's language.
     pub language: Option<&'a str>,
@@ -264,7 +264,7 @@ impl<'a> TableClassifier<'a> {
         found.map(|(_, intent, confidence)| (intent, confidence))
     }
 
-    /// Recognises questions about a shown item, and refusals of one.
+    /// Recognises a refusal of a shown item, "cheaper", and questions about a shown item.
     fn about_shown(&self) -> Option<(Intent, f64)> {
         if self.signals.not_that {
             return Some((Intent::More, 0.85));

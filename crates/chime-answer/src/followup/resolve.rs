@@ -137,7 +137,7 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// 1. Takes the frame from the question itself.
+    /// 1. Fills the frame with what the question itself states.
     fn extract(turn: &'a FollowUpTurn<'a>) -> Self {
         let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
         Self { turn, stored: turn.stored, follow_up, undecided: None }

@@ -148,7 +148,7 @@ pub struct FollowUpTable {
     code: String,
     rows: BTreeMap<PhraseRow, PhraseIndex<()>>,
     names: BTreeMap<NamedRow, PhraseIndex<String>>,
-    /// Words for first, second and so on, with their positions.
+    /// Words for first, second and so on, with their numbers.
     ordinals: PhraseIndex<usize>,
 }
 
@@ -193,7 +193,7 @@ impl FollowUpTables {
         self.tables.iter().find(|table| table.code == code)
     }
 
-    /// Returns the canonical name of `word` in any language.
+    /// Returns the canonical name of `word`, which may be in any of the languages; `None` if no table knows it.
     pub fn name_of(&self, names: NamedRow, word: &str) -> Option<&str> {
         let found = tokens(word);
         let whole = TokenSpan { from: 0, to: found.len() };

@@ -222,7 +222,7 @@ fn find(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<Untranscribe
         return Ok(None);
     };
     let Some(chat) = chats::find(conn, at.chat)? else { return Ok(None) };
-    // Telegram's file id is in the raw update of the message itself, or in that of a reply to it.
+    // Telegram's file id is in the raw update of the message itself, or in the update of a reply to it.
     let raws = inbox::that_hold(conn, at.chat, at.message)?;
     let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_short_enough);
     Ok(recording.map(|recording| Untranscribed { message, chat, recording }))
