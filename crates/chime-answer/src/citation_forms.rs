@@ -1,4 +1,4 @@
-//! Converts the forms in which models write citations into one: `[source: m17]`, `[source: m3, s5]`.
+//! Converts the forms in which models write citations into the canonical one: `[source: m17]`, `[source: m3, s5]`.
 //!
 //! Small models use other forms: `[m17]`, `(see m17)`, `【m3, m17】`, `[^m17]`, `[m17 · u3 Ana · 14:02]`. This module
 //! does not check if an id is valid.
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Words before an id: for a source, a message or "see", in the supported languages.
+/// Words that models write before an id (source, message, see), in the supported languages.
 const LEAD: &str = "sources?|src|refs?|references?|citations?|cite|messages?|msgs?|ids?|see|cf\
     |quellen?|nachricht(?:en)?|siehe|fuentes?|mensajes?|véase|ver|voir|fontes?|mensage(?:m|ns)|fonti|messaggi[oi]?|vedi\
     |источники?|сообщени[еяй]|см|джерел[оа]|повідомлення|див|kaynak(?:lar)?|mesaj(?:lar)?|bkz|allika[sd]|sõnum(?:id)?|vt\
@@ -19,10 +19,10 @@ const JOINT: &str =
     r"(?:\s*(?:[,;/&+|、，；–—…-]|\.{2,3}|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
 /// Text that models put behind an id: the name or the time of the message.
 const TAIL: &str = r"(?:\s*[·:|,]\s*[^\[\]【】［］\n]{1,60})?";
-/// The same inside round brackets, which are common in prose.
+/// The same inside round brackets. It is shorter and excludes commas, since round brackets are common in prose.
 const SHORT_TAIL: &str = r"(?:\s*[·:|]\s*[^()（）\n]{1,40})?";
 
-/// Matches the forms, each applied in turn.
+/// Patterns of the non-canonical forms. [`canonical`] applies all of them in this order.
 static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?");
     let ids = format!("{lead}{ID}(?:{JOINT}{lead}{ID})*");
@@ -38,40 +38,40 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .map(|raw| pattern(raw))
     .collect()
 });
-/// Matches the canonical form, which may hold invalid ids too.
+/// Matches a citation in the canonical form, even if its ids do not exist.
 const ONE_FORM: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
 static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE_FORM}\z")));
 /// Matches a range of ids, which the canonical form would parse as one id: `m4-m7`.
 static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\s*[–—-]\s*[msn]?[0-9]"));
-/// Matches a message by its bare number after a word for it: `[source: message 2]`.
+/// Matches a citation that gives a number after a word for a message: `[source: message 2]`.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b")
 });
-/// Matches an id in any form.
+/// Matches an id of a message, summary or note: `m17`, `s5`, `n2`.
 static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
-/// Matches text that links to an id like an address: `[the boat](m3)`.
+/// Matches a Markdown link whose address is an id: `[the boat](m3)`.
 static LINKED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\[([^\[\]\n]{{1,80}})\]\(\s*(?:sources?\s*[:：]\s*)?({ID}(?:{JOINT}{ID})*)\s*\)"))
 });
-/// Matches a citation with an invented address.
+/// Matches a citation to which the model added an invented web address: `[source: m3](https://…)`.
 static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({ONE_FORM})\((?:https?|tg)://[^()\s]*\)")));
 /// Matches a block or a span of code.
 static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"```[\s\S]*?(?:```|\z)|`[^`\n]+`"));
-/// Matches text that holds only citations.
+/// Matches text that consists only of citations.
 static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A(?:{ONE_FORM}[ \t,;]*)+\z")));
-/// Matches a tag whose ids are set as code.
+/// Matches a citation whose ids have backticks around them.
 static TICKED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\[sources?:\s*`(?P<ids>[msn][0-9]{1,9}(?:\s*,\s*[msn][0-9]{1,9})*)`\s*\]"));
-/// Matches an answer that is set as code as a whole.
+/// Matches an answer that is one code block as a whole.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
-/// Matches the start of a line of the prompt: `[17] Ana (14:02): `.
+/// Matches a line in the format of the prompt's messages, which models sometimes copy: `[17] Ana (14:02): text`.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?m)^(?P<list>[ \t>*•-]*)\[(?P<number>[0-9]{1,3})\] (?P<name>[^\n:\[\]()]{1,40})(?: \([^()\n]{1,40}\))?: (?P<text>[^\n]+)$",
     )
 });
-/// Matches numbers of the prompt in brackets: `[4]`, `[4, 7]`, `[messages 4 and 7]`, `[^4]`.
+/// Matches message numbers in brackets, as the prompt shows them: `[4]`, `[4, 7]`, `[messages 4 and 7]`, `[^4]`.
 static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
     let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?[#^]?");
     pattern(&format!(
@@ -103,8 +103,8 @@ pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     ADDRESSED.replace_all(&text, "$1").into_owned()
 }
 
-/// Returns the citations of which `code`, a block or a span with its marks, consists. `None` if it holds anything
-/// else, since `[m1]` may be an index in code.
+/// Returns the citations in a code block or span, in the canonical form, if it contains only citations. `code` includes
+/// the backticks. `None` if it contains anything else: in code, `[m1]` may be an index.
 pub fn cited_as_code(code: &str, is_written: impl Fn(&str) -> bool) -> Option<String> {
     let cited = canonical(code.trim_matches('`').trim(), is_written);
     ONLY_CITES.is_match(&cited).then_some(cited)
@@ -128,12 +128,12 @@ pub fn pieces(text: &str) -> impl Iterator<Item = MarkdownPiece<'_>> {
     pieces.flatten().filter(|piece| !matches!(piece, MarkdownPiece::Prose("") | MarkdownPiece::Code("")))
 }
 
-/// Returns `answer` without code marks around the ids in a tag.
+/// Removes the backticks around the ids in citations.
 pub fn unticked(answer: &str) -> Cow<'_, str> {
     TICKED.replace_all(answer, "[source: $ids]")
 }
 
-/// Returns `answer` without the code marks around the whole of it, if it is prose with citations.
+/// Removes the code fence around an answer if the whole answer is one code block that contains prose with citations.
 pub fn unfenced(answer: &str) -> &str {
     let Some(found) = IN_A_FENCE.captures(answer) else { return answer };
     let text = found.get(2).map_or(answer, |text| text.as_str());
@@ -142,8 +142,8 @@ pub fn unfenced(answer: &str) -> &str {
     if cites { text } else { answer }
 }
 
-/// Returns `prose` with numbers of the prompt in tags: `[4, 7]` becomes `[source: 4, 7]`. Links and text for which
-/// `is_written` returns `true` are not changed.
+/// Converts message numbers of the prompt into citations: `[4, 7]` becomes `[source: 4, 7]`. Links, and text for which
+/// `is_written` returns `true`, are not changed.
 pub fn numbers_in_tags(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     let tagged = NUMBERS.replace_all(prose, |found: &Captures<'_>| {
         if found.name("link").is_some() || is_written(&found[0]) {
@@ -155,8 +155,8 @@ pub fn numbers_in_tags(prose: &str, is_written: impl Fn(&str) -> bool) -> String
     tagged.into_owned()
 }
 
-/// Returns `answer` without copies of the prompt's line format: the bot's own name before the answer is removed, and a
-/// repeated message becomes a quote with a citation. `is_member` checks a name of the prompt.
+/// Removes copies of the prompt's line format: the bot's own name before the answer is deleted, and a repeated message
+/// becomes a quote with a citation. `is_member` returns `true` for the name of a member in the prompt.
 pub fn without_heads(answer: &str, bot_name: &str, is_member: impl Fn(&str) -> bool) -> String {
     let own = without_name(answer, bot_name);
     HEAD.replace_all(own, |found: &Captures<'_>| match found["name"].trim() {

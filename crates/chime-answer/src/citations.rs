@@ -19,9 +19,9 @@ use crate::support::Support;
 use crate::unbracketed_citations;
 use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
 
-/// Characters of a source stored with the answer.
+/// Maximum number of characters of a source's text that are stored with the answer.
 const SOURCE_CHARS: usize = 160;
-/// Characters of a source quoted in the source line if it has no link.
+/// Maximum number of characters quoted of a source without a link in the source line.
 const QUOTE_CHARS: usize = 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
@@ -33,17 +33,17 @@ pub struct Checked {
     pub generated: Vec<String>,
     /// The cited ids that were in the prompt.
     pub valid: Vec<String>,
-    /// The cited ids that were not.
+    /// The cited ids that were not in the prompt. Their citations were removed.
     pub removed: Vec<String>,
 }
 
-/// Matches adjacent tags, with the blanks before them.
+/// Matches adjacent citations in the canonical form ([`TAG`]), with the blanks before them.
 static TAGS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
 
-/// Returns `answer` with its valid citations as numbered links and without the others: the text of [`check`] without
-/// the lines below it.
+/// Returns `answer` with its valid citations as numbered links and without the invalid ones: the text of [`check`]
+/// without the note and the source line below it.
 pub fn linked(answer: &str, material: CitationMaterial<'_>) -> String {
     link(answer, material, None).0
 }
@@ -52,12 +52,12 @@ pub fn linked(answer: &str, material: CitationMaterial<'_>) -> String {
 pub struct CitationWords<'a> {
     /// ISO 639-3 code of the answer's language.
     pub language: &'a str,
-    /// Marker behind each statement without a source, in strict chats.
+    /// Text in brackets behind each statement without a source; `None` if the chat is not strict.
     pub mark: Option<&'a str>,
 }
 
-/// Checks the citations of `answer` against its sources. With `support`, sentences that a source supports get its
-/// link. Times show their day if it is not the day of `now`.
+/// Checks the citations of `answer` against the sources in `material`. With `support`, a sentence without a citation
+/// gets one if a source supports it. In the source line, times from another day than `now` include the day.
 pub fn check(
     answer: &str,
     material: CitationMaterial<'_>,
@@ -87,7 +87,7 @@ pub fn check(
     }
 }
 
-/// Returns `answer` with its citations as links, and the ledger of the citations.
+/// Returns `answer` with its citations as links, and the record of all its citations.
 fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
     let (body, own_list) = source_lists::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
@@ -121,7 +121,7 @@ fn tagged_prose(prose: &str, material: CitationMaterial<'_>) -> String {
     unbracketed_citations::in_tags(&tagged, material)
 }
 
-/// Returns the citation that `code` (a block or a span) stands for, if it holds only ids.
+/// Converts a code block or span that contains only ids to a citation; `None` if it contains anything else.
 fn span_of_ids(code: &str, material: CitationMaterial<'_>) -> Option<String> {
     let is_written = |token: &str| material.stays_as_written(token);
     let token = code.trim_matches('`').trim();
@@ -132,12 +132,12 @@ fn span_of_ids(code: &str, material: CitationMaterial<'_>) -> Option<String> {
     cited_as_code(code, is_written)
 }
 
-/// Returns the links that a citation of `source` may use.
+/// Returns the links to `source`: its own, and for a summary or a note those of the messages it is based on.
 pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
     source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
 }
 
-/// The citations found so far.
+/// Record of the citations found in an answer so far.
 struct Ledger<'a> {
     material: CitationMaterial<'a>,
     generated: Vec<String>,
@@ -147,7 +147,8 @@ struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    /// Returns adjacent `tags` as numbered links after `blanks`; empty if none is valid.
+    /// Records the citations in `tags`, and returns numbered links to the valid ones after `blanks`; empty if none is
+    /// valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
         let numbers = self.enter(self.material.cited_ids(tags).into_iter());
         if numbers.is_empty() {
@@ -157,13 +158,13 @@ impl<'a> Ledger<'a> {
         format!("{blanks}{links}")
     }
 
-    /// Records `tags` in code, where no link can be.
+    /// Records the citations in `tags` and returns an empty replacement: inside code, Markdown links do not work.
     fn note(&mut self, tags: &str) -> String {
         self.enter(self.material.cited_ids(tags).into_iter());
         String::new()
     }
 
-    /// Records every id, and returns the numbers of the valid ones without repeats.
+    /// Records all `ids`, and returns the numbers of the valid ones in the source line, without repeats.
     fn enter<'t>(&mut self, ids: impl Iterator<Item = &'t str>) -> Vec<usize> {
         let mut numbers = Vec::new();
         for id in ids.map(str::to_lowercase) {
@@ -199,10 +200,10 @@ fn numbered(number: usize, source: &Citable) -> String {
     }
 }
 
-/// Formats a source: `[1] Ana 14:02`, with the day if it is not today, and with a quote if there is no link. A summary
-/// or a note lists its messages.
+/// Formats a source for the source line: `[1] Ana 14:02`, with the day if it is not today, and with a quote if there is
+/// no link. For a summary or a note, the messages it is based on are listed.
 fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> String {
-    /// Most messages listed for a source.
+    /// Maximum number of messages listed for a summary or a note.
     const MOST_GROUNDS: usize = 3;
     let number = numbered(number, source);
     let name = escape_markdown(&clean_name(&source.name));
@@ -271,7 +272,7 @@ mod tests {
         ]
     }
 
-    /// The prompt numbers them 1, 2 and 3.
+    /// Labels of a prompt in which the sources have the numbers 1, 2 and 3.
     fn labels() -> Labels {
         let mut labels = Labels::default();
         for (seq, name) in [(1, "Ana"), (2, "Bob"), (3, "Cat")] {

@@ -1,5 +1,5 @@
-//! Concepts: named things in the scope of a conversation, so that later answers use the same words. Pure functions;
-//! `answering` loads and stores.
+//! Concepts: named things that a conversation referred to, kept so that later answers call them by the same words. Pure
+//! functions; `answering` loads and stores.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,19 @@ use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{ConceptTexts, filled};
 use chime_core::{Captured, Concept, ConceptId, ConversationContext};
 
-/// Most concepts in a conversation's scope; the latest referenced are kept.
+/// Maximum number of concepts in a conversation's scope; those referenced last stay.
 pub const MAX_ACTIVE: usize = 32;
 const MAX_CAPTURED: usize = 8;
 const LABEL_CHARS: usize = 60;
 const DEFINITION_CHARS: usize = 160;
 const MAX_ALT_LABELS: usize = 5;
-/// Shortest label that is searched in a text, in characters: a shorter one could be any word.
+/// Minimum number of characters of a label that is searched in a text. A shorter one could be part of any word.
 const TELLING_CHARS: usize = 3;
-/// Most concepts that `/concepts` lists.
+/// Maximum number of concepts that `/concepts` lists.
 const LISTED: usize = 40;
 
-/// Returns the JSON schema of captured concepts. Every field is required, as strict servers demand.
+/// Returns the JSON schema by which the model returns concepts. Every field is required, since strict servers reject
+/// optional ones.
 pub fn capture_schema() -> Value {
     let concept = json!({
         "type": "object", "additionalProperties": false,
@@ -40,7 +41,7 @@ pub fn capture_schema() -> Value {
     })
 }
 
-/// Parses the concepts from the model's JSON; other JSON gives none.
+/// Parses the concepts in the model's JSON. Invalid ones are skipped; JSON of another form gives none.
 pub fn parse_captured(arguments: &Value) -> Vec<Captured> {
     let list = arguments.get("concepts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let read = |value: &Value| serde_json::from_value::<Captured>(value.clone()).ok().and_then(sound);
@@ -64,7 +65,7 @@ fn sound(raw: Captured) -> Option<Captured> {
     is_named.then_some(Captured { label, alt_labels, definition, kind })
 }
 
-/// Returns the known concept that a capture names by any of its labels; `None` if it is new to the chat.
+/// Returns the known concept that shares a label with `captured`; `None` if the concept is new to the chat.
 pub fn resolve(captured: &Captured, known: &[Concept]) -> Option<ConceptId> {
     let labels = |label: &String, others: &[String]| -> BTreeSet<String> {
         std::iter::once(label).chain(others).map(|label| folded(label)).collect()
@@ -76,7 +77,8 @@ pub fn resolve(captured: &Captured, known: &[Concept]) -> Option<ConceptId> {
     by_name.or_else(by_other).map(|concept| concept.id)
 }
 
-/// Returns the scope after an answer: the union, latest referenced last, at most [`MAX_ACTIVE`].
+/// Returns the scope after an answer that references the concepts `referenced`: they are added or moved to the end, and
+/// the first are removed beyond [`MAX_ACTIVE`].
 pub fn merge(context: &ConversationContext, referenced: &[ConceptId]) -> ConversationContext {
     let mut active: Vec<ConceptId> = context.active.iter().filter(|id| !referenced.contains(id)).copied().collect();
     for id in referenced {
@@ -89,7 +91,7 @@ pub fn merge(context: &ConversationContext, referenced: &[ConceptId]) -> Convers
     ConversationContext { active }
 }
 
-/// Returns one prompt line for each concept in scope, latest first, so that a cap cuts the oldest.
+/// Returns a prompt line for each concept in scope, the last referenced first: a cap cuts the end of the list.
 pub fn in_scope(context: &ConversationContext, known: &[Concept]) -> Vec<String> {
     let found = context.active.iter().rev().filter_map(|id| known.iter().find(|concept| concept.id == *id));
     found.map(|concept| format!("- {}", described(concept))).collect()

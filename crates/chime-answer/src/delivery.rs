@@ -6,11 +6,11 @@ use chime_core::{ChatId, MessageId, Timestamp};
 
 /// Age after which an undelivered reply is given up: the conversation has moved on.
 pub const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
-/// Age of the reply after which its reaction is given up.
+/// Age of an undelivered reply after which the bot no longer tries to mark it with a reaction.
 const MARK_STALE_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
-/// Age up to which a send of unknown outcome may be repeated: the member still waits.
+/// Maximum age of a reply at which a send of unknown outcome may be repeated. The member still expects the reply.
 pub const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
-/// Repeats of a send whose outcome is unknown. This is the only case in which a reply can appear twice.
+/// Maximum number of repeats of a send whose outcome is unknown. Only such a repeat can make a reply appear twice.
 const MAX_UNKNOWN: u32 = 1;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ const OUTAGE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendResult {
     Sent(MessageId),
-    /// Nothing may be sent to the chat for this long.
+    /// Telegram accepts no message to the chat for this long.
     Throttled(Duration),
     /// Certainly not delivered; a retry may help.
     NotDelivered(String),
@@ -30,15 +30,15 @@ pub enum SendResult {
     ReplyGone,
     /// The topic is closed or gone.
     ThreadGone(String),
-    /// The chat goes on under another id.
+    /// The chat has become a supergroup, which has this new id.
     Migrated(ChatId),
     /// Telegram refuses the content.
     Refused(String),
-    /// Nothing can be sent there, now or later: kicked or blocked.
+    /// Nothing can ever be sent to the chat: the bot was kicked or blocked.
     Impossible(String),
 }
 
-/// State of a part before the result of an attempt is known.
+/// State of a part of a reply at the time of an attempt to send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartState {
     pub created_at: Timestamp,
@@ -46,9 +46,9 @@ pub struct PartState {
     pub unknown_sends: u32,
     /// Attempts of the send job so far.
     pub attempts: u32,
-    /// Changes of the chat's id that this attempt followed.
+    /// Number of times that this attempt has followed the chat to a new id.
     pub moves: u32,
-    /// `true` if it has neither formatting nor buttons that Telegram could refuse.
+    /// `true` if the part has neither formatting nor buttons that Telegram could refuse.
     pub is_plain: bool,
     /// `true` for a topic of a private chat: the same person reads the chat outside of the topic, and nobody else.
     pub is_in_private_topic: bool,
@@ -57,12 +57,12 @@ pub struct PartState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendStep {
     Record(MessageId),
-    /// Keep it pending and retry at that time.
+    /// Keep the part pending and retry at that time.
     RetryAt {
         at: Timestamp,
         why: String,
     },
-    /// Retry, and count a send whose outcome is unknown.
+    /// Retry at that time, and count the last send as one of unknown outcome.
     RetryUnknownAt {
         at: Timestamp,
         why: String,
@@ -70,23 +70,25 @@ pub enum SendStep {
     HoldChatUntil(Timestamp),
     /// Send it again at once, not as a reply.
     SendWithoutReply,
-    /// Send it again at once, to the chat outside of the topic.
+    /// Send it again at once, to the chat but not to its topic.
     SendWithoutThread,
     /// Send it again at once, without formatting and buttons.
     SendPlain,
     Follow(ChatId),
-    /// Nothing can be sent there.
+    /// Give the reply up without a sign, since nothing can be sent to the chat.
     GiveUp(String),
-    /// It was certainly not delivered, and the chat can be written to.
+    /// Give the reply up and mark the trigger with a reaction: the part was certainly not delivered, but the bot can
+    /// act in the chat.
     GiveUpVisibly(String),
-    /// The last send may have arrived, and there is no further one.
+    /// Give the reply up and mark the trigger with a reaction: the last send may have arrived, and no further one is
+    /// allowed.
     GiveUpUnknown(String),
 }
 
 /// Next step for the reaction that marks a reply as given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReactionStep {
-    /// It was set, or cannot be.
+    /// The reaction was set, or nothing more is tried.
     Done,
     Wait(Duration),
     Retry(Duration, String),
@@ -101,7 +103,7 @@ pub fn after_send(result: SendResult, standing: PartState, now: Timestamp) -> Se
         SendResult::ThreadGone(_) if standing.is_in_private_topic => SendStep::SendWithoutThread,
         SendResult::ThreadGone(why) => SendStep::GiveUpVisibly(why),
         SendResult::Migrated(to) if standing.moves == 0 => SendStep::Follow(to),
-        // A chat migrates once; more ids in one attempt mean a cycle.
+        // A chat changes its id only once. Several changes in one attempt would be a cycle.
         SendResult::Migrated(to) => {
             let moved = SendResult::NotDelivered(format!("the chat is said to have moved on to {to}"));
             after_send(moved, standing, now)
@@ -122,8 +124,8 @@ pub fn after_send(result: SendResult, standing: PartState, now: Timestamp) -> Se
     }
 }
 
-/// Returns the next step for the reaction. `failure` is `None` if it was set; `age` is the age of the reply. Reactions
-/// are idempotent, so an unknown outcome is retried like any failure.
+/// Returns the next step after an attempt to set the reaction. `failure` is `None` if it succeeded; `age` is the age of
+/// the reply. A reaction can be set twice without harm, so an unknown outcome is retried like any failure.
 pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> ReactionStep {
     match failure {
         Some(SendResult::Throttled(wait)) if age + wait <= MARK_STALE_AFTER => ReactionStep::Wait(wait),
@@ -134,17 +136,18 @@ pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> 
     }
 }
 
-/// Returns the wait before the next attempt, after `attempts`.
+/// Returns the wait before the next attempt, when `attempts` have failed. It doubles with each attempt, up to a minute.
 pub fn pause(attempts: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << attempts.min(16)).min(LONGEST_PAUSE)
 }
 
-/// Returns `true` if a part that may have been delivered is sent again.
+/// Returns `true` if a part may be sent again although it may have been delivered.
 pub fn may_repeat(unknown_sends: u32, age: Duration) -> bool {
     unknown_sends < MAX_UNKNOWN && age <= FRESH_FOR
 }
 
-/// Returns `true` if a part is sent again after its send was interrupted. `unknown_sends` counts that send.
+/// Returns `true` if a part may be sent again after an attempt was interrupted, for example by a crash. `unknown_sends`
+/// includes that attempt.
 pub fn may_resume(unknown_sends: u32, age: Duration) -> bool {
     match unknown_sends {
         0 => age <= STALE_AFTER,

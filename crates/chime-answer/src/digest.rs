@@ -1,16 +1,16 @@
-//! The answer without a model: a list of the messages that best fit the question.
+//! Answer without a model: a list of the messages that fit the question best.
 
 use crate::extractive_ranking::{Query, bullets, most_telling};
 use chime_core::texts::{DigestTexts, Texts, filled};
 use chime_core::{Timestamp, Zone};
 use chime_relevance::context::ContextWindow;
 
-/// Most messages in a digest.
+/// Maximum number of messages in a digest.
 const DIGEST_MESSAGES: usize = 6;
 
-/// Returns Markdown that lists the most relevant messages of `window`, with citations still to be checked.
+/// Returns Markdown that lists the most relevant messages of `window`. Its citations must still be checked.
 ///
-/// `earliest` is the time from which the bot can read the chat, told if there is nothing to list.
+/// `earliest` is the time of the first message that the bot has. It is mentioned if there is nothing to list.
 pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
     let DigestTexts { messages, withheld, .. } = &texts.digest;
     let shown = most_telling(window, query, DIGEST_MESSAGES);
@@ -23,7 +23,7 @@ pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timest
     format!("{messages}\n\n{}", bullets(&shown))
 }
 
-/// Returns the notice that no earlier message was found, and the time from which the bot can read.
+/// Returns the notice that no earlier message was found, with the time from which the bot has messages.
 fn nothing_earlier(earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
     let Some((at, zone)) = earliest else { return texts.digest.from_now_on.clone() };
     let (day, month, year) = zone.day(at);
@@ -56,7 +56,7 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger, recent, Vec::new());
         let mut window = get_smart_context(&history, &Params::new(str::len));
-        // As if all messages were about the subject, newer ones more surely.
+        // Marks all other messages as related to the subject, newer ones with a higher score.
         let others = window.entries.iter_mut().rev().filter(|entry| !entry.reason.is_anchor());
         for (entry, age) in others.zip(0..) {
             (entry.reason, entry.score) = (Reason::Strand, 0.85 * 0.95_f64.powi(age));

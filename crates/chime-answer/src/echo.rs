@@ -1,4 +1,4 @@
-//! Detects answers that repeat the prompt, which are not posted.
+//! Detects answers that repeat the prompt, so that they are not sent.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,14 +7,14 @@ use regex::Regex;
 
 use crate::support::telling_words;
 
-/// Consecutive words shared with our instructions that count as a repetition.
+/// Number of consecutive words of our instructions in an answer that count as a repetition.
 const RUN: usize = 8;
 
 /// Matches the numbered link of a checked citation.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(numbered);
 
-/// Returns `answer` without the lines that repeat `instructions` or the form of the prompt; `None` if nothing is left
-/// or the answer shows the delimiter.
+/// Returns `answer` without the lines that repeat `instructions`. `None` if nothing is left, or if the answer contains
+/// the delimiter of the prompt.
 pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<String> {
     if answer.contains(fence) || answer.contains("<<<chat") || answer.contains("chat>>>") {
         return None;
@@ -25,7 +25,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
         let said = words(line);
         said.windows(RUN).any(|run| runs.contains(run))
     };
-    // A repeated sentence may be broken over lines.
+    // A repeated sentence may have line breaks in it, so that no single line repeats it.
     let whole = words(answer);
     let is_echo = whole.windows(RUN).any(|run| runs.contains(run));
     let kept: Vec<&str> = answer.lines().filter(|line| !repeats(line)).collect();
@@ -33,7 +33,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
         return None;
     }
     let kept = kept.join("\n").trim().to_owned();
-    // Removing lines may have joined two halves of one.
+    // After lines are removed, two halves of a repeated sentence may be adjacent.
     let is_left = words(&kept).windows(RUN).any(|run| runs.contains(run));
     (!kept.is_empty() && !is_left).then_some(kept)
 }
@@ -42,9 +42,9 @@ fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Returns `true` if `answer` only repeats the question: "Ana asks when the sweep comes."
+/// Returns `true` if `answer` only reports the question: "Ana asks when the sweep comes."
 pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
-    /// Words allowed in addition to the question's, such as "asks".
+    /// Maximum number of content words that are neither in the question nor in the name, such as "asks".
     const MORE: usize = 1;
     let (said, asked, name) = (telling_words(answer), telling_words(question), telling_words(asker));
     let names_asker = !name.is_empty() && name.iter().any(|word| said.contains(word) && !asked.contains(word));

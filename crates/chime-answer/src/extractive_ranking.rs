@@ -1,4 +1,4 @@
-//! Ranks the messages of a window for an answer without a model.
+//! Chooses the messages that an answer without a model quotes, by ranking the messages of a window.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,47 +11,50 @@ use chime_core::trigger::{Languages, is_generic};
 use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// Most characters of each quoted message.
+/// Maximum number of characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
 /// Length of a stem in characters.
 const STEM_CHARS: usize = 4;
-/// Shortest word that counts.
+/// Minimum number of characters of a content word.
 const MIN_WORD_CHARS: usize = 3;
-/// Score of a message that holds all words of the question. A message that is certainly in the focus has 1.
+/// Score added for a message that contains all words of the question. For comparison, membership in the focus adds at
+/// most 1.
 const WORDS_OF_ASK: f64 = 2.0;
-/// Share of a question's score that its answer gets.
+/// Share of a question's match that the answer to that question inherits. The match says how well a message fits the
+/// words of the query.
 const OF_QUESTION: f64 = 0.9;
-/// Share of a remark's score that a reply to it gets.
+/// Share of a message's match that a reply to it inherits, if the message is not a question.
 const OF_REMARK: f64 = 0.5;
-/// Longest time between a question and an answer that is not a reply.
+/// Maximum time between a question and the next message for that message to count as its answer without being a reply.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
-/// Share of the question's words that makes a message an answer.
+/// Minimum match (share of the question's words) of a message for it to count as an answer.
 const ANSWER: f64 = 0.5;
-/// Content words at which a message gets the whole bonus `SAYS_SOMETHING`.
+/// A message with at least this many content words gets the full bonus `SAYS_SOMETHING`.
 const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
-/// Content words below which a question to the bot depends on an earlier one: "@bot cheaper".
+/// A question to the bot with fewer content words depends on an earlier one: "@bot cheaper".
 const TELLING_ASK: usize = 4;
-/// From this cosine on a message is about what the ask is about; `SAME` is as good as the same words.
+/// Minimum cosine at which a message is on the subject of the question. At `SAME`, it counts as much as a message with
+/// all the same words.
 const CLOSE: f64 = 0.3;
 const SAME: f64 = 0.6;
-/// Share of the best cosine from which on a message is shown beside the best.
+/// Minimum share of the best cosine at which further messages are shown too.
 const NEARLY_BEST: f64 = 0.7;
-/// Less than this of the ask's words is a coincidence outside the focus.
+/// Minimum share of the question's words in a message outside the focus. A smaller share is considered a coincidence.
 const COINCIDENCE: f64 = 0.3;
 
 /// A question, and the bot that was asked.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
-    /// Without the bot's name.
+    /// The question without the mention of the bot.
     pub ask: &'a str,
     pub bot: &'a BotIdentity,
     /// Embedding model, for matches in other words or another language. `None` if there is none.
     pub embedder: Option<&'a Embedder>,
 }
 
-/// Returns the `most` entries that answer the question best, in order of time. Entries of the focus rank by their
-/// score, all entries by the words of the question, and an answer comes with its question. Triggers and the bot's own
+/// Returns at most `most` entries that answer the question best, in order of time. An entry ranks by its score in the
+/// focus and by the question's words in it; the answer to a matching question ranks with it. Triggers and the bot's own
 /// messages are left out unless the trigger replies to them.
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
     // A question that names a day or a member wants the messages of that day or member, not those with that word.
@@ -67,7 +70,8 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     if !is_found(&matched) && !is_named && !is_generic(query.ask, Languages::shipped()) {
         matched = with_replies(&by_meaning(window, query, &may_show));
     }
-    // What holds the words of the ask, or means the same, answers it: the rest of the focus would hide that.
+    // If a message matches the question in words or in meaning, only such messages and the anchor are shown: the rest
+    // of the focus would hide them.
     let found = is_found(&matched);
     let has_focus = window.entries.iter().any(|entry| entry.part() == Part::Focus);
     let answered = window.anchor_entry().and_then(|anchor| anchor.message.message.reply_to);
@@ -80,7 +84,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             let matched = matched[place];
             let base = match entry.part() {
                 Part::Focus => entry.score,
-                // Without a focus, the newest messages are all there is to show.
+                // Without a focus and without words to search for, the newest messages are shown.
                 Part::Surroundings if has_focus || !words.is_empty => 0.0,
                 Part::Surroundings => place as f64 / window.entries.len() as f64,
             };
@@ -90,7 +94,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             };
             let base = base + words.telling(place);
             let anchor = if entry.reason.is_anchor() { f64::from(u8::MAX) } else { 0.0 };
-            // The message that the anchor replies to makes the anchor readable.
+            // Without the message that the anchor replies to, the anchor is hard to understand.
             let anchor = if answered == Some(entry.message.message.id) { 1.0 } else { anchor };
             is_in.then_some((place, anchor + base + WORDS_OF_ASK * matched))
         })
@@ -136,7 +140,7 @@ impl QueryWords {
         Self { matched: said.iter().map(share).collect(), is_empty: asked.is_empty(), counts }
     }
 
-    /// Returns the score of an entry for its number of content words.
+    /// Returns the bonus of an entry for its number of content words.
     fn telling(&self, place: usize) -> f64 {
         let count = self.counts.get(place).copied().unwrap_or_default().min(ENOUGH_WORDS);
         SAYS_SOMETHING * count as f64 / ENOUGH_WORDS as f64
@@ -165,8 +169,8 @@ fn stems(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the similarity of meaning of each entry to the question, 0 to 1; 0 for all if none is close. An entry with a
-/// number also matches a question for a number.
+/// Returns the similarity in meaning of each entry to the question, 0 to 1. Entries that are not close get 0, except
+/// that a statement with a number matches a question for a number.
 fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entry) -> bool) -> Vec<f64> {
     let asked = query.embedder.map(|embedder| embedder.embed(query.ask)).unwrap_or_default();
     let cosine = |entry: &Entry| match query.embedder {
@@ -192,8 +196,8 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entr
     (0..cosines.len()).map(score).collect()
 }
 
-/// Returns the share of a match that the entry at `place` inherits from the message it continues: the one it replies
-/// to, else a question that another member asked just before.
+/// Returns the match that the entry at `place` inherits from the message it continues: the one it replies to, else a
+/// question that another member asked just before.
 fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
     let Some(entry) = window.entries.get(place) else { return 0.0 };
     let message = &entry.message.message;

@@ -2,12 +2,12 @@
 
 use chime_core::Fence;
 
-/// Returns `markdown` with its code blocks closed: at the end, and where words follow the closing mark on its line,
-/// since such a mark would not close the block.
+/// Returns `markdown` with its code blocks closed: a block without a closing mark gets one at the end, and words behind
+/// a closing mark are moved to the next line, since the mark would not close the block.
 pub fn closed(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len() + 8);
     let mut open: Option<Fence<'_>> = None;
-    // Code that starts in the middle of a line is not a block, but is rendered as code.
+    // Three backticks in the middle of a line do not start a block, but what follows is rendered as code.
     let mut is_in_line = false;
     for line in markdown.split_inclusive('\n') {
         match (open, Fence::of(line)) {
@@ -29,14 +29,14 @@ pub fn closed(markdown: &str) -> String {
         if !out.ends_with('\n') {
             out.push('\n');
         }
-        // In a list item, only the first line has the bullet.
+        // The margin is repeated without its list bullet: only the first line of an item has one.
         out.extend(margin.chars().map(|c| if c == '>' { '>' } else { ' ' }));
         out += mark;
     }
     out
 }
 
-/// Returns `true` if the words behind a closing mark do not name the language of another block.
+/// Returns `true` if `info`, the words behind a mark, are text and not the language of a new block.
 fn is_text(info: &str) -> bool {
     info.starts_with(|c: char| c.is_whitespace() || "[(【.,".contains(c))
 }

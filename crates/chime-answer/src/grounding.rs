@@ -8,20 +8,21 @@ use unicode_segmentation::UnicodeSegmentation;
 use chime_core::Reason;
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// Least probability at which a thread counts as belonging to the question.
+/// Minimum score of a message (its probability of belonging to the question's thread) for the question to count as part
+/// of a thread.
 const SURE_STRAND: f64 = 0.5;
-/// Least cosine similarity of a question and a text that answers it, with the embedding model that ships. Fitted on
-/// hand-labelled group chats: see `docs/evaluation.md`.
+/// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
+/// on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
-/// The same for a static model that the operator brings. Its vectors are not centred on their mean, which raises all
-/// similarities.
+/// The same for an embedding model that the operator provides. Its vectors are not centred on their mean, so all
+/// similarities are higher.
 const MIN_SIMILARITY_OTHER: f64 = 0.40;
-/// The same without an embedding model: share of the question's content words found in a text.
+/// The same without an embedding model: minimum share of the question's content words found in a text.
 const MIN_SHARED_WORDS: f64 = 0.25;
 /// Statements with fewer words are not claims: `Yes.`, `Not quite:`.
 const CLAIM_WORDS: usize = 3;
 
-/// Measure of similarity: by vectors of the shipped model or of another one, or by shared words.
+/// Method by which similarity is measured: embeddings of the shipped model, of another model, or shared words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     Shipped,
@@ -29,7 +30,7 @@ pub enum Measure {
     Words,
 }
 
-/// Evidence that the chat holds an answer.
+/// Evidence that the chat contains an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundingEvidence {
     /// `true` if the question replies to a message or belongs to a thread.
@@ -55,7 +56,7 @@ impl Guard {
     }
 }
 
-/// Returns the least similarity at which a text counts as being about a question.
+/// Returns the minimum similarity at which a text counts as relevant to a question.
 pub fn min_similarity(measure: Measure) -> f64 {
     match measure {
         Measure::Shipped => MIN_SIMILARITY_SHIPPED,
@@ -64,7 +65,7 @@ pub fn min_similarity(measure: Measure) -> f64 {
     }
 }
 
-/// Returns the reason why a question is not answered in a strict chat, or `None` if it is.
+/// Returns the reason why a question is not answered in a strict chat; `None` if it may be answered.
 pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
     match evidence.similarity {
         _ if evidence.has_anchor_or_thread => None,
@@ -84,10 +85,10 @@ pub fn has_anchor_or_thread(window: &ContextWindow) -> bool {
     window.anchor.is_some() || window.entries.iter().any(belongs)
 }
 
-/// Matches a checked citation in Markdown: `\[1\]`.
+/// Matches the number of a checked citation in Markdown: `\[1\]`.
 static CITED: LazyLock<Regex> = LazyLock::new(cited);
 
-/// Returns `text`, whose citations were checked, with `mark` in brackets behind each statement without one.
+/// Adds `mark` in brackets behind each statement of `text` without a citation. The citations must be checked already.
 pub fn mark_unsourced(text: &str, mark: &str) -> String {
     if !CITED.is_match(text) {
         return if text.is_empty() { String::new() } else { format!("{text} ({mark})") };
@@ -127,7 +128,8 @@ pub fn sentences(line: &str) -> Vec<String> {
     found
 }
 
-/// Returns `true` if `piece` continues the sentence `before`: as its citation, or after an abbreviation or a number.
+/// Returns `true` if `piece` belongs to the sentence `before`: as its citation, or because `before` ended only with an
+/// abbreviation or a number.
 fn goes_on(before: &str, piece: &str) -> bool {
     let last = before.trim_end().trim_end_matches('.').rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_short = last.chars().count() <= 2 || last.chars().all(|c| c.is_ascii_digit());

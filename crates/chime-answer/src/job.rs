@@ -4,16 +4,17 @@
 use crate::grounding::Guard;
 use chime_core::Because;
 
-/// Attempts after which the member gets an apology: the process may have crashed in each of them.
+/// Number of attempts after which the member gets an apology and the model is not asked again. The process may have
+/// crashed in each of them.
 const MAX_MODEL_ATTEMPTS: u32 = 3;
 
-/// Next step of an answer. `C` is a completion.
+/// Next step of an answer. `C` is the type of the model's completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<C> {
     /// Ask the model, and pass the outcome to [`ModelAttempt::ended`].
     Ask(ModelAttempt),
     Reply(C),
-    /// Reply with the messages of the window: no model is configured.
+    /// Reply with the relevant messages themselves: no model is configured.
     Digest,
     /// Ask this clarifying question.
     AskBack(String),
@@ -21,11 +22,11 @@ pub enum Step<C> {
     Guard(Guard),
     /// Reply that the model failed, with the reason and the relevant messages.
     Apologise(Blame),
-    /// No answer today; a notice says why.
+    /// Do not answer, since the daily tokens are used up. A notice says so.
     Refuse(Because),
 }
 
-/// A call of the model.
+/// One call of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelAttempt {
     pub window: WindowSize,
@@ -55,7 +56,7 @@ pub enum Backend {
     /// No model: the daily tokens are used up.
     Spent(Because),
     Offline,
-    /// No model: this clarifying question comes first.
+    /// No model: this clarifying question is sent instead of an answer.
     NotNeeded(String),
     /// No model: the chat is strict, and no source is relevant enough.
     Guarded(Guard),
@@ -67,11 +68,11 @@ pub enum ModelFailure {
     PromptTooLong,
     /// The answer cannot be shown: it repeats the prompt, or holds only reasoning or citations.
     Unusable,
-    /// The call failed for good, or the breaker did not allow it.
+    /// The call failed and a retry would not help, or the circuit breaker did not allow it.
     Final(Blame),
 }
 
-/// Cause of a failure, as told to a member.
+/// Cause of a failure that the apology names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
     /// A temporary failure.

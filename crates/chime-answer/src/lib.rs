@@ -1,8 +1,8 @@
 //! Turns a context window into an answer and delivers it.
 //!
-//! [`answering::Answering`] works on a trigger, [`answering::Delivery`] on a reply. `job` and `delivery` hold their
-//! decisions as pure state machines; `prompt` builds the prompt, `citations` checks the reply of the model.
-//! This crate does not choose messages (`chime-relevance` does) and exposes no types of teloxide or rusqlite.
+//! [`answering::Answering`] makes the answer to a trigger, [`answering::Delivery`] sends a reply. `job` and `delivery`
+//! make their decisions as pure state machines; `prompt` builds the prompt, `citations` checks the model's answer. This
+//! crate does not choose messages (`chime-relevance` does) and exposes no types of teloxide or rusqlite.
 
 #![recursion_limit = "256"]
 

@@ -11,18 +11,19 @@ use chime_core::{
 };
 use chime_relevance::context::{ContextWindow, Entry};
 
-/// Shortest silence noted between two lines; shorter ones show in the times.
+/// Minimum silence that gets a note between two lines. Shorter ones are visible from the times.
 const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
-/// Time after which the time of day is shown again.
+/// Time since the last shown time of day after which a line shows it again.
 const TIME_SHOWN_AFTER: Duration = Duration::from_secs(10 * 60);
-/// Most characters of an earlier answer of the bot: a model repeats its own words when it sees them in full.
+/// Maximum number of characters shown of an earlier answer of the bot. A model that sees its own words in full repeats
+/// them.
 const OWN_CHARS: usize = 160;
-/// The same if the question is about that answer.
+/// The same limit if the answer is in the focus, since the question may be about it.
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
 
-/// Complexity of a prompt, by the size of the model.
+/// Form of a prompt: the full one, or a simpler one for small models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Messages have numbers, and the answer has to cite them.
@@ -124,7 +125,8 @@ impl<'a> PromptTranscript<'a> {
     /// question (`is_bare`), earlier answers of the bot are left out unless the trigger replies to one or follows it
     /// directly.
     pub fn window(&mut self, window: &ContextWindow, is_bare: bool) -> String {
-        // A chat that becomes a supergroup starts message ids again.
+        // When a group becomes a supergroup, message ids start again from 1, so an id is unique only together with its
+        // chat.
         let address = |entry: &Entry| (entry.message.message.chat, entry.message.message.id);
         let shown: BTreeMap<(ChatId, MessageId), Seq> =
             window.entries.iter().map(|entry| (address(entry), entry.message.seq)).collect();
@@ -233,7 +235,8 @@ fn notes_between(
         return vec![format!("({})", zone.day_in_words(now))];
     };
     let before = previous.message.sent_at;
-    // Imported messages get high sequence numbers, which then do not count the messages between.
+    // Imported messages are old but have high sequence numbers, so the messages between cannot be counted by sequence
+    // number.
     let hidden = if previous.seq < next.seq { window.left_out.range(previous.seq..next.seq).count() } else { 0 };
     let more = if window.known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
     let not_shown = match hidden {

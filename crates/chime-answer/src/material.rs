@@ -7,10 +7,11 @@ use regex::Regex;
 use crate::lines::Labels;
 use chime_core::{Citable, SourceId, SourceKind};
 
-/// Regular expression of one tag: `[source: m17]`, `[source: 17]`, `[Sources: m3; source: n2]`.
+/// Regular expression for one citation in the canonical form (a tag): `[source: m17]`, `[source: 17]`, `[Sources: m3;
+/// source: n2]`.
 pub const TAG: &str = r"[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]";
 
-/// Matches an id in a tag, after the word `source:`.
+/// Matches the word `source:`, or an id (the first group).
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
 
 /// Data that an answer's citations are checked against.
@@ -20,20 +21,21 @@ pub struct CitationMaterial<'a> {
     pub given: &'a [Citable],
     /// Numbers and names of messages and members in the prompt.
     pub labels: &'a Labels,
-    /// The question itself, which is not a source.
+    /// The trigger, which must not be cited.
     pub ask: Option<SourceId>,
 }
 
 impl CitationMaterial<'_> {
-    /// Returns the source that an id in a tag names. A bare number is one of the prompt's.
+    /// Returns the source with this id; `None` if there is none. An id without a letter is a message number in the
+    /// prompt.
     pub fn source_id(&self, id: &str) -> Option<SourceId> {
         let given = |id: &SourceId| self.ask == Some(*id) || self.given.iter().any(|source| source.id == *id);
         let by_number = |number: &str| self.labels.source(number.parse().ok()?);
-        // `m4` is the chat's sequence number, or another form of the prompt's number.
+        // Models also write `m4` for number 4 in the prompt, so that is tried if no source has the id `m4`.
         SourceId::parse(id).filter(given).or_else(|| by_number(id.trim_start_matches(['m', 'M'])))
     }
 
-    /// Returns the ids in `tags`. In a tag with a valid id, other words may be the author's name and are skipped.
+    /// Returns the ids in `tags`. If one of them has the form of an id, words from members' names are skipped.
     pub fn cited_ids<'t>(&self, tags: &'t str) -> Vec<&'t str> {
         let cited: Vec<&str> = ids_in(tags).collect();
         let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
@@ -45,8 +47,8 @@ impl CitationMaterial<'_> {
         cited.into_iter().filter(|id| !is_name(id)).collect()
     }
 
-    /// Returns `true` if a member wrote `token` in the chat, where it means something else. A tag in square brackets
-    /// with a valid id is always a citation, so that a member cannot disable citations by writing one.
+    /// Returns `true` if `token` is no citation but a quote, since a member wrote the same text in the chat. A tag in
+    /// square brackets with a valid id is always a citation, so that members cannot disable citations by writing one.
     pub fn stays_as_written(&self, token: &str) -> bool {
         let is_tag = token.starts_with(['[', '【']);
         let was_given = |id: &str| self.source_id(id).is_some_and(|id| self.given.iter().any(|source| source.id == id));

@@ -3,19 +3,19 @@
 use crate::plain::{clean_name, one_line};
 use chime_core::clip;
 
-/// Most characters of a piece: a paragraph or two.
+/// Maximum number of characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;
 const TITLE_CHARS: usize = 60;
-/// Most characters of a title in the source line.
+/// Maximum number of characters of a title in the source line.
 const SHORT_CHARS: usize = 26;
-/// Pieces added for a question.
+/// Maximum number of pieces added for a question.
 const TOP: usize = 3;
-/// The same if the best are about equally similar, so that it is unclear which one counts.
+/// The same limit if the best pieces are about equally similar, so that it is unclear which one answers the question.
 const TOP_OF_EQUALS: usize = 5;
-/// Difference below which similarities count as equal.
+/// If the best and the third similarity differ by less than this, they count as about equal.
 const SPREAD: f64 = 0.05;
 
-/// Returns the title of a note: the beginning of its text.
+/// Returns the title of a note: its first line that has words, shortened.
 pub fn title(text: &str) -> String {
     let first = text.lines().find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or(text);
     one_line(first.trim_start_matches(['#', '*', '-', ' ']), TITLE_CHARS)
@@ -42,7 +42,7 @@ pub fn short_title(title: &str) -> String {
     }
 }
 
-/// Splits `text` into pieces of whole paragraphs if they fit, else of whole words.
+/// Splits `text` into pieces of at most `PIECE_CHARS` characters: of whole paragraphs if they fit, else of whole words.
 pub fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for paragraph in text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
@@ -62,7 +62,7 @@ pub fn pieces(text: &str) -> Vec<String> {
 fn parts(paragraph: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for word in paragraph.split_inclusive(char::is_whitespace) {
-        // Cuts an endless word: no piece may exceed the prompt's cap.
+        // A word without end is cut, since no piece may exceed the token cap of the prompt.
         let word = clip(word, PIECE_CHARS);
         match parts.last_mut() {
             Some(last) if last.chars().count() + word.chars().count() <= PIECE_CHARS => last.push_str(&word),
@@ -72,7 +72,7 @@ fn parts(paragraph: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the indexes of the best of `similarities`, best first, without those below `least`.
+/// Returns the indexes of the highest similarities that are at least `least`, highest first.
 pub fn nearest(similarities: &[f64], least: f64) -> Vec<usize> {
     let mut places: Vec<usize> = (0..similarities.len()).filter(|place| similarities[*place] >= least).collect();
     places.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));

@@ -19,9 +19,9 @@ rows! {
         code: String,
         pub unknown_button: String,
         pub admins_only: String,
-        /// In strict chats, if no source is about the question.
+        /// Answer in strict chats if no source is about the question.
         pub guard: String,
-        /// In strict chats, in brackets behind a statement without a source.
+        /// Mark for strict chats, in brackets behind a statement without a source.
         pub unsourced: String,
         conversation: String,
         member: String,
@@ -40,9 +40,9 @@ rows! {
         pub which_item: String,
         /// Asks which earlier suggestion the member means.
         pub which_suggestion: String,
-        /// The model gave no answer.
+        /// Apology: the model gave no answer.
         pub sorry: String,
-        /// Before the messages that an answer would have used.
+        /// Introduces the messages that an answer would have used.
         pub sorry_relevant: String,
         pub sorry_try_again: String,
         pub sorry_if_you_like: String,
@@ -64,7 +64,7 @@ pub fn notices(code: &str) -> &'static Notices {
 }
 
 fn all() -> &'static [Notices] {
-    // A file that does not parse would be empty; a test rules that out.
+    // If the file did not parse, there would be no notices at all; a test ensures that it does.
     static ALL: LazyLock<Vec<Notices>> = LazyLock::new(|| {
         read::<NoticeCatalogue>(include_str!("notices.toml")).map(|file| file.language).unwrap_or_default()
     });
@@ -72,12 +72,14 @@ fn all() -> &'static [Notices] {
 }
 
 impl Notices {
-    /// Returns the reason for a refusal, and when to ask again.
+    /// Returns the notice that a question is refused, with the reason and the time after which the member can ask
+    /// again.
     pub fn refused(&self, because: Because, wait: Duration) -> String {
         self.refusal(because, wait, &self.ask_again)
     }
 
-    /// As [`Self::refused`], and the meaning of the reaction `eyes` from now on.
+    /// Returns the text of [`Self::refused`], and explains that until then refused questions only get the reaction
+    /// `eyes`.
     pub fn refused_until(&self, because: Because, wait: Duration, eyes: &str) -> String {
         self.refusal(because, wait, &self.until_then).replace("{eyes}", eyes)
     }
@@ -99,12 +101,14 @@ impl Notices {
         }
     }
 
-    /// Returns the last notice about refused triggers in chats without reactions. `time` is in the chat's time zone.
+    /// Returns the notice that further questions are ignored until `time`, in the chat's time zone. For chats without
+    /// reactions.
     pub fn silent_until(&self, time: &str) -> String {
         self.silent.replace("{time}", time)
     }
 
-    /// Returns the notice about triggers that are too old to answer after a downtime; `None` if `count` is 0.
+    /// Returns the notice that `count` triggers from a downtime are too old to answer; `None` if `count` is 0. `shown`
+    /// is `count` as text.
     pub fn missed(&self, count: usize, shown: &str) -> Option<String> {
         match count {
             0 => None,
@@ -138,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Characters of a callback answer that Telegram shows.
+    /// Maximum number of characters of a callback answer that Telegram shows.
     const TOAST_CHARS: usize = 200;
 
     #[test]

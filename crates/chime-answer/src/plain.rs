@@ -6,9 +6,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::clip;
 
-/// Most graphemes of a name.
+/// Maximum number of graphemes (visible characters) of a name.
 const NAME_GRAPHEMES: usize = 32;
-/// Most characters of a name: a grapheme may have any number of them.
+/// Maximum number of characters of a name, since a single grapheme can consist of any number of them.
 const NAME_CHARS: usize = 128;
 
 /// Returns a name that cannot be mistaken for the prompt's syntax: no brackets, separators, line breaks, control
@@ -28,7 +28,7 @@ pub fn clean_name(raw: &str) -> String {
     }
 }
 
-/// Returns a text with plain line breaks, without control characters and bidi overrides.
+/// Converts all line breaks to `\n`, and removes control characters and bidi overrides.
 pub fn clean_text(raw: &str) -> String {
     raw.replace("\r\n", "\n")
         .chars()
@@ -43,7 +43,7 @@ pub fn one_line(raw: &str, max_chars: usize) -> String {
     clip(&line, max_chars).into_owned()
 }
 
-/// As [`one_line`], with a placeholder for a message without text.
+/// Returns the text on one line like [`one_line`], or a placeholder if it is empty.
 pub fn gist(text: &str, max_chars: usize) -> String {
     match one_line(text, max_chars) {
         line if line.is_empty() => "(no text)".to_owned(),
@@ -63,14 +63,15 @@ pub fn escape_markdown(text: &str) -> String {
     escaped
 }
 
-/// Breaks up every occurrence of `fence` in untrusted text, so that nobody can close the delimiter from inside.
+/// Inserts a blank into every occurrence of `fence` in untrusted text, so that the text cannot contain the closing
+/// delimiter.
 pub fn without_fence<'t>(text: &'t str, fence: &str) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(text);
     let Some(middle) = fence.char_indices().nth(fence.chars().count() / 2).map(|(index, _)| index) else {
         return text;
     };
     let broken = format!("{} {}", &fence[..middle], &fence[middle..]);
-    // Breaking one occurrence may leave another that overlapped it.
+    // After a replacement, an overlapping occurrence may be left.
     while middle > 0 && text.contains(fence) {
         text = Cow::Owned(text.replace(fence, &broken));
     }

@@ -1,4 +1,4 @@
-//! Builds the prompt: named slots with caps in a fixed order.
+//! Builds the prompt of an answer from named slots in a fixed order, most of which have a token limit (cap).
 //!
 //! Parts that are the same for all questions of a chat come first, byte for byte, so that model servers can reuse
 //! cached prefixes: the rules, the memory of the chat, the messages. The time, the question and the language of the
@@ -24,13 +24,14 @@ use chime_core::{
 use chime_relevance::context::ContextWindow;
 use chime_relevance::retrieval::Recalled;
 
-/// Most characters of the anchor next to the question. The window shows it in full.
+/// Maximum number of characters of the anchor (the message that the trigger replies to) repeated next to the question.
+/// The window shows it in full.
 const ANCHOR_CHARS: usize = 600;
 
-/// The same in a plain prompt, on one line.
+/// The same limit in a prompt of [`Style::Plain`], which shows the anchor on one line.
 const PLAIN_ANCHOR_CHARS: usize = 300;
 
-/// Most members that the prompt names as present. More would not be worth their tokens.
+/// Maximum number of recent members given to the prompt. More would not be worth their tokens.
 const MOST_PEOPLE: usize = 12;
 
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +40,11 @@ pub struct PromptInput<'a> {
     pub chat_title: Option<&'a str>,
     pub chat_kind: ChatKind,
     pub grounding: Grounding,
-    /// Name of the trigger's forum topic.
+    /// Name of the trigger's forum topic; `None` outside of topics.
     pub topic: Option<&'a str>,
     /// Messages whose photos are attached to the prompt.
     pub photos: &'a [Seq],
-    /// Members who wrote lately. The prompt names those whom the question names.
+    /// Recent members. The prompt lists those that the question names, or all of them if it asks about the people here.
     pub people: &'a [PresentMember],
     pub style: Style,
     /// English name of the language to answer in; `None` if the question names one.
@@ -59,13 +60,14 @@ pub struct PromptInput<'a> {
     pub window: &'a ContextWindow,
     /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: &'a Recalled,
-    /// Result of resolving the question as a follow-up; `None` if it is taken literally.
+    /// Result of resolving the question as a follow-up on an earlier suggestion; `None` if it is answered as it is
+    /// written.
     pub follow_up: Option<&'a FollowUp>,
-    /// The concepts in scope, one per line, latest first.
+    /// Named things that the conversation referred to (concepts), one per line, the last one referred to first.
     pub concepts: &'a [String],
     /// Random delimiter around untrusted text, the same for all prompts of a chat.
     pub fence: &'a str,
-    /// Time from which the bot can read this chat.
+    /// Time of the earliest stored message of the chat: the bot knows nothing from before.
     pub earliest: Option<Timestamp>,
     /// Estimates the tokens of a text.
     pub estimate: fn(&str) -> usize,
@@ -74,7 +76,7 @@ pub struct PromptInput<'a> {
     pub room: Option<usize>,
 }
 
-/// A member who wrote lately, for mentions.
+/// A member who wrote recently, with the names that a question may use for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentMember {
     pub name: String,
@@ -83,7 +85,7 @@ pub struct PresentMember {
 }
 
 impl PresentMember {
-    /// Returns the members who wrote in `talk` since `since`, latest first.
+    /// Returns the members who wrote in `talk` since `since`, latest first, at most `MOST_PEOPLE`.
     pub fn of_talk(talk: &[StoredMessage], since: Timestamp) -> Vec<Self> {
         let mut met = BTreeSet::new();
         let said = talk.iter().rev().map(|stored| &stored.message);
@@ -100,11 +102,12 @@ pub struct BuiltPrompt {
     pub system: String,
     pub user: String,
     pub slots: Vec<SlotUse>,
-    /// Sources of the slots that other modules filled. Messages of the window are sources too.
+    /// Sources that may be cited from the slots that other modules filled. The messages of the window may be cited too,
+    /// but are not in this list.
     pub citable: Vec<Citable>,
     /// Numbers of messages and names of members in this prompt.
     pub labels: Labels,
-    /// Our own text in the prompt. Neither it nor the delimiter `fence` may appear in an answer.
+    /// The rules in the prompt. An answer may contain neither this text nor the delimiter `fence`.
     pub instructions: String,
     pub fence: String,
 }
@@ -114,7 +117,8 @@ impl BuiltPrompt {
         self.slots.iter().map(|slot| slot.tokens).sum()
     }
 
-    /// Returns the data that an answer to `ask` is checked against; `given` may be cited.
+    /// Returns the data that the citations of an answer are checked against. `given` are the sources that may be cited;
+    /// the trigger `ask` is not one.
     pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> CitationMaterial<'a> {
         CitationMaterial { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
     }
@@ -127,7 +131,7 @@ struct Filled {
     text: String,
     /// Sources in this slot that may be cited.
     sources: Vec<SourceId>,
-    /// The sources that are not messages of the window.
+    /// Sources in this slot that are not messages of the window.
     citable: Vec<Citable>,
 }
 
@@ -147,11 +151,11 @@ impl Filled {
 /// Builds the prompt for one answer.
 ///
 /// # Errors
-/// An operator's template fails for these values.
+/// A prompt template of the operator cannot be rendered with these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let mut transcript = PromptTranscript::new(input.bot_name, input.fence, input.zone, input.style);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
-    // Small models get notes, but no other memory.
+    // Plain prompts are for small models: these get the members' notes (`Slot::Recall`), but no summaries.
     let is_wanted = |piece: &&Piece| match input.style {
         Style::Numbered => piece.slot != Slot::Context,
         Style::Plain => piece.slot == Slot::Recall,
@@ -159,18 +163,20 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     for piece in input.enrichment.pieces.iter().filter(is_wanted) {
         filled.extend(enriched(prompts, input, piece)?);
     }
-    // In the order of the prompt, so that message numbers ascend.
+    // Rendered in the order of the prompt: each message gets the next number when it is rendered.
     filled.push(recall(prompts, input, &mut transcript)?);
     filled.push(context(prompts, input, &mut transcript)?);
     filled.push(ask(prompts, input, &mut transcript)?);
     filled.retain(|slot| !slot.text.trim().is_empty());
-    // The sort is stable. Parts that are the same between two answers come first.
+    // The order of `Slot` puts first what rarely changes between two answers. The sort is stable, so pieces of the same
+    // slot keep their order.
     filled.sort_by_key(|slot| slot.slot);
     let built = assemble(sacrifice(filled, input), input);
     Ok(BuiltPrompt { labels: transcript.into_labels(), fence: input.fence.to_owned(), ..built })
 }
 
-/// Renders a piece from another module, cut to its slot's cap; `None` if nothing is left.
+/// Renders a piece from another module. Lines at its end are dropped until it fits into its slot's cap; `None` if no
+/// line fits.
 fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result<Option<Filled>, PromptError> {
     let lines: Vec<String> = piece
         .lines
@@ -196,7 +202,8 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
     Ok(Some(Filled { topic, citable, ..Filled::new(piece.slot, text, sources) }))
 }
 
-/// Drops slots in their order of sacrifice until the prompt fits.
+/// Drops slots in the order of [`Slot::SACRIFICE`] until the prompt fits into `input.room`. Returns the other slots
+/// with their tokens.
 fn sacrifice(mut filled: Vec<Filled>, input: &PromptInput<'_>) -> Vec<(Filled, usize)> {
     let tokens = |slot: &Filled| (input.estimate)(&slot.text);
     if let Some(room) = input.room {
@@ -248,7 +255,8 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
     Ok(Filled::new(Slot::Concepts, fitted(Slot::Concepts, &lines, input, render)?, Vec::new()))
 }
 
-/// Renders the frame of a question that follows up on a suggestion or asks for one.
+/// Renders the frame (the wanted thing, its limits and the items shown before) of a question that follows up on a
+/// suggestion or asks for one. Empty for other questions.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
     let text = match input.follow_up.filter(|it| it.is_telling() || !it.suggested.is_empty()) {
         None => String::new(),
@@ -295,7 +303,7 @@ fn recall(
     Ok(Filled::new(Slot::Recall, text, sources))
 }
 
-/// Renders the window, after the summary of earlier messages of its thread.
+/// Renders the messages of the window. If there is a summary of earlier messages of the thread, it comes first.
 fn context(
     prompts: &Prompts,
     input: &PromptInput<'_>,
@@ -316,8 +324,8 @@ fn context(
     Ok(Filled::new(Slot::Context, text, sources))
 }
 
-/// Returns `Ana (@ana_k), Ben`: the members that the question names, or all recent ones if it asks about the people
-/// here.
+/// Returns the members that the question names, or all recent ones if it asks about the people here: `Ana (@ana_k),
+/// Ben`. `None` if there are none.
 fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -379,8 +387,8 @@ fn ask(
     Ok(Filled::new(Slot::Ask, text, sources))
 }
 
-/// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` With the
-/// asker's name there, a small model continues in their role.
+/// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` The line
+/// begins with `Question`, since a small model continues in the asker's role if it begins with the asker's name.
 fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
@@ -405,7 +413,7 @@ fn numbers(messages: impl Iterator<Item = Seq>, labels: &Labels) -> Option<Strin
     (!numbers.is_empty()).then(|| numbers.join(", "))
 }
 
-/// The two messages, and what each slot took.
+/// Joins the slots to the system message and the user message, and records the tokens and sources of each slot.
 fn assemble(filled: Vec<(Filled, usize)>, input: &PromptInput<'_>) -> BuiltPrompt {
     let (mut system, mut user) = (Vec::new(), Vec::new());
     let (mut slots, mut citable, mut instructions) = (Vec::new(), Vec::new(), String::new());
@@ -767,7 +775,7 @@ mod tests {
         assert!(prompt.system.starts_with(
             "You are Chime, a member of a Telegram group called \"The lake\", in its topic \"Lake trip\"."
         ));
-        // By the daemon's estimate, which is rather too high.
+        // `estimate_tokens` gives rather too many.
         let tokens = chime_core::estimate_tokens(&prompt.system);
         assert!(tokens <= 300, "{tokens} tokens");
     }

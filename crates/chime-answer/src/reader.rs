@@ -1,11 +1,13 @@
-//! Chooses the complexity of the prompt by the size of the model.
+//! Chooses the form of the prompt by the size of the model.
 
 use crate::lines::Style;
 
-/// Parameters below which a model answers worse when asked for citations, and uses tools badly.
+/// Number of parameters below which a model counts as small: it answers worse if it has to cite, and it uses tools
+/// badly.
 const SMALL: u64 = 5_000_000_000;
 
-/// Returns the style of the prompt for a model, by the parameters that its server reports or its name contains.
+/// Returns the style of the prompt for a model, by the number of parameters that its server reports, else by the one in
+/// its name.
 pub fn style_for(parameters: Option<u64>, model: &str) -> Style {
     style(parameters.or_else(|| parameters_in_name(model)))
 }
@@ -18,7 +20,8 @@ fn style(parameters: Option<u64>) -> Style {
     }
 }
 
-/// Parses the number of parameters from a model's name: `llama3.2:1b`, `Qwen2.5-1.5B-Instruct`, `SmolLM2-135M`.
+/// Parses the number of parameters from a model's name, such as `llama3.2:1b`, `Qwen2.5-1.5B-Instruct` or
+/// `SmolLM2-135M`; `None` if the name has none.
 fn parameters_in_name(name: &str) -> Option<u64> {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');

@@ -8,16 +8,16 @@ use chime_core::{
 };
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
-/// Most characters shown of a recalled message.
+/// Maximum number of characters shown of a recalled message.
 const SHOWN_CHARS: usize = 600;
-/// Tokens for the head of a line and the note of its day.
+/// Tokens reserved per line for its author and time, and for the line with its day.
 const LINE_TOKENS: usize = 24;
-/// Tokens for the text of the slot around the lines.
+/// Tokens reserved for the slot's text before and after the lines.
 const FRAME_TOKENS: usize = 90;
-/// Share of the slot that summaries may take: an answer is checked by messages.
+/// Maximum share of the slot for summaries. The rest is for messages, by which an answer can be checked.
 const SUMMARIES_SHARE: f64 = 0.4;
 
-/// Returns as much of `found`, best first, as fits into `cap` tokens. The result is sorted by time.
+/// Returns the best results of `found` that fit into `cap` tokens, sorted by time.
 pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Recalled {
     let room = cap.saturating_sub(FRAME_TOKENS);
     let mut left = (room as f64 * SUMMARIES_SHARE) as usize;
@@ -46,8 +46,8 @@ fn told(one: &RecalledSession) -> String {
     one.bullets.iter().map(|bullet| format!("- {}", bullet.text)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the lines of the slot: the summaries, then the messages under their days. Lines of another forum topic name
-/// it.
+/// Returns the lines of the slot: the summaries, then the messages grouped by day. If a line is from another forum
+/// topic, the topic is named.
 pub(super) fn lines(recalled: &Recalled, transcript: &mut PromptTranscript<'_>) -> String {
     let mut lines = Vec::new();
     for one in &recalled.sessions {
@@ -60,8 +60,8 @@ pub(super) fn lines(recalled: &Recalled, transcript: &mut PromptTranscript<'_>) 
     lines.join("\n")
 }
 
-/// Formats messages in their order under their days, with the name of their forum topic if it is another. Each item
-/// gives its message, topic and most characters to show.
+/// Formats messages in their order, each day with a heading that also names the forum topic if it is not the trigger's.
+/// Each item is a message, its topic and the maximum number of its characters.
 pub(super) fn dated<'m>(
     messages: impl Iterator<Item = (&'m StoredMessage, Option<&'m str>, usize)>,
     transcript: &mut PromptTranscript<'_>,
@@ -112,7 +112,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
     recalled.sessions.iter().map(cite).collect()
 }
 
-/// Returns the recalled messages as stored with the answer.
+/// Returns the recalled messages in the form that is stored with the answer.
 pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
     let chosen = |one: &RecalledMessage| Chosen {
         seq: one.message.seq,
@@ -123,7 +123,7 @@ pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
     recalled.messages.iter().map(chosen).collect()
 }
 
-/// Records in the slot the score of each source and the retrievers that found it.
+/// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`.
 pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
     let Some(slot) = slots.iter_mut().find(|slot| slot.name == Slot::Recall.name()) else { return };
     let found = |id: SourceId, score: f64, legs: LegScores| FoundSource { id: id.to_string(), score, legs };

@@ -1,21 +1,21 @@
-//! Extracts the list of sources that a model writes itself: `Sources: m1, m2`, in any language, as bullets or
-//! footnotes. Its ids go into our own source line.
+//! Removes a list of sources that the model itself added to its answer: `Sources: m1, m2`, in any supported language,
+//! as bullets or as footnotes. Its ids are added to our own source line.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Headings of such lists in the supported languages and some more.
+/// Alternatives of the heading of such a list, in the supported languages and some more.
 pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes?|referencias?|références?|fontes?|referências?|fonti\
     |riferimenti|источники?|ссылки|джерел[ао]|посилання|kaynak(?:lar|ça)?|allika[ds]|viited|bron(?:nen)?|źródł[ao]|källor|lähteet";
 const ID: &str = r"\[?(?:sources?:\s*)?\b[msn][0-9]{1,9}\b\]?";
 
-/// Matches the start of a list: on a line of its own, or behind a sentence.
+/// Matches the heading of a list, on a line of its own or after a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"(?m)(?:^[*_#> \t]*|(?P<end>[.!?…\])])[ \t]+)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
 });
-/// Matches a line that holds only ids, perhaps with names in brackets.
+/// Matches a line that contains only ids, each optionally with a name in round brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     let item = format!(r"{ID}(?:\s*\([^()\n]{{0,60}}\))?");
     let joint = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
@@ -25,7 +25,7 @@ static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z"))
 });
-/// Matches a footnote: `[^1]: m1`, perhaps with words about the message.
+/// Matches a footnote: `[^1]: m1`, optionally with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
         r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[ \t]*(?:[:(–—][^\n]{{0,160}})?$\n?"
@@ -37,8 +37,8 @@ static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}
 static EMPTY_LABEL: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
 
-/// Returns `answer` without a list of sources at its end, and the ids in that list. References to footnotes become
-/// citations.
+/// Returns `answer` without the list of sources at its end, and the ids in that list. References to footnotes are
+/// replaced by citations.
 pub fn split(answer: &str) -> (String, Vec<String>) {
     let answer = with_notes_in_place(answer);
     let list = BEGIN.captures_iter(&answer).filter_map(|begin| {
@@ -52,8 +52,8 @@ pub fn split(answer: &str) -> (String, Vec<String>) {
     }
 }
 
-/// Returns `true` if the text after a heading is a list of sources. Words next to an id are allowed only in the lines
-/// below.
+/// Returns `true` if the text after a heading is a list of sources. On the line of the heading, only ids are allowed;
+/// on later lines, words may follow an id.
 fn is_list(text: &str) -> bool {
     let (beside, below) = text.split_once('\n').unwrap_or((text, ""));
     let is_item = |line: &str| OF_IDS.is_match(line) || OF_ONE.is_match(line);

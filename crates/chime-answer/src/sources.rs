@@ -1,4 +1,5 @@
-//! Adds missing sources to the sentences of an answer, and moves wrong citations to the message that supports them.
+//! Adds missing citations to the sentences of an answer, and replaces wrong ones by the message that supports the
+//! sentence.
 
 use std::sync::LazyLock;
 
@@ -10,10 +11,11 @@ use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
 use chime_core::{Fences, SourceId};
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
-/// Matches a numbered placeholder for a tag, in the form that [`sentences`] accepts as a citation.
+/// Matches a placeholder for a citation. It has the form of a checked citation, so that [`sentences`] keeps it with its
+/// sentence.
 static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)\\\[(?P<place>[0-9]{1,3})\\\]"));
 
-/// Returns `tagged`, an answer with its citations as tags, with the tags that `support` finds.
+/// Returns `tagged`, an answer with its citations as tags, with tags added and corrected by `support`.
 ///
 /// A sentence without a tag gets one if a source supports it. A tag whose source does not support its sentence is
 /// replaced by one that does. If there is none and the cited source is unrelated, the tag is removed.
@@ -63,7 +65,8 @@ fn sourced_line(
     sentences(&line).iter().map(sourced).collect()
 }
 
-/// Adds a tag to a sentence without one if a source supports it. Adjacent sentences with the same sources share a tag.
+/// Adds a tag to a sentence without one if a source supports it. If the sentence before got the same sources, none is
+/// added.
 fn with_found_tag(
     sentence: &str,
     material: CitationMaterial<'_>,
@@ -77,7 +80,8 @@ fn with_found_tag(
     with_tag(sentence, &ids)
 }
 
-/// Checks each tag of a sentence against the clause before it.
+/// Checks each tag of a sentence against the clause before it, or against the whole sentence if that clause has no
+/// words of its own.
 fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
@@ -97,14 +101,15 @@ fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial
     out + &sentence[from..]
 }
 
-/// Returns the tag to put behind `claim`: `tag` itself, one with another source, or an empty string.
+/// Returns the tag for `claim`: `tag` itself, a tag with the source that supports the claim better, or an empty string
+/// if no source is related to it.
 fn checked(tag: &str, claim: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let place = |id: &str| {
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)
     };
     let cited: Option<Vec<usize>> = material.cited_ids(tag).into_iter().map(place).collect();
-    // Invalid ids are removed later, with a note.
+    // Tags with invalid ids are removed later, with a note to the reader.
     let Some(cited) = cited.filter(|_| support.is_checkable(claim)) else { return tag.to_owned() };
     let scores = support.scores(claim);
     let strongest = cited.iter().map(|place| scores[*place]).fold(0.0, f64::max);
@@ -116,7 +121,7 @@ fn checked(tag: &str, claim: &str, material: CitationMaterial<'_>, support: &Sup
     }
 }
 
-/// Inserts a tag before the full stop of `sentence`.
+/// Inserts a tag before the punctuation at the end of `sentence`.
 fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
     let end = sentence.trim_end().len();
     let stop = sentence[..end].trim_end_matches(['.', '!', '…', '。', ':', ';', ',']).len();

@@ -7,37 +7,38 @@ use regex::Regex;
 
 use chime_core::Timestamp;
 
-/// Estimated tokens below which the beginning of an answer is not shown.
+/// Minimum estimated tokens of an unfinished answer before it is shown.
 pub const FIRST_TOKENS: usize = 20;
-/// Time after which a group gets a placeholder for an answer.
+/// Time after which a group sees a placeholder if the answer is not ready.
 pub const PLACEHOLDER_AFTER: Duration = Duration::from_secs(8);
 /// Interval between edits of a message. Telegram throttles faster edits.
 pub const EDIT_EVERY: Duration = Duration::from_secs(3);
 /// Interval between drafts, which do not count against the limits on messages.
 pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
-/// Most messages and edits per minute in a chat before streaming pauses. Telegram allows 20 in a group; the rest is
-/// for complete answers.
+/// Streaming pauses in a chat that got this many messages and edits within a minute. Telegram allows 20 in a group; the
+/// rest is for complete answers.
 const EDITS_WITHIN: usize = 12;
-/// Characters after which an open bracket no longer counts as the start of a citation.
+/// An open square bracket counts as the start of a citation only if at most this many characters follow it.
 const TAG_CHARS: usize = 200;
-/// The same for round brackets, which are common in prose.
+/// The same limit for round and curly brackets, which are common in prose.
 const ROUND_TAG_CHARS: usize = 40;
 
 /// Recent traffic of a chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// End of the wait that Telegram imposed.
+    /// Time until which Telegram accepts no messages; `None` if it accepts them now.
     pub held_until: Option<Timestamp>,
     /// Messages and edits of the last minute.
     pub within_minute: usize,
 }
 
-/// Returns `true` if an edit that only shows more of an answer may be sent. Other messages take precedence.
+/// Returns `true` if an edit that shows more of an unfinished answer may be sent now. The rest of the chat's rate is
+/// reserved for complete messages.
 pub fn may_show(traffic: Traffic, now: Timestamp) -> bool {
     traffic.held_until.is_none_or(|until| until <= now) && traffic.within_minute < EDITS_WITHIN
 }
 
-/// Matches the start of a list of sources at the end.
+/// Matches the heading of a list of sources at the end of an answer.
 static OWN_LIST: LazyLock<Regex> = LazyLock::new(own_list);
 
 /// Returns the part of an unfinished answer that may be shown: without half a citation, link or word, and without a
@@ -60,7 +61,7 @@ fn open_bracket(answer: &str) -> Option<usize> {
     for (at, c) in answer.char_indices() {
         match c {
             '[' | '【' | '［' | '(' | '（' | '{' => {
-                // The address of a link belongs to its text.
+                // For a link, the part in square brackets is held back together with its address.
                 let start = closed_square.filter(|(_, end)| c == '(' && *end == at).map_or(at, |(start, _)| start);
                 open.push((start, c));
             }

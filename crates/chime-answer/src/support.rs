@@ -12,29 +12,30 @@ use unicode_segmentation::UnicodeSegmentation;
 use chime_core::Citable;
 use chime_core::trigger::Languages;
 
-/// Length of a stem in characters, which the forms of a word share in most languages.
+/// Characters at the start of a word that are compared (its stem). In most languages, the forms of a word share them.
 const STEM_CHARS: usize = 5;
-/// Shortest word that counts, unless it is a number or an ideograph.
+/// Minimum number of characters of a word that is compared. Numbers and ideographs may be shorter.
 const MIN_WORD_CHARS: usize = 3;
-/// Weight factor of words in the question, since every answer repeats some of them.
+/// Factor for the weight of words that are also in the question. Every answer repeats some of them, so they prove
+/// little.
 const ASKED: f64 = 0.3;
-/// Least probability at which a source supports a sentence: precision .91 and recall .74 on sentences left out of the
-/// fit.
+/// Minimum probability at which a source counts as support for a sentence. On labelled sentences that the fit did not
+/// use, it gives a precision of .91 and a recall of .74.
 pub const SUPPORTS: f64 = 0.6;
-/// Least probability of the source for an answer in which no sentence has one.
+/// Minimum probability at which a source is assigned to an answer as a whole, if none of its sentences has a source.
 const LIKELY: f64 = 0.4;
 /// Probability below which a citation counts as wrong, if another source supports the sentence.
 pub const DOUBTFUL: f64 = 0.2;
 /// Probability below which a source is unrelated to the sentence.
 pub const UNRELATED: f64 = 0.05;
 /// Features of a source for a sentence: a constant; the shares of words found in the source and in its author's name;
-/// the cosine; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
+/// the cosine of the embeddings; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
 pub type SupportFeatures = [f64; 7];
-/// Fitted by `cargo bench --bench fit -- --support` and rounded.
+/// Weights of the features in a logistic regression, fitted by `cargo bench --bench fit -- --support` and rounded.
 pub const WEIGHTS: SupportFeatures = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
 /// Factor of a word found only in the author's name, relative to one in the text.
 const NAMES_COUNT: f64 = 0.5;
-/// Share of a sentence that a second source must cover beyond the first.
+/// Minimum share of a sentence (by the weight of its words) that a second source must contain and the first does not.
 const ADDS: f64 = 0.35;
 
 /// Words for 2 to 12 in the supported languages.
@@ -56,7 +57,8 @@ static NUMBERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(||
     NUMBER_WORDS.iter().flat_map(|(number, words)| words.split(' ').map(move |word| (word, *number))).collect()
 });
 
-/// Returns the content words of a text as stems. Numbers are whole and in digits: `8:00`, `8` and `eight` are equal.
+/// Returns the content words of a text as stems. Numbers are converted to digits without `:00`, so `8:00`, `8` and
+/// `eight` are equal.
 pub fn telling_words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let stem = |word: &str| {
@@ -74,13 +76,13 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     words.chain(numbers(&lower)).collect()
 }
 
-/// Returns whether a text has a number, in digits or as a word.
+/// Returns `true` if a text contains a number, in digits or as a word.
 pub fn has_number(text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.unicode_words().any(|word| NUMBERS.contains_key(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the numbers of a text: runs of digits with points, commas or colons inside, without `:00` behind.
+/// Returns the numbers of a text: runs of digits with points, commas or colons inside. A final `:00` is removed.
 fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
     let runs = text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':'));
     runs.map(|run| run.trim_matches(['.', ',', ':']))
@@ -91,7 +93,7 @@ fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
         .filter(|run| !run.is_empty())
 }
 
-/// Function that returns the vector of a text, empty without an embedding model.
+/// Function that returns the embedding of a text, or an empty vector if there is no embedding model.
 pub type Embed<'a> = &'a (dyn Fn(&str) -> Vec<f32> + Sync);
 
 /// Sources prepared for comparison with sentences.
@@ -149,7 +151,8 @@ impl<'a> Support<'a> {
         }
     }
 
-    /// Returns the indexes of the sources that support `sentence`, strongest first; empty if it cannot be checked.
+    /// Returns the indexes of the one or two sources that support `sentence`, strongest first. Empty if none does, or
+    /// if the sentence only repeats words of the question.
     pub fn sources_of(&self, sentence: &str) -> Vec<usize> {
         let scores = self.scores(sentence);
         let Some(best) = best(&scores).filter(|best| scores[*best] >= SUPPORTS && self.is_checkable(sentence)) else {
@@ -158,15 +161,16 @@ impl<'a> Support<'a> {
         std::iter::once(best).chain(self.second(sentence, best)).collect()
     }
 
-    /// Returns the index of the likeliest source of an answer without citations. A short answer, such as a name, is
-    /// compared together with its question.
+    /// Returns the index of the likeliest source of an answer without citations; `None` if no source is likely enough.
+    /// The question is compared together with the answer, since an answer may be only a name.
     pub fn likely_source_of(&self, answer: &str) -> Option<usize> {
         let scores = self.scores(&format!("{} {answer}", self.question));
         let best = best(&scores)?;
         (scores[best] >= LIKELY && self.is_checkable(answer)).then_some(best)
     }
 
-    /// Returns another source that covers a good part of `sentence` beyond `first`.
+    /// Returns the source that adds most to `first`: it must contain at least the share [`ADDS`] of `sentence` in words
+    /// that `first` lacks.
     fn second(&self, sentence: &str, first: usize) -> Option<usize> {
         let words = telling_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
@@ -208,7 +212,7 @@ impl<'a> Support<'a> {
             [
                 1.0,
                 covered,
-                // A name alone supports nothing.
+                // A source that shares only its author's name with the sentence does not support it.
                 if covered > 0.0 { named * NAMES_COUNT } else { 0.0 },
                 cosine(&source.vector, &vector),
                 flag(!numbers.is_empty() && agreeing == 0),
@@ -243,7 +247,7 @@ fn is_number(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit())
 }
 
-/// Returns 0 for empty vectors.
+/// Returns the cosine of two embeddings, which have length 1; 0 if one is empty.
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum()
 }
@@ -283,7 +287,7 @@ pub mod tests {
         (1..).zip(messages).map(cite).collect()
     }
 
-    /// Returns the numbers of pairs that are found and correct, found, and correct.
+    /// Returns three counts of pairs of a sentence and a source: found and labelled, found, labelled.
     fn judged(embed: Embed<'_>, mut show: impl FnMut(&Labelled, &[usize], &[f64])) -> (usize, usize, usize) {
         let (mut hits, mut found, mut right) = (0, 0, 0);
         for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {

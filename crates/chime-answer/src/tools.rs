@@ -9,23 +9,23 @@ use crate::lines::{Labels, PromptTranscript};
 use crate::recall::dated;
 use chime_core::{Chosen, Citable, Reason, Seq, SlotUse, SourceId, StoredMessage, Timestamp, clip};
 
-/// Most calls executed in one round.
+/// Maximum number of calls executed in one round.
 pub const MOST_CALLS: usize = 4;
-/// Most messages returned by one call.
+/// Maximum number of messages returned by one call.
 pub const MOST_MESSAGES: usize = 20;
-/// Most tokens returned by one call.
+/// Maximum number of tokens returned by one call.
 const RESULT_TOKENS: usize = 800;
-/// Most tokens looked up for one answer.
+/// Maximum number of tokens that all lookups for one answer return together.
 const ALL_TOKENS: usize = 3000;
-/// Most characters shown of a message.
+/// Maximum number of characters shown of a message.
 const SHOWN_CHARS: usize = 600;
-/// Tokens before the text of a message.
+/// Estimated tokens of a message's number, author and time.
 const LINE_TOKENS: usize = 16;
-/// Default silence that ends a run of messages.
+/// Silence that ends a run of messages, if the model gives none.
 const MAX_GAP: Duration = Duration::from_secs(60 * 60);
-/// Longest such silence that the model may ask for.
+/// Maximum for that silence, in minutes; the model may ask for less.
 const LONGEST_GAP_MINUTES: u64 = 7 * 24 * 60;
-/// Most characters of a query; the rest is cut.
+/// Maximum number of characters of a query; the rest is cut.
 const QUERY_CHARS: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,16 +47,16 @@ pub enum LookupCall {
     Summaries { about: Option<String>, tag: Option<String>, span: ClockSpan },
 }
 
-/// A stretch of time by the clocks of the chat, open where an end is missing.
+/// A time span in the chat's time zone, unbounded where an end is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClockSpan {
     pub since: Option<NaiveDateTime>,
-    /// The first moment behind it.
+    /// Exclusive end of the span.
     pub until: Option<NaiveDateTime>,
 }
 
 impl ClockSpan {
-    /// Reads `2026-01-05`, `2026-01` or `2026-01-05..2026-01-20`.
+    /// Parses a day, a month or two of them with all days between: `2026-01-05`, `2026-01`, `2026-01-05..2026-01-20`.
     fn parse(period: &str) -> Option<Self> {
         let (first, last) = period.split_once("..").unwrap_or((period, period));
         Some(Self { since: Some(moments(first)?.0), until: Some(moments(last)?.1) })
@@ -67,7 +67,7 @@ impl ClockSpan {
     }
 }
 
-/// The first moment of a day, month or minute, and the first behind it.
+/// Returns the start and the exclusive end of a day, a month or a minute; `None` if the text is none of them.
 fn moments(text: &str) -> Option<(NaiveDateTime, NaiveDateTime)> {
     let text = text.trim();
     let minute = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"];
@@ -81,7 +81,7 @@ fn moments(text: &str) -> Option<(NaiveDateTime, NaiveDateTime)> {
     Some((first.into(), first.checked_add_months(Months::new(1))?.into()))
 }
 
-/// Reason why a call cannot be executed, as told to the model.
+/// Reason why a call cannot be executed. Its text is the call's result for the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadCall {
     #[error("There is no such tool.")]
@@ -151,7 +151,7 @@ impl LookupTool {
 }
 
 impl LookupCall {
-    /// Returns the words searched for.
+    /// Returns the words that the call searches for; `None` if it does not search by words.
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::Search { query, .. } => query.as_deref(),
@@ -160,7 +160,7 @@ impl LookupCall {
         }
     }
 
-    /// Parses a tool call, tolerating deviations from its schema that models make.
+    /// Parses a tool call, and tolerates the usual deviations of models from its schema.
     ///
     /// # Errors
     /// The tool is unknown, or required arguments are missing.
@@ -213,8 +213,8 @@ impl LookupCall {
     }
 }
 
-/// Returns the message that an id in a call means: `17` and `"[17]"` are numbers of the prompt, `"m17"` is the chat's
-/// sequence number.
+/// Returns the message that an id in a call means: `17` and `"[17]"` are numbers in the prompt, `"m17"` is a sequence
+/// number of the chat. `None` if there is no such number.
 fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
     let text = match id {
         Value::String(id) => id.trim().trim_matches(['[', ']', '#']).to_owned(),
@@ -224,7 +224,8 @@ fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
     source.map(|source| Seq(source.number))
 }
 
-/// Returns the start of `steps`, nearest to `from` first, up to a silence longer than `gap`.
+/// Returns the messages of `steps` before the first silence longer than `gap`. `steps` begins with the message nearest
+/// to `from` and leads away from it.
 pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) -> Vec<StoredMessage> {
     let mut last = from;
     let follows = |stored: &StoredMessage| {
@@ -239,7 +240,7 @@ pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LookedUpMessage {
     pub message: StoredMessage,
-    /// Name of its forum topic, if that is not the trigger's.
+    /// Name of its forum topic; `None` if it is the trigger's topic.
     pub topic: Option<String>,
 }
 
@@ -263,7 +264,7 @@ pub struct LookedUp {
 }
 
 impl LookedUp {
-    /// Adds a result, as far as the token limits allow, and returns the text for the model.
+    /// Adds as much of a result as the token limits allow, and returns the text that the model gets.
     pub fn take_in(
         &mut self,
         tool: &str,
@@ -333,7 +334,7 @@ impl LookedUp {
         (lines.join("\n"), sources)
     }
 
-    /// Returns the messages as stored with the answer, without those in `known`.
+    /// Returns the looked-up messages in the form that is stored with the answer, without those in `known`.
     pub fn chosen(&self, known: &[Chosen]) -> Vec<Chosen> {
         let mut chosen: Vec<Chosen> = Vec::new();
         for stored in &self.messages {
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_call_is_read_as_models_write_it() {
-        // Numbers are those of the prompt, which shows m30, m31 ….
+        // The prompt shows m30, m31 … as numbers 1, 2 ….
         let mut labels = Labels::default();
         for seq in 30..50 {
             labels.assign(Seq(seq), "Ana".to_owned());

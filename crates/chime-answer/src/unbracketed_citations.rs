@@ -1,5 +1,5 @@
-//! Finds ids without brackets: `as m17 says`. Much else looks like them: the m4 motorway, `m5.large`, 20 m2. Text that
-//! is not certainly a citation stays as the model wrote it.
+//! Finds citations without brackets: `as m17 says`. Other words have the same form: the m4 motorway, `m5.large`, 20 m2.
+//! Text that is not certainly a citation is not changed.
 
 use std::sync::LazyLock;
 
@@ -8,25 +8,26 @@ use regex::{Captures, Regex};
 use crate::material::{CitationMaterial, TAG, is_written};
 use chime_core::SourceId;
 
-/// Matches a tag or an address, in which no id is bare; or an id, or several joined: `m4-m7`.
+/// Matches a tag or an address, so that the ids in them are skipped; or an id, or several that are joined: `m4-m7`.
 static ID: LazyLock<Regex> = LazyLock::new(id);
-/// Matches a word that joins two things, perhaps followed by an article.
+/// Matches the text between two names if it is only a joining word such as "and", perhaps with an article.
 static JOINT: LazyLock<Regex> = LazyLock::new(joint);
 
-/// Words before the name of a thing: nobody calls a message "the m17". None of them means "to", "of" or "that" in
-/// another language.
+/// Articles: "the m17" is a thing and not a message. Words that mean "to", "of" or "that" in another language are left
+/// out.
 const ARTICLES: [&str; 17] = [
     "the", "an", "your", "our", "my", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "einem", "einer",
     "het", "een",
 ];
-/// Articles of languages in which a message may be called so. They count only before ids that were not in the prompt.
+/// Articles of languages in which a message may have an article ("el m17"). They count only before ids that were not in
+/// the prompt.
 const OTHER_ARTICLES: [&str; 15] =
     ["el", "la", "los", "las", "un", "una", "le", "les", "une", "du", "um", "uma", "il", "gli", "uno"];
 
-/// Returns `prose` with its bare ids in tags. An id that was not in the prompt is tagged too, so that it is removed:
-/// it means nothing to members.
+/// Returns `prose` with its unbracketed ids in tags. An id that was not in the prompt is tagged too, so that it is
+/// removed later: it means nothing to members.
 pub fn in_tags(prose: &str, material: CitationMaterial<'_>) -> String {
-    // End of the last word that only looked like an id.
+    // End of the last word that has the form of an id but is none.
     let mut last_thing: Option<usize> = None;
     ID.replace_all(prose, |found: &Captures<'_>| {
         let whole = || found[0].to_owned();
@@ -53,7 +54,7 @@ pub fn in_tags(prose: &str, material: CitationMaterial<'_>) -> String {
     .into_owned()
 }
 
-/// Highest id that may be a unit: `m2`, `m3`.
+/// Highest number of an id that may be a unit of area or volume: `m2`, `m3`.
 const HIGHEST_UNIT: u32 = 3;
 
 fn is_measure(before: &str, id: SourceId) -> bool {

@@ -1,4 +1,5 @@
-//! Parses the model's own estimate of its uncertainty: a tag at the end of its answer, which members do not see.
+//! Parses the estimate of its own uncertainty that a model adds at the end of an answer as a tag. Members do not see
+//! the tag.
 
 use std::sync::LazyLock;
 
@@ -6,7 +7,7 @@ use regex::Regex;
 
 use chime_core::Uncertainty;
 
-/// Names of the tag, as models translate it.
+/// Names of the tag: models translate it to the language of the answer.
 const NAME: &str = "uncertainty|unsicherheit|incertidumbre|incertitude|incerteza|incertezza|неопредел[её]нность|неуверенность\
     |невизначеність|невпевненість|belirsizlik|ebakindlus|määramatus|onzekerheid|niepewność|osäkerhet|usikkerhed|usikkerhet\
     |epävarmuus|nejistota|neistota|bizonytalanság|αβεβαιότητα|不确定性?|不确定度|不確實性|不確実性|불확실성|عدم اليقين|ความไม่แน่นอน";
@@ -16,11 +17,11 @@ const MEDIUM: &str = "medium|moderate|mittel|medi[oa]|média|moyenne?|средн
     |średni[aoe]?|medelhög|keskitaso|střední|中等?|중간|متوسط|ปานกลาง";
 const HIGH: &str = "high|hoch|alt[oa]|élevée?|haute|высок[аои][яйе]?|висока|yüksek|kõrge|hoog|wysok[aoi]e?|hög|høj|høy|korkea|vysok[áý]\
     |高|높음|مرتفع|สูง";
-/// Matches `[uncertainty: low - no date given]` with the line break before it, also if cut off; or the same without
-/// brackets as the last line. Text next to the level belongs to the match.
+/// Matches `[uncertainty: low - no date given]` with the line break before it, even if it is cut off, or the same
+/// without brackets as the last line. Includes a reason after the level.
 static TAG: LazyLock<Regex> = LazyLock::new(tag);
 
-/// Returns `answer` without its tags, and the level of the last one.
+/// Returns `answer` without such tags, and the level in the last one; `None` if there is none.
 pub fn split(answer: &str) -> (String, Option<Uncertainty>) {
     let said = TAG.captures_iter(answer).last().map(|found| {
         let is = |name: &str| found.name(name).is_some();

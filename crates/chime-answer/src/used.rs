@@ -1,16 +1,17 @@
-//! Finds the remembered lines that an answer uses, so that the answer is deleted together with their messages.
+//! Finds the lines from memory that an answer uses. When the messages behind them are deleted, the answer is deleted
+//! too.
 
 use std::collections::BTreeSet;
 
 use crate::support::telling_words;
 use chime_core::{Citable, Seq};
 
-/// Share of a line's content words that makes an answer a repetition of it.
+/// Minimum share of a line's content words in an answer at which the answer counts as repeating the line.
 const SAME_WORDS: f64 = 0.5;
 const FEWEST_WORDS: usize = 2;
 
-/// Returns the messages behind the lines of `given` that `answer` cites (ids in `valid`) or repeats without a
-/// citation.
+/// Returns the messages behind those lines of `given` that `answer` uses: it cites them (their ids are in `valid`) or
+/// repeats their words.
 pub fn used(answer: &str, valid: &[String], given: &[Citable]) -> Vec<Seq> {
     let said = telling_words(answer);
     let is_used =

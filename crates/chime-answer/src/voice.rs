@@ -1,7 +1,7 @@
-//! Transcribes voice messages and video notes, so that they are read like other messages.
+//! Transcription of voice messages and video notes, so that they are read like other messages.
 //!
-//! This module decides which recordings are transcribed, and who is charged. It never stores a recording.
-//! [`worker::Voice`] works on a `transcribe` job, or on demand for a question.
+//! This module decides which recordings are transcribed. Recordings are never stored. [`worker::Voice`] transcribes
+//! them in a `transcribe` job, or on demand for a question.
 
 pub mod worker;
 
@@ -9,9 +9,9 @@ use chime_core::{Kind, Message, Timestamp};
 use chime_memory::policy::ASKED_LATELY;
 use chime_telegram::Recording;
 
-/// Longest recording that is transcribed. Each second costs.
+/// Maximum length of a recording that is transcribed, in seconds. Each second costs.
 pub const LONGEST_SECONDS: u32 = 10 * 60;
-/// Largest file that Telegram lets a bot download.
+/// Maximum size of a file that Telegram lets a bot download, in bytes.
 pub const MOST_BYTES: usize = 20 * 1024 * 1024;
 
 /// Returns `true` if a recording is short and small enough to be transcribed.
@@ -27,9 +27,8 @@ pub fn file_name(message: &Message) -> &'static str {
     }
 }
 
-/// Returns `true` if a recording is transcribed before anybody asks about it: if the chat has memory and got an answer
-/// at `asked_at`, less than a week ago. Memory and recall need the text; recordings in inactive chats are not paid
-/// for.
+/// Returns `true` if a recording is transcribed although nobody asked about it: the chat has memory, which needs the
+/// text, and was answered less than a week ago (at `asked_at`). In inactive chats it would be a waste.
 pub fn is_transcribed_unasked(is_remembered: bool, asked_at: Option<Timestamp>, now: Timestamp) -> bool {
     is_remembered && asked_at.is_some_and(|at| now.since(at) < ASKED_LATELY)
 }

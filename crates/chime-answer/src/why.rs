@@ -12,14 +12,14 @@ use chime_core::{
 };
 use chime_memory::wording::short_time;
 
-/// Most characters quoted of a message.
+/// Maximum number of characters quoted of a message.
 const QUOTED_CHARS: usize = 60;
-/// Most lines of a summary whose messages are listed.
+/// Maximum number of messages listed as the origin of a summary.
 const PLACES: usize = 6;
-/// Time before the answer within which a message counts as said just before.
+/// A message counts as said just before the answer if it is at most this much older.
 const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
 
-/// A message that an answer used, as it can be shown now.
+/// A message that an answer used, with its current name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedMessage {
     pub seq: Seq,
@@ -34,7 +34,7 @@ pub struct UsedMessage {
     pub link: Option<String>,
 }
 
-/// Further data about an answer.
+/// Data about an answer that its record does not contain.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WhyExtras {
     pub follow_up: Option<Box<FollowUp>>,
@@ -47,7 +47,7 @@ pub struct WhyExtras {
 pub struct WhyReader {
     pub member: UserId,
     pub zone: Zone,
-    /// In the language of the chat.
+    /// Texts in the language of the chat.
     pub texts: &'static Texts,
 }
 
@@ -129,7 +129,8 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// Formats the cited notes by their number in `/notes`: `- n1: cited`. The note may have been deleted since.
+    /// Formats the cited notes by their number in `/notes`: `- n1: cited`. Their text is not shown, since a note may
+    /// have been deleted.
     fn notes(&self) -> impl Iterator<Item = String> {
         let cited = &self.texts().cited;
         let notes = self.record.sources.iter().filter(|source| source.id.starts_with('n'));
@@ -152,13 +153,14 @@ impl ExplainedRecord<'_> {
         }
     }
 
-    /// Returns the retrievers that found a message, in words.
+    /// Names the search methods that found a message; `None` if it was not found by a search.
     fn found(&self, message: &UsedMessage) -> Option<String> {
         let id = format!("m{}", message.seq);
         recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs, self.texts()))
     }
 
-    /// Returns the reply link between a message and the one that the trigger replied to.
+    /// Returns the reason for a message that is linked by a reply to the anchor, the message that the trigger replied
+    /// to. `None` if there is no such link.
     fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
         let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
         if message.reply_to == Some(anchor.id) {
@@ -167,7 +169,7 @@ impl ExplainedRecord<'_> {
         (anchor.reply_to == Some(message.id)).then(|| self.texts().what_it_answered.clone())
     }
 
-    /// Returns the reason for a message, with the time between it and the answer.
+    /// Returns the reason for a message, with the time between it and the answer if that is long.
     fn distance(&self, reason: Reason, message: &UsedMessage) -> String {
         let before = self.record.created_at.since(message.sent_at);
         let is_ours = message.role == Role::Assistant;
@@ -214,7 +216,7 @@ impl ExplainedRecord<'_> {
         (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
     }
 
-    /// Lists the summaries from memory, a topic by its name, with the first message behind each line:
+    /// Lists the summaries of the chat that the prompt contained, with a link to the first message behind each line:
     /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
     fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
@@ -241,7 +243,8 @@ impl ExplainedRecord<'_> {
         (!told.is_empty()).then(|| filled(&texts.given, &[("list", &told.join(", "))]))
     }
 
-    /// Returns the time and link of the message behind a line of a summary.
+    /// Returns the time of the message with the source id `id`, as a link if it has one; `None` if the message is no
+    /// longer stored.
     fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
         let when = self.to.time(message.sent_at, self.record.created_at);
@@ -262,7 +265,7 @@ fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
     record.slots.iter().flat_map(|slot| &slot.found)
 }
 
-/// Names the retrievers that found a source: `its words and its meaning`.
+/// Names the search methods that found a source: `its words and its meaning`.
 fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
     let by_words = legs.words > 0.0 || legs.trigrams > 0.0;
     let said = [
@@ -298,7 +301,8 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
     }
 }
 
-/// `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
+/// Lists the messages left out of the prompt, by reason: `Left out: 3 messages (no room), 20 messages (before a silence
+/// of 26 h).`
 fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for omitted in &record.omitted {
@@ -332,7 +336,7 @@ fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
             filled(&texts.model, &[("read", &read), ("written", &written), ("model", &model)])
         }
         AnswerStatus::Offline => texts.no_model.clone(),
-        // The program wrote the text: the record names no model.
+        // No model is named, since the program wrote this text.
         AnswerStatus::Apologised => texts.unusable.clone(),
     };
     let secs = format!("{}.{}", record.latency_ms / 1000, record.latency_ms % 1000 / 100);

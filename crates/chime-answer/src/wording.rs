@@ -6,11 +6,11 @@ use crate::plain::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_relevance::context::ContextWindow;
 
-/// Most messages in an apology.
+/// Maximum number of messages quoted in an apology.
 const APOLOGY_MESSAGES: usize = 5;
 
-/// Returns the apology for a failed model call, with the messages it would have used. Citations are still to be
-/// checked.
+/// Returns the apology for a failed model call, with the messages that the answer would have used. Its citations must
+/// still be checked.
 pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> String {
     let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = notices;
     let shown = most_telling(window, query, APOLOGY_MESSAGES);
@@ -20,7 +20,8 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> S
     format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown))
 }
 
-/// Returns the apology for a lasting failure, with its reason.
+/// Returns the apology for a failure that asking again does not help. It gives the reason, and the relevant messages if
+/// there are any.
 pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, notices: &Notices) -> String {
     let shown = most_telling(window, query, APOLOGY_MESSAGES);
     if shown.is_empty() {

@@ -50,7 +50,8 @@ use chime_runtime::clock::{Clock, Stopwatch};
 use chime_store::{Store, StoreError, answers, jobs, outbox, topics};
 use chime_telegram::Telegram;
 
-/// Questions analysed at once. Each holds two threads, and neither waits for a model meanwhile.
+/// Maximum number of questions analysed at the same time. Each analysis occupies two threads and ends before the model
+/// is asked.
 const WORKED_OUT_AT_ONCE: usize = 8;
 
 /// Services and settings that [`Answering`] needs.
@@ -67,15 +68,15 @@ pub struct AnsweringParts {
     /// Time zone of chats that have set none.
     pub zone: Zone,
     pub features: Arc<FeatureCache>,
-    /// `None` if there is no rate limit.
+    /// Limit on questions per member and conversation; `None` if there is none.
     pub rate: Option<RateLimit>,
     pub introduction: Introduction,
     pub access: AccessConfig,
     pub backlog_max_age: Duration,
-    /// Time after which no tool may be used for an answer.
+    /// Time limit for tools: later than this after the start of an answer, the model gets no more tools.
     pub deadline: Duration,
     pub context_tokens: ContextTokens,
-    /// Rounds of tool calls that the model may make for one answer.
+    /// Maximum number of rounds of tool calls for one answer.
     pub tool_rounds: usize,
     pub enrichers: Vec<Enricher>,
     pub recaller: Arc<Recaller>,
@@ -89,15 +90,15 @@ pub struct AnsweringParts {
     pub long_threads: Option<LongThreads>,
     /// `true` if a model extracts the concepts of each answer.
     pub captures_concepts: bool,
-    /// Transcribes what is spoken.
+    /// Transcribes the voice messages that a question is about.
     pub voice: Arc<Voice>,
 }
 
 pub struct Answering {
     pub(super) parts: AnsweringParts,
-    /// Limits the questions that are analysed at once.
+    /// Limits the number of questions that are analysed at the same time.
     pub(super) places: Semaphore,
-    /// Set once the Bot API server refused a draft: older servers do not support them.
+    /// `true` after the Bot API server refused a draft: older servers do not support drafts.
     pub(super) drafts_refused: AtomicBool,
     /// Random keys of this process, from which the delimiters around untrusted text are made.
     fences: RandomState,
@@ -113,7 +114,7 @@ impl Answering {
         }
     }
 
-    /// Works on an `answer` or `another` job about the trigger `at`.
+    /// Runs an `answer` or `another` job for the trigger `at`.
     pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobOutcome {
         match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
             Ok(()) => JobOutcome::Finished,
@@ -229,9 +230,9 @@ impl Answering {
         }
     }
 
-    /// Returns `true` if `text` has words of its own once its citations are checked.
+    /// Returns `true` if words are left in `text` after its citations are removed.
     fn says_something(&self, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
-        /// Bytes. A longer text always says more than it cites.
+        /// In bytes. A longer text certainly has words besides its citations.
         const SHORT: usize = 80;
         if text.len() > SHORT || !has_words(text) {
             return !text.trim().is_empty();
@@ -244,8 +245,8 @@ impl Answering {
     /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
     /// unknown.
     fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
-        // Members cannot guess it. It is the same for all questions of a chat, so that model servers can reuse cached
-        // prefixes.
+        // Derived from random keys, so that members cannot guess the delimiter. It is the same for all questions of a
+        // chat, so that model servers can reuse cached prefixes.
         let fence = letters(self.fences.hash_one(question.chat.key));
         Ok(prompt::build(
             &self.parts.prompts,
@@ -267,7 +268,7 @@ impl Answering {
                 window: &question.window,
                 recalled: &question.recalled,
                 follow_up: Some(&question.follow_up),
-                // Small models do not get this.
+                // Left out of plain prompts, which are for small models.
                 concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
                 fence: &fence,
                 earliest: question.earliest,
@@ -321,7 +322,8 @@ impl Answering {
         answered.map_err(|error| failure_of(&error))
     }
 
-    /// Checks citations, formats, and stores answer, reply and the end of the job in one transaction.
+    /// Checks the citations of the draft, formats it, and stores the answer, the reply and the end of the job in one
+    /// transaction.
     async fn settle(
         &self,
         job: &Job,
@@ -343,13 +345,13 @@ impl Answering {
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
         let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
-        // Only an answer of the model can use recalled messages.
+        // Texts that no model wrote do not use recalled messages.
         let was_asked = draft.status == AnswerStatus::Answered;
         let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = match question.introduction.take() {
-            // Another first answer may have carried the notice meanwhile.
+            // Another answer in the chat may have had the privacy notice since it was added to this question.
             Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {
                 Some(introduction::append(&mut parts, words))
             }
@@ -409,7 +411,7 @@ impl Answering {
                 if is_more_to_do {
                     self.parts.wake.wake();
                 }
-                // Lets the sending start first: dropping the question takes a while.
+                // Lets the worker start sending before the question is dropped, which takes a while.
                 tokio::task::yield_now().await;
             }
             SaveOutcome::Ended => {
@@ -422,16 +424,18 @@ impl Answering {
     }
 }
 
-/// The mark for statements without a source, where the chat is strict and the model claims something.
+/// Returns the mark for statements without a source. `None` if the chat is not strict, if no model wrote the draft, or
+/// if the draft only says that nothing is known.
 fn unsourced_mark(question: &QuestionContext, draft: &Draft) -> Option<&'static str> {
     let speaks = question.chat.speaks().code();
-    // Saying that nothing is known claims nothing.
+    // The sentence that nothing is known needs no source.
     let says_no = ["en", speaks].map(|code| notices(code).guard.trim());
     let claims = draft.is_of_a_model() && !says_no.contains(&draft.markdown.trim());
     (question.grounding == Grounding::Strict && claims).then(|| notices(speaks).unsourced.as_str())
 }
 
-/// Ten letters made of `number`: with digits, a small model takes the delimiter for a telephone number or a code.
+/// Encodes `number` as ten letters. Digits are not used, since a small model takes a delimiter with digits for a
+/// telephone number or a code.
 fn letters(number: u64) -> String {
     const LETTERS: &[u8; 16] = b"BCDFGHJKLMNPQRST";
     (0..10).map(|place| char::from(LETTERS[(number >> (place * 4)) as usize % LETTERS.len()])).collect()

@@ -1,4 +1,4 @@
-//! Checks that a member may ask, in chats where only admins may.
+//! Checks if a member may ask, in chats that allow questions only from admins.
 
 use crate::answering::Answering;
 use chime_access::admission::is_owner;
@@ -6,9 +6,9 @@ use chime_core::{Askers, UserId};
 use chime_store::chats::ChatRow;
 
 impl Answering {
-    /// Returns `true` if `user` may ask in `chat`. In a private chat everybody may, and the bot's owners may
-    /// everywhere. If Telegram does not say who is an admin, the member may ask: a wrong answer does less harm than a
-    /// refusal.
+    /// Returns `true` if `user` may ask in `chat`: anybody if the chat has no restriction, else admins of the chat and
+    /// owners of the bot. If Telegram does not say who is an admin, the member may ask, since an answer to the wrong
+    /// person does less harm than a refusal.
     pub(super) async fn may_ask(&self, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
         if chat.askers == Askers::Everybody {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! Extracts concepts from answers, in the background and within the budget.
+//! Extracts concepts (named things) from answers with a model, in the background and only within the token budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,15 +24,16 @@ use chime_runtime::clock::Clock;
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{Priority, Store, Writer, answers, jobs, messages};
 
-/// Age of the oldest answers that are scanned. After a rebuild, the answers of the last month are scanned again.
+/// Maximum age of answers that are scanned for concepts. After the database is rebuilt, the answers of this period are
+/// scanned again.
 const SINCE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Answers scanned in one run.
+/// Maximum number of answers scanned in one run.
 const AT_ONCE: u32 = 20;
-/// Longest excerpt of the question and of the answer, in characters.
+/// Maximum number of characters of the question, and of the answer, that the model gets.
 const SOURCE_CHARS: usize = 2000;
 
 pub struct Capturing {
-    /// Off: concepts come by no background work.
+    /// `false` if no concepts are extracted in the background.
     pub is_on: bool,
     pub store: Store,
     pub gateway: Gateway,
@@ -43,7 +44,7 @@ pub struct Capturing {
 }
 
 impl Capturing {
-    /// Works on the recurring `concepts` job.
+    /// Runs the recurring `concepts` job, which scans answers that were not scanned yet.
     pub async fn run(&self) -> JobOutcome {
         match self.capture_all().await {
             Ok(()) => JobOutcome::UntilNextRun,
@@ -51,7 +52,8 @@ impl Capturing {
         }
     }
 
-    /// Works on a `capture` job. Where the model cannot be asked now, the `concepts` job comes back to the answer.
+    /// Runs a `capture` job, which scans one new answer. If the model cannot be asked now, the `concepts` job scans the
+    /// answer later.
     pub async fn run_for(&self, job: &Job, answer: AnswerId) -> JobOutcome {
         match self.capture_one(job, answer).await {
             Ok(outcome) => outcome,
@@ -78,7 +80,7 @@ impl Capturing {
         }
         let since = self.clock.now().minus(SINCE);
         for answer in self.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
-            // Budget, breaker or server: the next run goes on from here.
+            // The budget, the breaker or the server does not allow more calls now: the next run continues from here.
             if self.try_capture(answer).await?.is_some() {
                 return Ok(());
             }
@@ -86,7 +88,8 @@ impl Capturing {
         Ok(())
     }
 
-    /// Captures the concepts of an answer. Returns why the model could not be asked for them yet.
+    /// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer
+    /// has to be scanned later.
     async fn try_capture(&self, answer: AnswerId) -> chime_store::Result<Option<AskError>> {
         match self.capture(answer).await {
             Ok(()) => {}
@@ -109,7 +112,7 @@ impl Capturing {
             let trigger = messages::by_seq(conn, record.chat, record.trigger)?;
             Ok(trigger.map(|trigger| (record, trigger)))
         };
-        // The answer was forgotten meanwhile.
+        // The answer or its trigger has been deleted since.
         let Some((record, trigger)) = self.store.read(source).await? else { return Ok(()) };
         let captured = match self.prompt(&record, &trigger) {
             Some(prompt) => self.ask(&record, &prompt).await?,
@@ -137,7 +140,7 @@ impl Capturing {
         Ok(completion.parse_json::<Value>().map(|given| parse_captured(&given)).unwrap_or_default())
     }
 
-    /// Returns `None` if the operator's template fails for these values.
+    /// Builds the prompt; `None` if the operator's own template cannot be rendered.
     fn prompt(&self, record: &AnswerRecord, trigger: &StoredMessage) -> Option<Prompt> {
         let fence = new_fence();
         let shown = |text: &str| {
@@ -157,8 +160,8 @@ impl Capturing {
     }
 }
 
-/// Stores the concepts of an answer, merged with the concepts that the chat knows, and adds them to the conversation's
-/// scope.
+/// Stores the concepts of an answer, merged with the known concepts of the chat, and adds them to the scope of the
+/// conversation.
 fn keep(
     tx: &Writer<'_>,
     bot: UserId,

@@ -9,7 +9,7 @@ use chime_core::{
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{Reader, Writer, jobs};
 
-/// The context of a conversation, and the concepts its chat knows.
+/// Concepts in the scope of a conversation, and all concepts that its chat knows.
 #[derive(Debug)]
 pub struct ConceptScope {
     pub key: ContextKey,
@@ -30,7 +30,7 @@ impl ConceptScope {
         Self { key, context, known }
     }
 
-    /// Returns one line of the prompt for each concept.
+    /// Returns one prompt line for each concept in scope.
     pub fn lines(&self) -> Vec<String> {
         in_scope(&self.context, &self.known)
     }
@@ -51,7 +51,8 @@ impl ConceptScope {
     }
 }
 
-/// Has a model look for the concepts of a new answer. Returns `false` for an answer that no model wrote.
+/// Adds a job that extracts the concepts of a new answer with a model. Returns `false` if no model wrote the answer, or
+/// if the job exists already.
 pub fn capture_soon(tx: &Writer<'_>, record: &AnswerRecord, chat: ChatId) -> chime_store::Result<bool> {
     let job = JobPayload::Capture { chat, answer: record.id };
     Ok(concepts::is_unscanned(tx, record.id)? && jobs::add(tx, &job, record.created_at)?)

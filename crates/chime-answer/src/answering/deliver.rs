@@ -28,7 +28,8 @@ pub struct Delivery {
     pub clock: Clock,
     pub wake: Wake,
     pub bot: BotIdentity,
-    /// Chats that Telegram throttles. In memory only: the jobs' due times hold the same durably.
+    /// Chats to which Telegram accepts no messages now. Kept only in memory, since the due times of the jobs in the
+    /// database hold the same information.
     pub lanes: Lanes,
 }
 
@@ -40,7 +41,8 @@ enum Next {
 }
 
 impl Delivery {
-    /// Works on a `send` job about the reply with the key `reply`, which the job `made_by` can make again.
+    /// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is
+    /// sent, the job `made_by` makes the answer again.
     pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobOutcome {
         match self.deliver(job, reply, made_by).instrument(log::reply_span()).await {
             Ok(Next::Wait(until)) => JobOutcome::WaitUntil(until),
@@ -88,7 +90,8 @@ impl Delivery {
         let (key, now) = (job.key(), self.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
-            // Order matters: the data held for an answer is deleted with the last job about it.
+            // The new job is added before this one ends, since the data for an answer is deleted when no job about it
+            // is left.
             jobs::add_or_move(tx, &made_by, now)?;
             jobs::finish(tx, JobKind::Send, &key)
         })
@@ -124,7 +127,7 @@ impl Delivery {
                 }
                 SendStep::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
                 SendStep::SendWithoutThread => {
-                    // A reply would lead back into the topic.
+                    // The part cannot be a reply either, since a reply would appear in the topic again.
                     part.outgoing.to.thread = None;
                     part.outgoing.to.reply_to = None;
                     continue;
@@ -173,14 +176,14 @@ impl Delivery {
     ) -> chime_store::Result<Option<Next>> {
         let (id, now) = (part.id, self.clock.now());
         if part.state == State::Sending && job.attempts > 0 {
-            // An earlier attempt ended without a result of its send.
+            // An earlier attempt began to send the part, but stored no result.
             self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
             part.unknown_sends += 1;
             part.state = State::Pending;
         }
-        // Edits can be repeated safely.
+        // An edit (`shown`) can be repeated safely.
         if shown.is_none() && !may_resume(part.unknown_sends, now.since(part.created_at)) {
-            // An answer that was tried a moment ago may well have been seen.
+            // A fresh answer is not counted as unanswered: its interrupted send has probably arrived.
             if now.since(part.created_at) > FRESH_FOR {
                 self.count_as_old(part).await?;
             }
@@ -197,7 +200,7 @@ impl Delivery {
             && shown.is_none()
             && let Err(error) = self.telegram.get_me().await
         {
-            // A second send is the last one allowed: it is not wasted while Telegram is unreachable.
+            // Only one repeat is allowed. It is kept for when Telegram can be reached.
             return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
         }
         if part.state == State::Pending && !self.store.write(Priority::Answering, move |tx| begin(tx, id)).await? {
@@ -215,7 +218,7 @@ impl Delivery {
                 Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
                     return SendResult::NotDelivered(error.to_string());
                 }
-                // The message was deleted.
+                // The message to edit was deleted: the part is sent as a new one.
                 Err(TelegramError::Refused { .. }) => {}
                 Err(error) => return weigh(error),
             }
@@ -248,7 +251,7 @@ impl Delivery {
         Ok(if is_last { Next::End } else { Next::Part })
     }
 
-    /// Gives up a reply and leaves no trace in the chat. The reply is not sent to another chat.
+    /// Gives up a reply without any sign in the chat.
     async fn give_up(&self, job: &Job, why: &str) -> chime_store::Result<Next> {
         self.mark_failed(job, why, None).await?;
         self.finish(job).await?;
@@ -268,7 +271,8 @@ impl Delivery {
         self.leave_mark(job, Some(part)).await
     }
 
-    /// Reacts to the message that the reply answers, and ends the job. Retried for as long as a reply would be.
+    /// Sets the reaction for an undelivered reply on the message it answers, and ends the job. A failed reaction is
+    /// retried later.
     async fn leave_mark(&self, job: &Job, failed: Option<&ReplyPart>) -> chime_store::Result<Next> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
@@ -301,7 +305,8 @@ impl Delivery {
         .await
     }
 
-    /// Counts the trigger into the chat's notice about unanswered messages: the reply may not have been seen.
+    /// Adds the trigger to the count in the chat's notice about unanswered messages, since its author may never have
+    /// seen the reply.
     async fn count_as_old(&self, part: &ReplyPart) -> chime_store::Result<()> {
         if part.purpose == Purpose::Notice {
             return Ok(());
@@ -340,7 +345,8 @@ impl Delivery {
     }
 }
 
-/// Marks a part as being sent, unless it was forgotten since it was read: sending the parts before it took time.
+/// Marks a part as being sent. Returns `false` instead if a source of it was forgotten after the part was read, while
+/// earlier parts were sent.
 fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
     if outbox::is_forgotten(tx, part)? {
         return Ok(false);
@@ -374,7 +380,7 @@ fn weigh(error: TelegramError) -> SendResult {
         TelegramError::Throttled { retry_after } => SendResult::Throttled(retry_after),
         TelegramError::Migrated { to } => SendResult::Migrated(to),
         TelegramError::ReplyGone => SendResult::ReplyGone,
-        // The poller checks the token; until then the reply waits.
+        // If the token is invalid, the poller reports it. The reply is retried.
         error @ (TelegramError::NotSent(_)
         | TelegramError::Failed { .. }
         | TelegramError::Conflict { .. }

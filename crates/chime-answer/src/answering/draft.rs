@@ -26,7 +26,7 @@ pub struct Draft {
     pub bill: Option<UsageRecord>,
     pub uncertainty: Option<Uncertainty>,
     pub guard_used: bool,
-    /// It shows commands to tap and no words of members.
+    /// `true` for a help text: it contains commands to tap, and no text of members.
     pub is_help: bool,
 }
 
@@ -45,12 +45,12 @@ impl Draft {
         }
     }
 
-    /// Returns the messages that show `text`, its Markdown after citations were checked.
+    /// Formats `text` as the parts of a reply. `text` is the draft's Markdown after its citations were checked.
     pub fn parts(&self, text: &str, urls: &[&str], names: &[&str]) -> Vec<FormattedText> {
         if self.is_help { format_own(text) } else { format_parts(text, urls, names) }
     }
 
-    /// Returns `true` if a model wrote it.
+    /// Returns `true` if a model wrote the draft.
     pub fn is_of_a_model(&self) -> bool {
         self.status == AnswerStatus::Answered && self.bill.is_some()
     }
@@ -76,7 +76,7 @@ pub fn blame_of(error: &LlmError) -> Blame {
         LlmError::Refused { check: Check::Key, .. } => Blame::Key,
         LlmError::Refused { check: Check::Model, .. } => Blame::Model,
         LlmError::Refused { check: Check::Credit | Check::Access | Check::Address, .. } => Blame::Refusal,
-        // The same question fails again; another may not.
+        // Asking the same question again fails again, but another question may succeed.
         LlmError::Refused { check: Check::Request, .. } | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom => {
             Blame::NoAnswer
         }
@@ -91,7 +91,7 @@ pub fn blame_of(error: &LlmError) -> Blame {
     }
 }
 
-/// Returns the draft of a completion. `text` is the part of it that may be shown.
+/// Returns the draft of a model's answer. `text` is the part of the completion that may be shown.
 pub fn answered(
     completion: Completion,
     text: String,
@@ -110,11 +110,11 @@ pub fn answered(
     }
 }
 
-/// Returns the answer without a model: the messages that it would use, with the resolved follow-up; or a help text for
-/// somebody who greets the bot or asks about it.
+/// Returns the answer if no model is configured: the relevant messages and the resolved follow-up, or a help text if
+/// the member greets the bot or asks about it.
 pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.chat.speaks();
-    // In a reply the words are about the message that is replied to.
+    // In a reply, the words are about the replied-to message and not about the bot.
     let is_reply = question.trigger().message.reply_to.is_some();
     if !is_reply && asks_about_bot(query.ask, Languages::shipped()) {
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);
@@ -128,18 +128,18 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// Returns a help text about the bot, without a model.
+/// Returns the help text about the bot.
 fn introduced(username: &str, is_private: bool, language: Language) -> Draft {
     let markdown = wording::help(username, is_private, texts(language.code()));
     Draft { model: "offline".to_owned(), is_help: true, ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// Returns a clarifying question, which needs no model.
+/// Returns the draft of a clarifying question.
 pub fn clarifying(question: String) -> Draft {
     Draft::own(AnswerStatus::Answered, question)
 }
 
-/// Returns the refusal of a strict chat, when no source is relevant enough.
+/// Returns the reply in a strict chat if no source is relevant enough.
 pub fn guarded(language: Language) -> Draft {
     let markdown = notices(language.code()).guard.clone();
     Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
@@ -154,7 +154,7 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, bla
     Draft::own(AnswerStatus::Apologised, markdown)
 }
 
-/// Returns the reason given to a member when asking again does not help.
+/// Returns the reason that the apology gives if asking again does not help; `None` if it may help.
 fn lasting(blame: Blame, texts: &Texts) -> Option<&str> {
     match blame {
         Blame::Passing => None,

@@ -1,11 +1,11 @@
-//! Prompt pieces from other modules. Each source may fail without stopping the answer.
+//! Sources of prompt pieces outside this crate, such as memory. If one fails, the answer is made without it.
 
 use std::sync::Arc;
 
 use chime_core::{ChatKey, Conversation, Enrichment, Piece, StoredMessage, Timestamp};
 use chime_store::Reader;
 
-/// Trigger that an enricher finds pieces for.
+/// Trigger for which an enricher finds prompt pieces.
 #[derive(Debug, Clone)]
 pub struct Subject {
     pub chat: ChatKey,
@@ -34,7 +34,7 @@ impl Enricher {
     }
 }
 
-/// Returns the pieces of all enrichers. One that fails is logged and left out.
+/// Returns the pieces of all enrichers. If one fails, its error is logged and its pieces are missing.
 pub fn enrich(conn: &Reader, enrichers: &[Enricher], subject: &Subject) -> Enrichment {
     let mut enrichment = Enrichment::default();
     for Enricher { name, gather } in enrichers {

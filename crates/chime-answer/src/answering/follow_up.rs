@@ -1,5 +1,5 @@
-//! Finds the suggestion that a question follows up on, resolves the question, and stores the suggestions of its
-//! answer. If a step fails, the question is answered as it stands.
+//! Finds the suggestion that a question follows up on, resolves the question, and stores the suggestions of its answer.
+//! If a step fails, the question is answered as it is written.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,17 +20,19 @@ use chime_relevance::context::ContextWindow;
 use chime_store::follow_ups::{NewFollowUp, Suggestion};
 use chime_store::{Language, Reader, Writer, answers, consent, follow_ups, memory, messages, outbox};
 
-/// Newest suggestions of a conversation that are considered.
+/// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
-/// Items read of a chain of suggestions: more than are ever excluded.
+/// Maximum number of items read of a chain of suggestions. It is higher than the number of items that a follow-up
+/// excludes.
 const ITEMS: u32 = 60;
-/// Members' messages since a list, up to which "more" still means that list.
+/// “More” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
-/// Members' messages since a list, up to which the prompt still mentions it.
+/// The prompt mentions the items of a list if at most this many messages of members came after it.
 const TOLD_WITHIN: usize = 30;
-/// Sequence numbers between a suggestion and the question, beyond which the messages between them are not counted.
+/// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
+/// them are not counted, since the suggestion is too far back anyway.
 const FAR: u32 = 500;
-/// Suggestions that a clarifying question names.
+/// Maximum number of suggestions among which a clarifying question lets the member choose.
 const CANDIDATES: usize = 4;
 
 /// A question, before its suggestion is found.
@@ -39,8 +41,8 @@ pub struct FollowUpQuestion<'a> {
     pub ask: &'a str,
     pub generic: bool,
     pub language: Language,
-    /// Silence that ends a session, if the chat has no setting of its own. A suggestion from before it counts only if
-    /// a reply or the thread leads back to it.
+    /// Silence that ends a session, if the chat has no setting of its own. A suggestion from an earlier session counts
+    /// only if it is in the question's thread or the question replies to it.
     pub usual_idle: Duration,
     pub window: &'a ContextWindow,
     pub member: UserId,
@@ -52,11 +54,11 @@ pub struct FollowUpQuestion<'a> {
 pub struct FollowUpContext {
     pub reading: ClassifiedQuestion,
     pub stored: Option<StoredSuggestion>,
-    /// Result, if the member replied to a clarifying question.
+    /// The resolved follow-up, if the member's reply to a clarifying question chose a candidate.
     settled: Option<FollowUp>,
-    /// Clarifying question about suggestions made to other members.
+    /// Clarifying question: which of several suggestions made to other members is meant.
     open: Option<Clarification>,
-    /// Items of the newest list that the question may refer to.
+    /// Items of the list that the question may refer to, which the prompt mentions.
     suggested: Vec<Item>,
     /// Messages of the earlier suggestion, which become sources of the answer.
     pub rests_on: Vec<Seq>,
@@ -98,7 +100,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
         SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
-                // Anybody may mean the nearest suggestion.
+                // Members often follow up on a suggestion that another member has just asked for.
                 [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, *newest, FoundBy::Strand),
                 _ => open(conn, asked, &suggestions, &candidates),
             }
@@ -106,8 +108,9 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     }
 }
 
-/// Follows up on a suggestion if the question is only that and the suggestion is the nearest one it can mean.
-/// Otherwise the list is only mentioned in the prompt, and the model decides.
+/// Follows up on the suggestion `answer` if the question replies to it, or is clearly a follow-up and comes soon enough
+/// after it. Otherwise the question is answered as it is written: the prompt mentions the items, and the model decides
+/// if they are meant.
 fn going_on(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -136,15 +139,16 @@ fn going_on(
     Ok(FollowUpContext { reading: read(asked, asked.ask, false), suggested, rests_on, ..FollowUpContext::default() })
 }
 
-/// Returns `true` if the question is only a follow-up on a list. `since` is the number of messages since that list.
+/// Returns `true` if the question is clearly a follow-up on a list. `since` is the number of members' messages after
+/// that list.
 fn goes_on(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
     let points = mentions.item.is_some() || mentions.person.is_some();
-    // A pronoun refers to the last message.
+    // A pronoun refers to the message just before it, so no message may be between it and the list.
     let is_near = since <= if points && mentions.places.is_empty() { 0 } else { NEXT };
     let is_whole = reading.unknown == 0 && reading.is_decided();
     match reading.intent {
-        // Only a suggestion can be meant.
+        // These words make sense only after a list, so the list may be further back.
         Intent::More | Intent::Cheaper | Intent::Budget if !points => is_whole && since <= TOLD_WITHIN,
         Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
         Intent::ItemQuestion | Intent::Compare => {
@@ -154,7 +158,8 @@ fn goes_on(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> boo
     }
 }
 
-/// Returns the number of members' messages since a suggestion, without questions to the bot.
+/// Returns the number of members' messages after a suggestion, without questions to the bot. `usize::MAX` if the
+/// suggestion is unknown or too far back to count.
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -169,8 +174,8 @@ fn talk_since(
     Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
 }
 
-/// Returns the newest of other members' suggestions that this member followed up on before: then no clarifying
-/// question is needed.
+/// Returns the newest of `candidates`, suggestions made to other members, that this member followed up on before. If
+/// there is none, all of them stay possible.
 fn taken_part(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -184,10 +189,10 @@ fn taken_part(
     Ok(SuggestionOrigin::Open(candidates))
 }
 
-/// The message that a question replies to, as far as suggestions are concerned.
+/// The message that a question replies to, and how it relates to suggestions.
 struct RepliedSuggestion {
     to: ReplyTo,
-    /// The clarifying question that it replies to.
+    /// If that message is a clarifying question: its answer id and its follow-up.
     pending: Option<(AnswerId, FollowUp)>,
 }
 
@@ -233,8 +238,8 @@ fn choice(
     Ok(Some(FollowUpContext { reading, settled, rests_on, ..FollowUpContext::default() }))
 }
 
-/// Handles a question that may mean suggestions made to other members. Only a plain "more" or "cheaper" is worth a
-/// clarifying question.
+/// Handles a question that may mean one of several suggestions made to other members. "More" and "cheaper" get a
+/// clarifying question; any other question is answered as it is written.
 fn open(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -311,14 +316,15 @@ fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
     earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
 }
 
-/// Returns the two-letter code of `language`, as the follow-up tables name it.
+/// Returns the two-letter code by which the follow-up tables call `language`; `None` if no table exists for it.
 fn two_letters(language: Language) -> Option<&'static str> {
     let known = ["en", "et", "de", "es", "fr", "pt", "ru", "uk"];
     known.into_iter().find(|two| three_letters(two) == Some(language.code()))
 }
 
 impl FollowUpContext {
-    /// Returns the follow-up as far as patterns can tell. The rest is left to the model or to the member.
+    /// Resolves the question by patterns. An ambiguous reference becomes a clarifying question. If no pattern applies,
+    /// the items in `suggested` are passed on for the model to interpret.
     pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
             return settled.clone();
@@ -336,7 +342,8 @@ impl FollowUpContext {
     }
 }
 
-/// Returns the clarifying question that is sent instead of an answer, in the language of the question.
+/// Returns the clarifying question that is sent instead of an answer, in the language of the question. `None` if
+/// nothing is unclear.
 pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     let open = follow_up.frame.clarification.as_ref()?;
     let code = follow_up.frame.language.as_deref().and_then(three_letters).unwrap_or(language.code());
@@ -345,8 +352,8 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     Some(question(asks, &open.candidates))
 }
 
-/// Returns the follow-up record to store with an answer, including the items that the answer suggests. Any list counts
-/// as a suggestion. `None` if there is nothing to store.
+/// Returns the follow-up record to store with an answer, with the items that the answer suggests: the items of any list
+/// count. `None` if there is nothing to store.
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
@@ -385,7 +392,7 @@ pub fn save(
 ) -> chime_store::Result<()> {
     answers::rest_on(tx, record, rests_on)?;
     let Some(taken) = taken else { return Ok(()) };
-    // The record holds the asker's words, and later questions would use a question that may not be read.
+    // The record contains the asker's words, which later questions would use in spite of the opt-out.
     if consent::opted_out(tx, record.chat, record.asked_by)?.is_some() {
         return Ok(());
     }
@@ -395,7 +402,7 @@ pub fn save(
     Ok(())
 }
 
-/// Logs an event about follow-ups, for the counters.
+/// Logs an event of the kind `what`. The metrics count follow-ups by these events.
 pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }

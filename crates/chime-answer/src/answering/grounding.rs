@@ -1,4 +1,4 @@
-//! Decides in strict chats if any source is about the question.
+//! Decides in strict chats if any source is relevant enough for an answer.
 
 use crate::answering::ask::Answering;
 use crate::answering::question::QuestionContext;
@@ -8,7 +8,8 @@ use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
 impl Answering {
-    /// Returns the reason why a strict chat gets no answer to `question`, or `None` if it gets one.
+    /// Returns the reason why `question` is not answered in a strict chat; `None` if it is answered, and in other
+    /// chats.
     pub(super) fn guard(&self, question: &QuestionContext) -> Option<Guard> {
         if question.grounding == Grounding::Open {
             return None;
@@ -24,12 +25,13 @@ impl Answering {
     }
 }
 
-/// Returns the similarity of each text to `ask`, and the measure used.
+/// Returns the similarity of each text to `ask`, and the method of measuring: by embeddings, or by shared words if
+/// there is no model.
 pub fn similarities(ask: &str, texts: &[String], embedder: Option<&Embedder>) -> (Vec<f64>, Measure) {
     similarities_by(ask, texts, embedder, |embedder, text| embedder.embed(text))
 }
 
-/// As [`similarities`], with text vectors made by `vector_of`.
+/// Does the same as [`similarities`], but gets the embeddings of the texts from `vector_of`, which may cache them.
 pub fn similarities_by(
     ask: &str,
     texts: &[String],

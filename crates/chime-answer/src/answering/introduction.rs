@@ -16,12 +16,12 @@ pub struct Introduction {
 }
 
 impl Introduction {
-    /// Returns `true` if the chat has not had the notice yet.
+    /// Returns `true` if the chat has not had the privacy notice yet.
     pub async fn is_due(&self, store: &Store, chat: ChatKey) -> chime_store::Result<bool> {
         store.read(move |conn| Ok(!announcements::is_told(conn, chat)?)).await
     }
 
-    /// Returns the notice for `chat`, or `None` if it has had it.
+    /// Returns the notice for `chat`; `None` if the chat has had it or announcements are off.
     pub fn due(&self, conn: &Reader, chat: &ChatRow) -> chime_store::Result<Option<FormattedText>> {
         if !self.announces || announcements::is_told(conn, chat.key)? {
             return Ok(None);
@@ -47,7 +47,7 @@ pub struct NoticePosition {
 }
 
 impl NoticePosition {
-    /// Stores that the reply `key` carries the notice to `chat`, and its contents.
+    /// Stores that the reply `key` contains the notice to `chat`, where it begins, and which facts it announced.
     pub fn note(
         self,
         tx: &Writer<'_>,
@@ -61,7 +61,7 @@ impl NoticePosition {
     }
 }
 
-/// Appends `words` to the last part of an answer, or as a new part if that one is full.
+/// Appends the notice `words` to the last part of an answer, or adds it as a new part if the last one has no room.
 pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> NoticePosition {
     const BETWEEN: &str = "\n\n";
     let units = utf16_len(BETWEEN) + utf16_len(&words.text);

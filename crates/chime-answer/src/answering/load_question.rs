@@ -1,4 +1,4 @@
-//! Builds the question of a job: reads the store and picks the window.
+//! Loads the trigger of a job with everything its answer needs: reads the database and chooses the window.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Answering {
         }
     }
 
-    /// Picks the window again with half of its tokens.
+    /// Chooses the window again with half of the token budget, and drops the recalled messages.
     pub(super) async fn halve(&self, question: &mut QuestionContext) -> anyhow::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
         let summarized = question.oldest_part.summarized(params.estimate);
@@ -65,14 +65,14 @@ impl Answering {
         let recaller = Arc::clone(&self.parts.recaller);
         let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
         question.window = self.parts.store.read(window).await?;
-        // Recalled messages are dropped first.
+        // Recalled messages matter less than the window, so they are dropped altogether.
         question.recalled = Recalled::default();
         Ok(())
     }
 }
 
-/// Picks the messages that a trigger is about, and reads the rest in parallel. All other work stays on one thread,
-/// since handing over each step takes longer than some of the steps.
+/// Chooses the messages that a trigger is about, and at the same time reads the other data on a second thread. More
+/// threads would not help: handing over a step takes longer than some steps.
 fn load(
     store: &Store,
     loader: &Arc<QuestionLoader>,
@@ -88,7 +88,7 @@ fn load(
     let (second, also, about) = (store.clone(), Arc::clone(loader), Arc::clone(&opened));
     let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
     let gathered = store.read_here(|conn| loader.gather(conn, &opened))?;
-    // Holds no read connection of the store.
+    // This step takes long, so it holds no read connection of the store.
     let focused = Focused::of(&gathered.history, &gathered.params);
     let windowed = store.read_here(|conn| Ok(loader.window(conn, &gathered, focused)))?;
     let beside = block_on(beside).context("reading what belongs to the trigger")??;
@@ -96,8 +96,8 @@ fn load(
     Ok(TriggerState::Ready(Box::new(question)))
 }
 
-/// Picks the messages that a trigger is about. It takes longer than all reading, so it holds no read connection of the
-/// store.
+/// Chooses the messages that a trigger is about. This takes longer than all reading, so it runs without a read
+/// connection of the store.
 async fn picked(history: Arc<History>, params: Params) -> anyhow::Result<Focused> {
     tokio::task::spawn_blocking(move || Focused::of(&history, &params))
         .await

@@ -18,7 +18,7 @@ use chime_relevance::context::Params;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, consent, messages};
 
-/// Messages before a trigger that are searched for a question of its author.
+/// Maximum number of messages just before a trigger that are read to find a question of its author.
 const IN_A_ROW: usize = 6;
 
 /// State of a trigger when its job starts.
@@ -34,7 +34,7 @@ pub enum TriggerState<T> {
 pub struct LoadedTrigger {
     pub asked: Asked,
     pub chat: ChatRow,
-    /// The ask only points at the conversation.
+    /// `true` if the question has no words of its own and only points at the conversation.
     pub generic: bool,
 }
 
@@ -43,9 +43,9 @@ pub struct QuestionLoader {
     pub params: Params,
     /// Time zone of chats that have set none.
     pub zone: Zone,
-    /// `None`: long threads are never summarised.
+    /// Source of summaries of long threads; `None` if threads are never summarised.
     pub long_threads: Option<LongThreads>,
-    /// Name of the model, for which a token calibration may be stored.
+    /// Name of the model. The database may hold a correction of our token estimate for it.
     pub model: String,
     pub style: Style,
     pub bot: UserId,
@@ -58,12 +58,12 @@ pub struct QuestionLoader {
     /// Age beyond which a trigger is not answered but counted in a notice.
     pub max_age: Duration,
     pub now: Timestamp,
-    /// `now` by Telegram's clock, which dates the messages.
+    /// The current time by Telegram's clock, by which messages are dated.
     pub there: Timestamp,
 }
 
 impl QuestionLoader {
-    /// Reads the message `at`, for an answer.
+    /// Reads the message `at` and decides if it is still to be answered.
     pub fn load_trigger(
         &self,
         conn: &Reader,
@@ -89,7 +89,7 @@ impl QuestionLoader {
         if let Some(parent) = trigger.message.reply_to
             && messages::is_withheld(conn, trigger.message.chat, parent)?
         {
-            // A quote from a withheld message is withheld too.
+            // A quote would show text of the withheld message.
             trigger.message.quote = None;
         }
         let parsed = &as_transcribed(parsed, &trigger);
@@ -98,7 +98,7 @@ impl QuestionLoader {
     }
 }
 
-/// Parses the question of a voice message again: its words were unknown when it came in.
+/// Decides again if a voice message only points at the conversation: its words were unknown when it came in.
 fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
@@ -128,9 +128,8 @@ pub fn asked(
     Ok((Asked { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
 }
 
-/// Returns the question for a trigger that has none: the one its author wrote just before it, in one message or
-/// several. The flag is `true` if there was none. A trigger that is a reply points at the message it replies to
-/// instead.
+/// Returns the question for a trigger that has none: what its author wrote just before it, in one message or several.
+/// The flag is `true` if there was nothing. A trigger that is a reply refers to the replied-to message instead.
 fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<(String, bool)> {
     if trigger.message.reply_to.is_some() {
         return Ok((ask, true));
@@ -138,15 +137,15 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
     let run = author_run(&before, trigger);
-    // An earlier trigger with words was a question of its own. Only words such as "and?" continue it.
+    // Messages up to an earlier trigger with words belong to that question, unless this trigger continues it: "and?".
     let is_asked = |stored: &&StoredMessage| calls_bot(&stored.message.text) && !only_names(&stored.message.text);
     let asked = run.iter().rposition(is_asked).filter(|_| !Languages::shipped().goes_on(&ask));
     let question = joined(&run[asked.map_or(0, |last| last + 1)..], &ask);
     Ok(question.map_or((ask, true), |question| (question, false)))
 }
 
-/// Returns the question of a message that does not mention the bot, because the mention is a message of its own before
-/// it. Includes the parts of the question that its author wrote before or after the mention.
+/// Returns the question of a trigger whose author mentioned the bot in a separate message before. Includes the parts of
+/// the question before and after that mention.
 fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<String> {
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
@@ -157,7 +156,7 @@ fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     Ok(joined(&run, &ask).unwrap_or(ask))
 }
 
-/// Joins the messages from the first question on, with `ask` at the end; `None` if there is no question.
+/// Joins the messages of `run`, from the first that is a question, and `ask`. `None` if none is a question.
 fn joined(run: &[&StoredMessage], ask: &str) -> Option<String> {
     let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text))?;
     let texts = run[question..].iter().map(|stored| stored.message.text.as_str());

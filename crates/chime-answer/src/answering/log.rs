@@ -1,4 +1,5 @@
-//! Logs an answer: ids, counts and durations, one span per trigger. Never logs text that anybody wrote.
+//! Log events about an answer: ids, counts and durations, in one span per trigger. They never contain text that a
+//! person wrote.
 
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
     span.record("answer.id", answer.map(display));
 }
 
-/// Logs that a trigger was received and its window was picked.
+/// Logs that a trigger was received and its window was chosen, with the ids and scores of the messages.
 pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
     Span::current().record("thread.id", trigger.message.thread.map(|id| id.0));
     tracing::debug!(r#type = "message_received", "chat.event");
@@ -44,7 +45,7 @@ pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
     tracing::debug!(?ids, ?scores, "chat.retrieval");
 }
 
-/// Logs a call of the model.
+/// Logs a call of the model: duration and tokens, or the error.
 pub fn asked(answered: &Result<(Completion, UsageRecord), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
@@ -75,7 +76,7 @@ pub fn first_shown(took: Duration) {
 
 /// Logs a tool call. `messages` counts the messages looked up for the answer so far.
 pub fn looked_up(tool: &str, messages: usize) {
-    // The model may call a tool that does not exist, by any name.
+    // The name is not logged as it is: the model may invent a tool with any name, including members' words.
     let tool = LookupTool::ALL.into_iter().map(LookupTool::name).find(|name| *name == tool).unwrap_or("?");
     tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
@@ -90,7 +91,7 @@ pub fn citations(checked: &Checked) {
     tracing::debug!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
 }
 
-/// Logs the number of cited messages that the picker left outside the focus.
+/// Logs the number of cited messages that were in the window but not chosen for the focus.
 pub fn cited_outside_focus(record: &AnswerRecord) {
     let is_cited = |chosen: &&Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
     let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
@@ -100,7 +101,8 @@ pub fn cited_outside_focus(record: &AnswerRecord) {
     }
 }
 
-/// Replaces everything that does not look like a source id: a model may cite any word, including members' words.
+/// Replaces everything that does not have the form of a source id by `?`: a model may cite any word, including members'
+/// words.
 fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
     let is_id = |word: &str| {
         let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
@@ -109,7 +111,7 @@ fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
     cited.into_iter().map(|word| if is_id(word.as_ref()) { word.as_ref() } else { "?" }.to_owned()).collect()
 }
 
-/// Logs the one line at `info` about an answer, once it is stored.
+/// Logs the only line at level `info` about an answer. Called once it is stored.
 pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
     let count = |part| record.window.iter().filter(|chosen| chosen.reason.part() == part).count();
     let (focus, around) = (count(Part::Focus), count(Part::Surroundings));
@@ -128,7 +130,7 @@ pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
     vectors_used(record);
 }
 
-/// Counts whether vectors found anything that an answer of the model was given, and how far from the question it lies.
+/// Logs how many recalled sources the embeddings found, and how far these are from the question in total.
 fn vectors_used(record: &AnswerRecord) {
     if record.status != AnswerStatus::Answered {
         return;

@@ -1,5 +1,5 @@
-//! Summaries that replace the oldest part of a long thread. One is made after the first answer that meets such a
-//! thread.
+//! Summaries that replace the oldest part of a long thread in the prompt. One is made in the background after the first
+//! answer about such a thread.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use chime_relevance::context::{StrandLimits, StrandMessage, Summarized, oldest_p
 use chime_store::thread_summaries::ThreadSummary;
 use chime_store::{Reader, Writer, jobs};
 
-/// Messages not yet summarised for which the summary is made again.
+/// The summary is extended if it lacks at least this many messages of the oldest part.
 const WORTH_EXTENDING: usize = 8;
 
 type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync;
@@ -21,7 +21,7 @@ pub struct LongThreads {
     read: Arc<Read>,
 }
 
-/// Oldest part of the trigger's thread, if that is long.
+/// Oldest part of the trigger's thread; empty if the thread is not long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OldestPart {
     messages: Vec<Seq>,
@@ -36,8 +36,8 @@ impl LongThreads {
         Self { limits, read: Arc::new(read) }
     }
 
-    /// Returns the oldest part of `thread` and its summary. If the summary cannot be read, the thread is used without
-    /// one.
+    /// Returns the oldest part of `thread` and its summary. If the summary cannot be read, the error is logged and the
+    /// thread is used without one.
     pub fn find(&self, conn: &Reader, chat: ChatKey, thread: &[StrandMessage]) -> OldestPart {
         let messages = oldest_part(thread, self.limits);
         if messages.is_empty() {
@@ -52,14 +52,15 @@ impl LongThreads {
 }
 
 impl OldestPart {
-    /// Returns the messages that the window leaves out because the summary replaces them, and the summary's tokens.
+    /// Returns the messages that the window leaves out because the summary replaces them, and the tokens of the
+    /// summary. `None` without a summary.
     pub fn summarized(&self, estimate: fn(&str) -> usize) -> Option<Summarized> {
         let lines = self.piece()?.lines;
         let tokens = lines.iter().map(|line| estimate(&line.text)).sum();
         Some(Summarized { messages: self.stood_for(), tokens })
     }
 
-    /// Returns the summary as the first line of the context slot.
+    /// Returns the summary as a piece for the context slot; `None` without a summary.
     pub fn piece(&self) -> Option<Piece> {
         let summary = self.summary.as_ref()?;
         let head = format!("[summary of {} earlier messages of this talk]", summary.sources.len());
@@ -72,7 +73,8 @@ impl OldestPart {
         self.summary.as_ref().map(|summary| summary.sources.clone()).unwrap_or_default()
     }
 
-    /// Adds a job that makes or extends the summary if that is worth it. Returns `true` if it added one.
+    /// Adds a job that makes the summary, or extends it if enough messages are outside of it. Returns `true` if it
+    /// added one.
     pub fn see_to(
         &self,
         tx: &Writer<'_>,

@@ -1,4 +1,4 @@
-//! Finds the notes that are relevant to a question, for its prompt.
+//! Finds the notes of a chat that are relevant to a question, for its prompt.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,11 +13,11 @@ use chime_core::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zo
 use chime_store::notes::NotePiece;
 use chime_store::{Reader, chats, messages, notes};
 
-/// Vectors held in memory: as many as one chat can have note pieces, a few megabytes.
+/// Maximum number of vectors in memory: as many as a chat can have note pieces, a few megabytes.
 const KEPT: usize = 4_096;
 
-/// Vectors of note pieces, by a hash of their text. Notes do not change, and every question is compared with all of
-/// them.
+/// Cache of the embeddings of note pieces, by a hash of their text. Each question is compared with all pieces, which
+/// rarely change.
 #[derive(Default)]
 struct PieceVectors(Mutex<HashMap<u64, Vec<f32>>>);
 
@@ -64,8 +64,8 @@ fn gather(
     Ok(if piece.lines.is_empty() { Vec::new() } else { vec![piece] })
 }
 
-/// Returns the note as a source. Its citation links to the messages that it was saved from, which become sources of
-/// the answer.
+/// Returns the piece of a note as a source. Its citation links to the messages that the note was saved from, which also
+/// count as sources of the answer.
 fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Citable> {
     let row = chats::by_key(conn, chat)?;
     let mut rests_on = Vec::new();

@@ -19,8 +19,8 @@ pub fn own_message(bot: &BotIdentity, part: &ReplyPart, id: MessageId, now: Time
     }
 }
 
-/// Stores the message for a part that was sent. Its text is not stored if the answer was forgotten meanwhile or its
-/// asker opted out: the text would reveal their question.
+/// Stores the message for a part that was sent. If the answer was deleted since, or its asker opted out, the message is
+/// stored without text, which would reveal the question.
 pub fn keep(tx: &Writer<'_>, own: Message, part: &ReplyPart) -> chime_store::Result<()> {
     let answer = part.answer.map(|id| answers::find(tx, id)).transpose()?.flatten();
     let own = as_talk(tx, own, part, answer.as_ref())?;
@@ -40,8 +40,8 @@ fn is_for_who_opted_out(conn: &Reader, answer: Option<&AnswerRecord>) -> chime_s
     })
 }
 
-/// Prepares an own message for the history: removes the privacy notice below it. Digests, apologies, refusals and
-/// parts that hold only the notice get the role `System`.
+/// Prepares a message of the bot for the chat's history. Removes the privacy notice below the answer. Digests,
+/// apologies, refusals and parts with only the notice get the role `System`, so that they do not count as answers.
 fn as_talk(
     conn: &Reader,
     mut own: Message,

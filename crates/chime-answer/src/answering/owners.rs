@@ -1,4 +1,5 @@
-//! Tells the owners, at most once a day, that the model server refuses for a reason that only an operator can remove.
+//! Informs the owners of the bot, at most once a day, that the model server refuses requests for a reason that only an
+//! operator can remove.
 
 use crate::answering::ask::Answering;
 use crate::answering::draft::blame_of;
@@ -10,8 +11,8 @@ use chime_store::outbox::{self, NewReply, Purpose};
 use chime_store::{Priority, admission};
 
 impl Answering {
-    /// Writes to each owner in private what the operator can do about `error`, unless it passes by itself. A failure
-    /// is only logged: the member still gets the apology.
+    /// Sends each owner a private message about `error`, unless it is temporary. A failure to do so is only logged,
+    /// since the member still gets the apology.
     pub(super) async fn tell_owners(&self, error: &LlmError) {
         if blame_of(error) == Blame::Passing {
             return;

@@ -12,17 +12,17 @@ use chime_runtime::resilience::within;
 use chime_store::{Reader, inbox, messages};
 use chime_telegram::{Photo, photo};
 
-/// Most photos shown for one answer.
+/// Maximum number of photos shown for one answer.
 const MOST: usize = 3;
-/// Largest width and height in pixels: enough to read a menu; a larger size costs more tokens.
+/// Maximum width and height in pixels. A menu can be read at this size, and a larger one costs more tokens.
 const MOST_DOTS: u64 = 1_280;
 const MOST_BYTES: usize = 5 * 1024 * 1024;
-/// Longest wait for a photo.
+/// Maximum time for the download of a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Answering {
-    /// Returns the photos of the trigger, of the message it replies to, and the newest of the focus. Errors are
-    /// logged. A photo cannot be redacted, so under [`Redaction::All`] none is sent.
+    /// Returns at most three photos: those of the trigger, of the message it replies to, and the newest of the focus.
+    /// Errors are logged. Personal data in a photo cannot be masked, so under [`Redaction::All`] there are none.
     pub(super) async fn look_at(&self, question: &QuestionContext) -> Vec<ShownPhoto> {
         let candidates = candidates(question);
         if candidates.is_empty() || self.parts.redaction == Redaction::All {
@@ -49,7 +49,7 @@ impl Answering {
     }
 }
 
-/// Returns the messages that may have a photo, most important first. Other photos of an album are added later.
+/// Returns the messages with a photo, most important first. The other photos of an album are added by [`find`].
 fn candidates(question: &QuestionContext) -> Vec<StoredMessage> {
     let trigger = question.trigger();
     let anchor = question.window.anchor_entry().map(|entry| &entry.message);
@@ -58,7 +58,7 @@ fn candidates(question: &QuestionContext) -> Vec<StoredMessage> {
     all.filter(|stored| stored.message.kind == Kind::Photo).cloned().collect()
 }
 
-/// Returns the photos of `candidates` and of their albums, if their file ids are known.
+/// Returns the photos of `candidates` and of their albums, as far as Telegram's file ids are known.
 fn find(conn: &Reader, candidates: &[StoredMessage]) -> chime_store::Result<Vec<(Seq, Photo)>> {
     let mut found: Vec<(Seq, Photo)> = Vec::new();
     for candidate in candidates {
@@ -78,8 +78,8 @@ fn find(conn: &Reader, candidates: &[StoredMessage]) -> chime_store::Result<Vec<
 }
 
 fn of_message(conn: &Reader, stored: &StoredMessage) -> chime_store::Result<Option<Photo>> {
-    // The file id is in the message's own update or in a reply to it. Newest first, since an edit may replace the
-    // photo.
+    // Telegram's file id is in the raw update of the message itself, or in the update of a reply to it. The newest
+    // update is read first, since an edit may replace the photo.
     let raws = inbox::that_hold(conn, stored.message.chat, stored.message.id)?;
     Ok(raws.iter().find_map(|raw| photo(raw, MessageAt::of(stored), MOST_DOTS)))
 }

@@ -1,4 +1,4 @@
-//! A question with everything its answer is made from.
+//! A question together with all data that its answer is made from.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,16 +30,17 @@ use chime_store::{Reader, StoreError, chat_settings, consent, messages, topic_na
 /// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// A trigger with its history, before any message is picked.
+/// A trigger and the messages that it may be about, before the window is chosen from them.
 pub struct Gathered {
     pub history: Arc<History>,
-    /// With the token budget for the window.
+    /// Parameters for choosing the window, with its token budget corrected for the model.
     pub params: Params,
 }
 
-/// Data that a trigger needs whatever it is about. It is read while the window is picked.
+/// Data for an answer that does not depend on the window. It is read in parallel while the window is chosen.
 pub struct TriggerFacts {
-    /// `None` if the question only points at the conversation, or nothing could be read.
+    /// Results of the search in older messages. `None` if the question only points at the conversation, or if the
+    /// search failed.
     looked: Option<RankedRecall>,
     enrichment: Enrichment,
     scope: ConceptScope,
@@ -55,7 +56,7 @@ pub struct PickedWindow {
     oldest_part: OldestPart,
 }
 
-/// A photo that the model sees with the question.
+/// A photo that is attached to the prompt.
 #[derive(Debug, Clone)]
 pub struct ShownPhoto {
     pub seq: Seq,
@@ -63,13 +64,13 @@ pub struct ShownPhoto {
 }
 
 pub struct QuestionContext {
-    /// The trigger, its parsed question, and the messages that the window was picked from. Shared and kept to the end,
-    /// since dropping two hundred messages takes a while.
+    /// The trigger, its parsed question, and the messages that the window was chosen from. Kept until the answer is
+    /// stored, since dropping two hundred messages takes a while.
     pub history: Arc<History>,
     pub chat: ChatRow,
     pub zone: Zone,
     pub grounding: Grounding,
-    /// The chat's own setting for showing answers while they are written; `None` if it has none.
+    /// The chat's setting for showing answers while they are written; `None` if the operator's setting applies.
     pub streams: Option<bool>,
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
@@ -82,26 +83,26 @@ pub struct QuestionContext {
     pub enrichment: Enrichment,
     /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: Recalled,
-    /// Token budget of the window, by our estimate.
+    /// Token budget of the window, in tokens as our estimate counts them.
     pub room: usize,
     /// The suggestion that the question may follow up on.
     pub going_on: FollowUpContext,
     pub scope: ConceptScope,
-    /// Usage records of the calls before the final answer, to be stored with it.
+    /// Usage records of the model calls before the one that gave the answer. They are stored with the answer.
     pub bills: Vec<UsageRecord>,
     /// Result of resolving `going_on`.
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,
     pub photos: Vec<ShownPhoto>,
     pub earliest: Option<Timestamp>,
-    /// Privacy notice, if the chat has not had it.
+    /// Privacy notice to append to the answer; `None` if the chat has already had it.
     pub introduction: Option<FormattedText>,
     /// Tokens spent today, before this answer.
     pub spent: Spent,
 }
 
 impl QuestionLoader {
-    /// Reads the messages that the trigger may be about.
+    /// Reads the messages that the trigger may be about, and the token budget for the window.
     pub fn gather(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
@@ -142,7 +143,7 @@ impl QuestionLoader {
         Ok(row.chat.kind == ChatKind::Private && consent::opted_out(conn, row.key, asker)?.is_some())
     }
 
-    /// Builds the window around the focus. A summary replaces the oldest part of a long thread if there is one.
+    /// Builds the window around the focus. If a long thread has a summary, it replaces the oldest part of the thread.
     pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> PickedWindow {
         let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
@@ -200,7 +201,7 @@ impl QuestionLoader {
 }
 
 impl QuestionLoader {
-    /// Searches older messages for the question. Errors are logged and give `None`.
+    /// Searches older messages and summaries for the question. An error is logged and gives `None`.
     fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<RankedRecall> {
         let Asked { trigger, ask, .. } = &opened.asked;
         let request = RecallRequest {
@@ -214,7 +215,8 @@ impl QuestionLoader {
         self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
     }
 
-    /// Returns the best results that the window does not hold, within the token cap.
+    /// Returns the best search results that are not in the window, as many as fit into the token cap of the recall
+    /// slot.
     fn recalled(&self, conn: &Reader, looked: &RankedRecall, window: &ContextWindow) -> Recalled {
         let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
@@ -227,7 +229,8 @@ fn not_recalled(error: &StoreError) {
 }
 
 impl QuestionLoader {
-    /// Returns the suggestion that the question follows up on. An error is logged and gives none.
+    /// Returns the suggestion that the question follows up on. An error is logged, and the question is then answered
+    /// without one.
     fn going_on(
         &self,
         conn: &Reader,
@@ -293,8 +296,8 @@ impl QuestionContext {
         &self.trigger().message.sender.name
     }
 
-    /// Returns `true` if `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may
-    /// recur.
+    /// Returns `true` if `answer` repeats an earlier answer of the bot word for word. `false` for short answers, such
+    /// as "Yes.", which may recur.
     pub fn is_repeated_by(&self, answer: &str) -> bool {
         const SHORT: usize = 8;
         let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
@@ -303,7 +306,8 @@ impl QuestionContext {
             .any(|own| words(&own).len() >= SHORT && words(&own) == words(answer))
     }
 
-    /// Removes everything but the messages and the question, for a model that gave nothing usable.
+    /// Leaves only the messages of the window and the question, and selects the plain prompt. Used after the model gave
+    /// nothing usable.
     pub fn leave_extras_out(&mut self) {
         self.style = Style::Plain;
         self.recalled = Recalled::default();

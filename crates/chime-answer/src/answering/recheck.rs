@@ -1,19 +1,20 @@
-//! Checks, once the model has answered, that the sources of the answer may still be used.
+//! Checks before an answer is stored that its sources may still be used: some may have been deleted while the model
+//! wrote.
 
 use chime_core::{AnswerRecord, Job, Seq};
 use chime_store::{Reader, consent, messages};
 
 pub enum SaveOutcome {
-    /// Stored. `send` is the job that sends it; `is_more_to_do` is `true` if background jobs were added.
+    /// The answer is stored. `send` is the job that sends it, `is_more_to_do` is `true` if background jobs were added.
     Down { send: Option<Job>, is_more_to_do: bool },
-    /// The job was ended meanwhile.
+    /// The job was ended by something else while the answer was made: nothing is stored.
     Ended,
-    /// A source may no longer be used: the answer has to be made again.
+    /// A source may no longer be used: nothing is stored, and the answer has to be made again.
     Gone,
 }
 
-/// Returns `true` if a message of the window or of `also` was forgotten since the window was picked, or its author
-/// opted out.
+/// Returns `true` if a source may no longer be used: the trigger, a message of the window or one of `also` was deleted,
+/// or its author opted out.
 pub fn rests_on_forgotten(conn: &Reader, record: &AnswerRecord, also: &[Seq]) -> chime_store::Result<bool> {
     let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
     let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;

@@ -1,4 +1,4 @@
-//! The record that is kept of an answer.
+//! Builds the record that is stored of an answer.
 
 use ulid::Ulid;
 

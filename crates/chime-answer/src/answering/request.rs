@@ -9,10 +9,10 @@ use crate::prompt::BuiltPrompt;
 use chime_access::gateway::ModelPurpose;
 use chime_llm::{Picture, Prompt, PromptMessage, PromptRole};
 
-/// Low: an answer should repeat what the chat says, not vary it.
+/// The temperature is low, since an answer should repeat facts of the chat and not vary them.
 const TEMPERATURE: f32 = 0.2;
 
-/// Returns a random delimiter around untrusted text.
+/// Returns a random delimiter to put around untrusted text.
 pub fn new_fence() -> String {
     let fence = Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
     fence.get(12..).unwrap_or(&fence).to_owned()

@@ -1,4 +1,4 @@
-//! Shows an answer while it is written: as drafts in private chats, else as a message that is edited.
+//! Shows an answer while the model writes it: as drafts in private chats, elsewhere as a message that is edited.
 //!
 //! A row in `reply_stream` is written before the message is sent, so that after a crash the whole answer replaces that
 //! message. Drafts disappear by themselves.
@@ -47,7 +47,8 @@ enum PreviewOutcome {
 }
 
 impl Answering {
-    /// Asks the model, and shows the answer while it is written if the chat wants that.
+    /// Asks the model, and shows the answer while it is written if the chat wants that. If all purposes are redacted,
+    /// personal data is masked in the prompt and restored in the answer.
     pub(super) async fn ask_showing(
         &self,
         job: &Job,
@@ -62,7 +63,8 @@ impl Answering {
         answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
     }
 
-    /// As [`ask_showing`](Self::ask_showing), for a prompt that needs no more masking.
+    /// Does the same as [`ask_showing`](Self::ask_showing) for a prompt that is already masked. `masks` restores the
+    /// data in the shown text.
     async fn ask_in_the_open(
         &self,
         job: &Job,
@@ -80,7 +82,7 @@ impl Answering {
             stop.cancel();
             answered
         };
-        // Never dropped half-way: the id of a message that is being sent must be stored before the whole answer
+        // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
         // arrives.
         let (answered, shown) = tokio::join!(asking, self.show(job, question, built, &progress, masks, &stop));
         if let Err(error) = shown {
@@ -105,7 +107,7 @@ impl Answering {
         if question.chat.chat.kind == ChatKind::Private {
             return asking.await;
         }
-        // Never dropped half-way, as above.
+        // Both futures run to the end, for the same reason as above.
         let (answered, shown) = tokio::join!(asking, self.hold_place(job, question, &stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "no message held the place of an answer");
@@ -113,7 +115,8 @@ impl Answering {
         answered
     }
 
-    /// Sends a placeholder once an answer takes a while, unless a message shows it already or `stop` comes first.
+    /// Sends a placeholder after [`PLACEHOLDER_AFTER`], unless the answer is complete (`stop`) or a message already
+    /// shows it.
     async fn hold_place(
         &self,
         job: &Job,
@@ -157,11 +160,12 @@ impl Answering {
         let Some(mut place) = self.place(question, &key).await? else { return Ok(()) };
         let watch = self.parts.clock.stopwatch();
         let (mut words, mut is_first) = (progress.watch(), true);
-        // Text that arrived before this loop counts too.
+        // Text that arrived before the loop starts is shown too.
         words.mark_changed();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         if matches!(place, PreviewPlace::Message(_)) {
-            // It may have been edited a moment ago, before the model used a tool.
+            // Before a tool call, the message may have been edited a moment ago: the next edit has to keep the
+            // interval.
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = self.parts.clock.sleep(every(place)) => {}
@@ -213,7 +217,8 @@ impl Answering {
         !self.drafts_refused.load(Ordering::Relaxed)
     }
 
-    /// Formats `text`, the settled beginning of an answer; `None` if it is too short or repeats the prompt.
+    /// Formats `text`, the part of an unfinished answer that may be shown; `None` if it is too short or repeats the
+    /// prompt.
     fn preview(
         &self,
         question: &QuestionContext,
@@ -271,7 +276,7 @@ impl Answering {
         })
     }
 
-    /// Sends the message in which the answer is shown.
+    /// Sends the message that shows the answer while it is written, and stores its id.
     async fn open(
         &self,
         key: &str,
@@ -292,7 +297,7 @@ impl Answering {
                 self.parts.store.write(Priority::Answering, noted).await?;
                 Ok(PreviewOutcome::Yes(PreviewPlace::Message(sent.id)))
             }
-            // The message may be in the chat.
+            // The message may have been delivered, but its id is unknown.
             Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(PreviewOutcome::Never),
             Err(error) => {
                 self.parts.store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await?;

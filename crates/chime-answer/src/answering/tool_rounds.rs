@@ -28,12 +28,12 @@ use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, messages, summaries, tags as tag_rows, topic_names};
 
-/// Links followed up and down from the message whose reply chain is asked for.
+/// Maximum number of reply links followed upwards from a message, and of replies read to each message below it.
 const CHAIN: usize = 10;
-/// Sessions whose summaries are searched.
+/// Maximum number of sessions whose summaries are searched.
 const SESSIONS: u32 = 300;
 const MOST_SESSIONS: usize = 5;
-/// Messages of a time that are looked through for a search within it.
+/// Maximum number of messages read for a search limited to an author or a time span.
 const NEWEST: usize = 1000;
 
 impl Answering {
@@ -58,7 +58,8 @@ impl Answering {
                 && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
-            // Small models use tools badly, and if everything is shown there is nothing to look up.
+            // The request does not describe the tools to small models, which use them badly, nor if the prompt already
+            // shows the whole chat.
             prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
             let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
             spent = TokenUse {
@@ -75,7 +76,7 @@ impl Answering {
         }
     }
 
-    /// Returns the result of each call. One that fails does not affect the others.
+    /// Executes the calls and returns a result for each. A failing call does not affect the others.
     async fn look_up(
         &self,
         question: &mut QuestionContext,
@@ -129,7 +130,8 @@ impl Answering {
     }
 }
 
-/// Returns `false` near the daily cap, and after a prompt that was too long: then the model answers from what it has.
+/// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long,
+/// and not after `most` rounds.
 fn may_look_up(asking: ModelAttempt, rounds: usize, most: usize) -> bool {
     rounds < most && asking.choice == ModelChoice::Best && asking.window == WindowSize::Full
 }
@@ -152,7 +154,7 @@ fn offered() -> Vec<chime_llm::Tool> {
 struct LookupScope {
     trigger: StoredMessage,
     chat: ChatRow,
-    /// Time zone of the days that a search names.
+    /// Time zone in which days in a search are meant.
     zone: Zone,
     recaller: Arc<Recaller>,
 }
@@ -208,7 +210,7 @@ impl LookupScope {
         Ok(found)
     }
 
-    /// Returns the message, the messages above it by reply links, and the replies to it.
+    /// Returns the message, up to [`CHAIN`] messages above it by reply links, and the replies below it.
     fn reply_chain(&self, conn: &Reader, of: Seq) -> chime_store::Result<Vec<StoredMessage>> {
         let Some(start) = messages::by_seq(conn, self.chat.key, of)? else { return Ok(Vec::new()) };
         let mut parent = start.message.reply_to;
@@ -231,7 +233,8 @@ impl LookupScope {
         Ok(found)
     }
 
-    /// Returns the run of messages around `anchor`, or the one that ends before `before` or before the trigger.
+    /// Returns the run of messages around `anchor`. Without `anchor`, returns the run just before the message `before`,
+    /// or before the trigger.
     fn smart_context(
         &self,
         conn: &Reader,
@@ -243,7 +246,7 @@ impl LookupScope {
         let (conversation, moment) = (start.conversation(), (start.message.sent_at, start.message.id));
         let mut earlier = messages::before(conn, conversation, moment, MOST_MESSAGES)?;
         earlier.reverse();
-        // The run before `before` may end with a silence, so it is counted from its own last message.
+        // There may be a long silence just before the message `before`, which must not end the run at once.
         let from = match (&anchor, &before) {
             (None, Some(_)) => earlier.first().map_or(moment.0, |stored| stored.message.sent_at),
             (Some(_), _) | (None, None) => moment.0,
@@ -252,7 +255,7 @@ impl LookupScope {
         let Some(anchor) = anchor else { return Ok(earlier) };
         let later = until_silence(moment.0, messages::after(conn, conversation, moment, MOST_MESSAGES)?, max_gap);
         let mut found = vec![anchor];
-        // Alternates, so that messages nearest to the anchor are kept if space is short.
+        // Earlier and later messages alternate, so that the nearest to the anchor stay if the result is cut.
         let (mut earlier, mut later) = (earlier.into_iter(), later.into_iter());
         loop {
             let pair = (earlier.next(), later.next());
@@ -280,7 +283,8 @@ impl LookupScope {
         Ok(LookupResult::Messages(found.collect()))
     }
 
-    /// Messages of a member or a time: those that answer `query` best, then the newest others that hold a word of it.
+    /// Returns messages by an author or of a time span: those that answer `query` best, then the newest others with a
+    /// word of it.
     fn search_within(
         &self,
         conn: &Reader,
@@ -320,14 +324,14 @@ impl LookupScope {
         Ok(found)
     }
 
-    /// A span by the clocks of the chat, no further than the trigger.
+    /// Converts a span in the chat's time zone to timestamps. It ends with the trigger at the latest.
     fn moments(&self, span: ClockSpan) -> (Timestamp, Timestamp) {
         let now = self.trigger.message.sent_at.plus(Duration::from_secs(1));
         let since = span.since.map_or(Timestamp::from_secs(0), |at| self.zone.moment(at));
         (since, span.until.map_or(now, |at| self.zone.moment(at).min(now)))
     }
 
-    /// Summaries of the newest sessions, or of those that say most of `about`.
+    /// Returns lines of the newest sessions' summaries, or of those summaries that contain most words of `about`.
     fn summaries(
         &self,
         conn: &Reader,
@@ -359,7 +363,7 @@ impl LookupScope {
                 ranked.push((common, summary));
             }
         }
-        // The sort is stable: among equals the newest come first.
+        // The sort is stable: among equal ones, the newest come first.
         ranked.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
         let names = summaries::member_names(conn, self.chat.key)?;
         let mut lines = Vec::new();
@@ -387,13 +391,13 @@ impl LookupScope {
             });
         }
         let Some(first) = rests_on.first() else { return Ok(None) };
-        // Numbered by its first message, as the lines of Recent and History are.
+        // The id of a summary line is the number of its first message, as in the other summaries in the prompt.
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
         Ok(Some(Citable { id, name: "Summary".to_owned(), sent_at, text, link: None, rests_on }))
     }
 }
 
-/// The words of a name, in lower case.
+/// Returns the words of a name in lower case.
 fn words_of(name: &str) -> Vec<String> {
     name.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|word| !word.is_empty())

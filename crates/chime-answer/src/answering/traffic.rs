@@ -1,4 +1,4 @@
-//! Counts the messages sent to each chat lately, for streaming and delivery.
+//! Counts recent messages to each chat and records when Telegram throttles it, for streaming and delivery.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use chime_core::{ChatId, Timestamp};
 /// Period over which messages are counted.
 const COUNTED: Duration = Duration::from_secs(60);
 
-/// Messages sent lately, by chat. Clones share the same data. Chats without any are removed.
+/// Recent messages and throttling by chat. Clones share the same data. Chats without either are removed.
 #[derive(Debug, Clone, Default)]
 pub struct Lanes(Arc<Mutex<HashMap<ChatId, ChatLane>>>);
 
@@ -27,7 +27,8 @@ struct Hold {
 }
 
 impl Lanes {
-    /// Holds the chat until Telegram accepts messages again.
+    /// Records that nothing may be sent to the chat before `until`. `from` is when the wait began: it shows if the
+    /// clock was set back.
     pub fn hold(&self, chat: ChatId, from: Timestamp, until: Timestamp) {
         self.lock().entry(chat).or_default().held = Some(Hold { from, until });
     }
@@ -61,8 +62,8 @@ impl ChatLane {
         while self.sent.front().is_some_and(|at| now.since(*at) > COUNTED) {
             self.sent.pop_front();
         }
-        // If the clock was set back, the rest of the wait is unknown: the hold is dropped, and Telegram's next reply
-        // tells.
+        // If the clock was set back, the rest of the wait is unknown. The wait is then dropped: if it is not over,
+        // Telegram refuses the next message and states the rest.
         self.held = self.held.filter(|held| held.until > now && held.until.since(now) <= held.until.since(held.from));
         self.held.is_some() || !self.sent.is_empty()
     }

@@ -10,14 +10,14 @@ use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
 
-/// Messages before a trigger that are searched for voice messages without a transcript.
+/// Number of messages before a trigger among which untranscribed voice messages are searched.
 const JUST_BEFORE: usize = 8;
-/// Most voice messages transcribed for one trigger: the newest ones.
+/// Maximum number of voice messages transcribed for one trigger. Newer ones have priority.
 const MOST: usize = 3;
 
 impl Answering {
-    /// Transcribes the voice messages among the trigger `at`, the message it replies to and those just before it, if the
-    /// trigger is to be answered. Errors are logged and do not stop the answer.
+    /// Transcribes the trigger `at`, the message it replies to and those just before it, as far as they are voice
+    /// messages and the trigger is to be answered. Errors are logged and do not stop the answer.
     pub(super) async fn transcribe_nearby(&self, at: MessageAt, parsed: &ParsedTrigger) {
         if !self.parts.voice.transcribes() {
             return;
@@ -48,8 +48,8 @@ impl Answering {
     }
 }
 
-/// Returns the voice messages to transcribe for a trigger: itself, the message it replies to, and the newest before
-/// it.
+/// Returns the untranscribed voice messages for a trigger: the trigger itself, the message it replies to, then the
+/// newest before it.
 fn untranscribed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<Vec<MessageAt>> {
     let message = &trigger.message;
     let parent = message.reply_to.map(|parent| messages::find(conn, message.chat, parent)).transpose()?.flatten();

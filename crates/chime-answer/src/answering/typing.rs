@@ -7,12 +7,12 @@ use chime_core::{ChatId, ThreadId};
 use chime_runtime::clock::Clock;
 use chime_telegram::Telegram;
 
-/// Delay before the indicator: faster results do not need it.
+/// Delay before the first indicator. A result that comes faster needs none.
 const TYPING_AFTER: Duration = Duration::from_millis(300);
-/// Telegram shows the indicator for five seconds.
+/// Interval of repeats. Telegram shows the indicator for five seconds.
 const TYPING_EVERY: Duration = Duration::from_millis(4500);
 
-/// Shows the typing indicator until dropped. Failures are only logged.
+/// Shows the typing indicator until the future is dropped. Failures are only logged.
 pub async fn keep_typing(telegram: &Telegram, clock: &Clock, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
     clock.sleep(TYPING_AFTER).await;
     loop {

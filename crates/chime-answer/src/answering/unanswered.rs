@@ -1,5 +1,5 @@
-//! Triggers that end without an answer: the daily tokens are used up, the member may not ask, or the trigger waited
-//! too long.
+//! Ends the jobs of triggers without an answer: the daily tokens are used up, the member may not ask, or the trigger
+//! waited too long.
 
 use crate::answering::ask::Answering;
 use chime_access::{subject, tell};
@@ -7,7 +7,7 @@ use chime_core::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, 
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
 impl Answering {
-    /// Ends the job of a refused trigger. Another job sends the notice.
+    /// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member.
     pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, because: Because) -> chime_store::Result<()> {
         tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
         let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), self.parts.clock.now());
@@ -22,7 +22,8 @@ impl Answering {
         Ok(())
     }
 
-    /// Counts a trigger that waited too long into the chat's notice about unanswered messages.
+    /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
+    /// unanswered messages.
     pub(super) async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> chime_store::Result<()> {
         let (kind, key) = (job.kind(), job.key());
         let (chat, thread) = (trigger.message.chat, trigger.message.thread);

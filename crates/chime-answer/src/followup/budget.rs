@@ -21,7 +21,7 @@ enum Bound {
     About,
 }
 
-/// Returns the budget in the question, and the words that state it.
+/// Returns the budget in the question, and the positions of the words that state it. `None` if there is none.
 pub fn budget(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> Option<(Budget, Vec<TokenSpan>)> {
     let sums = sums(tokens, table);
     let mut budget = Budget::default();
@@ -56,7 +56,8 @@ pub fn budget(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> Opti
     Some((budget, spans))
 }
 
-/// Returns the ISO code of the currency that a word names, in this language or in English, and the number of words.
+/// Returns the ISO code of the currency that the words at `at` name, in this language or in English, and the number of
+/// those words.
 pub fn currency(tokens: &[FoldedToken], at: usize, table: &FollowUpTable) -> Option<(String, usize)> {
     let rest = tokens.get(at..)?;
     let everywhere = FollowUpTables::shipped().get("en");
@@ -68,8 +69,8 @@ pub fn currency(tokens: &[FoldedToken], at: usize, table: &FollowUpTable) -> Opt
     tables.into_iter().find_map(named)
 }
 
-/// Parses a number such as "30", "12,99", "1.500", "2k" or "30eur". Returns the amount and the letters right after the
-/// digits.
+/// Parses a number such as "30", "12,99", "1.500", "2k" or "30eur". Returns the amount and the letters directly after
+/// the digits; `None` if the word does not begin with a digit.
 pub fn number(word: &str) -> Option<(Amount, &str)> {
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(word.len());
     let (digits, letters) = word.split_at(end);
@@ -123,7 +124,7 @@ fn sums(tokens: &[FoldedToken], table: &FollowUpTable) -> Vec<Sum> {
     found
 }
 
-/// Returns the words of a range: "between 20 and 30", "20-30 €".
+/// Returns the position of a range if the two sums form one: "between 20 and 30", "20-30 €".
 fn range(text: &str, tokens: &[FoldedToken], table: &FollowUpTable, first: &Sum, second: &Sum) -> Option<TokenSpan> {
     let between_words = second.span.from.checked_sub(first.span.to)?;
     let written = text.get(tokens.get(first.span.to - 1)?.end..tokens.get(second.span.from)?.start)?;
@@ -135,7 +136,8 @@ fn range(text: &str, tokens: &[FoldedToken], table: &FollowUpTable, first: &Sum,
     (between_words == 1).then_some(TokenSpan { from: marker.from, to: second.span.to })
 }
 
-/// Returns the bound that the words around a sum state. Without such words, a sum with a currency is an upper limit.
+/// Returns the kind of limit that the words around a sum state ("under", "at least", "about"), and the position of all.
+/// Without such words, a sum with a currency is an upper limit.
 fn bound(tokens: &[FoldedToken], table: &FollowUpTable, sum: &Sum) -> Option<(Bound, TokenSpan)> {
     let before = [
         (PhraseRow::BudgetMax, Bound::Max),

@@ -7,22 +7,24 @@ use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow
 use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{Frame, Intent, NamedEntity};
 
-/// Least confidence at which the patterns decide.
+/// Minimum confidence at which the intent that the patterns give is certain.
 pub const SURE: f64 = 0.7;
-/// Most words of a question that are read; the rest is pasted text.
+/// Maximum number of words of a question that are read. Words after them are probably pasted text.
 const MAX_WORDS: usize = 80;
-/// Most unknown words that can be a subject. More are a sentence for the model.
+/// Maximum number of words unknown to the patterns that can name the wanted thing. More of them are a sentence that
+/// only the model can interpret.
 const SUBJECT_WORDS: usize = 6;
-/// The same next to "more": with more unknown words it is a question of its own.
+/// The same limit in a question with "more". With more unknown words, it is a question of its own and not a follow-up.
 const MORE_WORDS: usize = 4;
 
 /// A question to classify.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassifierInput<'a> {
     pub text: &'a str,
-    /// `true` if it only points at the conversation: then only a clear follow-up counts.
+    /// `true` if the question has no words of its own and only points at the conversation. Then it is classified only
+    /// if it is clearly a follow-up.
     pub generic: bool,
-    /// `true` if there is a suggestion that it may refer to.
+    /// `true` if there is an earlier suggestion that the question may refer to.
     pub in_play: bool,
     /// Two-letter code of the chat's language.
     pub language: Option<&'a str>,
@@ -40,9 +42,9 @@ pub enum ItemPosition {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mentions {
     pub places: Vec<(String, ItemPosition)>,
-    /// "he", "the same author".
+    /// Reference to a person: "he", "the same author".
     pub person: Option<String>,
-    /// "that one", "it".
+    /// Reference to an item: "that one", "it".
     pub item: Option<String>,
     /// `true` if `item` has several words, so that it can only mean an item.
     pub item_is_plain: bool,
@@ -50,7 +52,7 @@ pub struct Mentions {
     pub names: Vec<String>,
 }
 
-/// A question as read by patterns.
+/// Result of classifying a question by patterns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClassifiedQuestion {
     pub intent: Intent,
@@ -73,7 +75,7 @@ impl ClassifiedQuestion {
         self.confidence >= SURE
     }
 
-    /// Returns the frame that the question itself gives.
+    /// Returns the frame with the fields that the question itself states.
     pub fn frame(&self) -> Frame {
         Frame {
             intent: self.intent,
@@ -90,7 +92,8 @@ impl ClassifiedQuestion {
     }
 }
 
-/// Classifies a question with the table of the language that knows most of its words.
+/// Classifies a question with the table of the language that knows most of its words. If several know as many, the
+/// chat's language has priority.
 pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
     let mut found = tokens(ask.text);
     found.truncate(MAX_WORDS);
@@ -115,7 +118,7 @@ pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
     if ask.generic && !goes_on { plain() } else { reading }
 }
 
-/// A question as one language's table reads it.
+/// A question and the phrases of one language's table found in it.
 struct TableClassifier<'a> {
     ask: &'a ClassifierInput<'a>,
     tokens: &'a [FoldedToken],
@@ -141,7 +144,7 @@ impl<'a> TableClassifier<'a> {
             [PhraseRow::Explain, PhraseRow::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
         let more: Vec<TokenSpan> =
             rows.of(PhraseRow::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
-        // "Mõni teine" means another one, not the second.
+        // In Estonian, "mõni teine" means another one, although "teine" alone means the second.
         let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, ItemPosition::Nth(nth)));
         let last = rows.of(PhraseRow::Last).iter().map(|span| (*span, ItemPosition::Last));
         let mut places: Vec<(TokenSpan, ItemPosition)> =
@@ -152,7 +155,8 @@ impl<'a> TableClassifier<'a> {
         Self { ask, tokens, table, rows, signals, of_signals, names, of_names, more, places, person, item }
     }
 
-    /// Returns the reading, and a score for the words that the table knows: words of a pattern count twice.
+    /// Returns the classification, and a score for the words that the table knows: words of a pattern count twice,
+    /// fillers once.
     fn read(self) -> (ClassifiedQuestion, usize) {
         let (intent, confidence) = self.intent();
         let known = self.covered().len() * 2 + self.fillers();
@@ -241,7 +245,8 @@ impl<'a> TableClassifier<'a> {
             .unwrap_or_else(|| (Intent::Ask, self.plain_confidence(unknown)))
     }
 
-    /// Recognises questions about the conversation itself.
+    /// Recognises small talk, and questions about the conversation itself: a summary, a recap, a decision, a
+    /// comparison, an explanation.
     fn about_the_talk(&self, unknown: usize) -> Option<(Intent, f64)> {
         let smalltalk: usize = self.rows.of(PhraseRow::Smalltalk).iter().map(|span| span.to - span.from).sum();
         if smalltalk > 0 && unknown == 0 && self.places.is_empty() && smalltalk + self.fillers() >= self.tokens.len() {
@@ -259,7 +264,7 @@ impl<'a> TableClassifier<'a> {
         found.map(|(_, intent, confidence)| (intent, confidence))
     }
 
-    /// Recognises questions about a shown item, and refusals of one.
+    /// Recognises a refusal of a shown item, "cheaper", and questions about a shown item.
     fn about_shown(&self) -> Option<(Intent, f64)> {
         if self.signals.not_that {
             return Some((Intent::More, 0.85));
@@ -278,7 +283,7 @@ impl<'a> TableClassifier<'a> {
         Some((Intent::ItemQuestion, if is_of_other { 0.6 } else { 0.9 }))
     }
 
-    /// Returns `true` if the question asks for more by a person whom a pronoun names.
+    /// Returns `true` if the question asks for other items by a person that it names by a pronoun: "more by him".
     fn person_search(&self) -> bool {
         let asks_for = !self.more.is_empty()
             || self.has(PhraseRow::Something)
@@ -301,7 +306,8 @@ impl<'a> TableClassifier<'a> {
         Some((Intent::EntitySearch, if unknown > 2 { 0.65 } else { 0.85 }))
     }
 
-    /// Recognises "more", and a budget or a refusal alone.
+    /// Recognises "more", and a question that consists only of a budget ("under 20 euros") or of an exclusion ("without
+    /// nuts").
     fn going_on(&self, unknown: usize) -> Option<(Intent, f64)> {
         let names_kind = !self.signals.kinds.is_empty();
         let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
@@ -316,7 +322,7 @@ impl<'a> TableClassifier<'a> {
         (is_refusal && unknown == 0 && !is_new && !self.is_question()).then_some((Intent::More, 0.8))
     }
 
-    /// Returns `true` if only fillers come before a phrase of this row.
+    /// Returns `true` if nothing but fillers ("well", "please") comes before the first phrase of `row`.
     fn begins_with(&self, row: PhraseRow) -> bool {
         let fillers = self.rows.of(PhraseRow::Fillers);
         let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
@@ -351,8 +357,8 @@ impl<'a> TableClassifier<'a> {
         self.has(PhraseRow::Question)
     }
 
-    /// Returns the confidence that no pattern applies: high if there is no suggestion, or if it is a question of its
-    /// own.
+    /// Returns the confidence that the question is unrelated to suggestions: .9 if there is no suggestion or the member
+    /// starts over, .75 for a complete question of its own, else .5.
     fn plain_confidence(&self, unknown: usize) -> f64 {
         let may_point = self.item.is_some() || self.person.is_some() || !self.more.is_empty();
         match () {
@@ -362,7 +368,9 @@ impl<'a> TableClassifier<'a> {
         }
     }
 
-    /// Returns the question without the parts that have a field of their own, and without fillers around it.
+    /// Returns the member's words for the wanted thing: the question without the parts that have a field of their own
+    /// (names, budget, recipient), and without fillers around it. `None` if the question asks for no suggestion or no
+    /// words are left.
     fn subject(&self, intent: Intent) -> Option<String> {
         if !intent.suggests() {
             return None;
@@ -399,7 +407,8 @@ impl<'a> TableClassifier<'a> {
         says_more.then(|| words.join(" "))
     }
 
-    /// Returns the words of signals that have a field of their own. Kinds stay part of the subject.
+    /// Returns the positions of the signals that have a field of their own. Kinds are not among them, since they stay
+    /// part of the subject.
     fn of_details(&self) -> Vec<TokenSpan> {
         let kinds = self.table.named(NamedRow::Kinds, self.tokens);
         self.of_signals.iter().copied().filter(|span| !kinds.iter().any(|(kind, _)| kind == span)).collect()

@@ -5,13 +5,13 @@ use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow
 use crate::followup::words::{FoldedToken, fold, tokens};
 use chime_core::Item;
 
-/// Most words of a name: "Gabriel José García Márquez".
+/// Maximum number of words of a name: "Gabriel José García Márquez".
 const NAME_WORDS: usize = 5;
 const PARTICLES: [&str; 17] =
     ["de", "del", "della", "da", "di", "du", "la", "le", "van", "von", "der", "den", "ter", "bin", "al", "af", "of"];
 const AND: [&str; 10] = ["and", "ja", "und", "y", "et", "e", "и", "і", "or", "ning"];
 const HONORIFICS: [&str; 12] = ["mr", "mrs", "ms", "dr", "prof", "sir", "hr", "pr", "herr", "frau", "señor", "señora"];
-/// Characters below which a word of a name could be any word.
+/// Minimum number of characters of a word of a name: a shorter one could be any word.
 const TELLING_CHARS: usize = 4;
 
 /// Returns `true` for a name of two or more characters with a letter, unless it is a lone initial or a pronoun.
@@ -40,7 +40,8 @@ fn is_pronoun(name: &str) -> bool {
     FollowUpTables::shipped().iter().any(|table| table.find(PhraseRow::PersonPronoun, &found).contains(&whole))
 }
 
-/// Returns the names in the question after a word such as "by", or with a suffix of that meaning, and their words.
+/// Returns the names in the question after a word such as "by" or with a suffix of that meaning, and the positions of
+/// both.
 pub fn named_in(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> (Vec<String>, Vec<TokenSpan>) {
     let (mut names, mut spans) = (Vec::new(), Vec::new());
     let pronouns = table.find(PhraseRow::PersonPronoun, tokens);
@@ -71,7 +72,7 @@ pub fn named_in(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> (V
     (names, spans)
 }
 
-/// Returns the end of a name that begins at `from`.
+/// Returns the end of the name that begins at `from`; `None` if no name begins there.
 fn name_at(text: &str, tokens: &[FoldedToken], table: &FollowUpTable, from: usize) -> Option<usize> {
     let typed_small = !text.chars().any(char::is_uppercase);
     let mut to = from;
@@ -107,7 +108,7 @@ fn is_kind(table: &FollowUpTable, word: &str) -> bool {
     table.named(NamedRow::Kinds, &tokens(word)).iter().any(|(_, kind)| !is_generic_kind(kind))
 }
 
-/// Removes the suffix that means "by": "Tolkienilt".
+/// Removes the suffix that means "by" from a name: "Tolkienilt". `None` if the word is no name with such a suffix.
 fn without_ending(text: &str, token: &FoldedToken, table: &FollowUpTable) -> Option<String> {
     let written = token.written(text);
     if !written.starts_with(char::is_uppercase) || table.has(PhraseRow::NotName, &token.word) {
@@ -120,8 +121,8 @@ fn without_ending(text: &str, token: &FoldedToken, table: &FollowUpTable) -> Opt
     Some(written.chars().take(kept).collect())
 }
 
-/// Returns the people of shown items that the question names: in full, or by the last word of the name with or without
-/// an ending.
+/// Returns the people of shown items that the question names in full or by the last word of the name, and the position.
+/// The last word may have an ending.
 pub fn shown_people(tokens: &[FoldedToken], items: &[Item]) -> Vec<(String, TokenSpan)> {
     let mut found: Vec<(String, TokenSpan)> = Vec::new();
     for person in items.iter().flat_map(|item| &item.shown.people) {
@@ -142,7 +143,7 @@ fn mention_of(tokens: &[FoldedToken], person: &str) -> Option<TokenSpan> {
         return Some(TokenSpan { from, to: from + name.len() });
     }
     let last = name.last().filter(|word| word.chars().count() > TELLING_CHARS)?;
-    // "Tolkieni", "Tolkien's": an ending of up to three letters.
+    // The name may have an ending of up to three letters: "Tolkieni", "Tolkien's".
     let is_it = |token: &FoldedToken| {
         let rest = token.word.strip_prefix(last);
         rest.is_some_and(|rest| rest.chars().count() <= 3)

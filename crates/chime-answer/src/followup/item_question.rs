@@ -3,12 +3,12 @@
 use crate::followup::words::{fold, tokens};
 use chime_core::Item;
 
-/// A title of one word counts if it has more letters than this.
+/// A title of one word is searched in a question only if it has more characters than this.
 const SINGLE_WORD_CHARS: usize = 4;
-/// A word of a title is significant if it has more letters than this.
+/// A word of a longer title is significant only if it has more characters than this.
 const SIGNIFICANT_CHARS: usize = 3;
 
-/// Returns the items whose titles the question mentions, only the best matches.
+/// Returns the items whose titles the question mentions. Only the strongest matches are returned.
 pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     let ask = fold(ask);
     let mut best: Vec<(&Item, Strength)> = Vec::new();
@@ -23,7 +23,7 @@ pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     best.into_iter().filter(|(_, strength)| Some(*strength) == strongest).map(|(item, _)| item).collect()
 }
 
-/// Returns `true` if the question has the title of one of the items, or most of it.
+/// Returns `true` if the question mentions the title of one of the items, or a significant part of it.
 pub fn names_items(ask: &str, items: &[Item]) -> bool {
     !mentioned(ask, items).is_empty()
 }
@@ -43,7 +43,7 @@ fn mention(ask: &str, title: &str) -> Option<Strength> {
     let significant: Vec<&str> =
         words.iter().copied().filter(|word| word.chars().count() > SIGNIFICANT_CHARS).collect();
     let asked: Vec<&str> = ask.split(' ').collect();
-    // Words may have endings: "Hobbiti", "the Hobbit's".
+    // Words in the question may have endings: "Hobbiti", "the Hobbit's".
     let has = |word: &str| {
         asked.iter().any(|said| *said == word || word.chars().count() > SINGLE_WORD_CHARS && said.starts_with(word))
     };

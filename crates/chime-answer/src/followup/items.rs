@@ -7,10 +7,11 @@ use crate::followup::items::line::{ListLine, Marker, read_lines};
 use crate::followup::words::fold;
 use chime_core::Suggested;
 
-/// Most items of one answer.
+/// Maximum number of items of one answer.
 const MAX_ITEMS: usize = 20;
 
-/// Returns the items that an answer suggests, in its order, without repeated titles. `kind` is the kind asked for.
+/// Returns the items that an answer suggests, in its order, without repeated titles. `kind` is the kind that the
+/// question asked for.
 pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let answer = line::without_citations(answer);
     let found = [listed, tabled, prose::bold, prose::quoted, prose::offered]
@@ -29,19 +30,19 @@ pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
 
 /// Returns `true` if an answer is a list of two or more short names.
 pub fn lists_things(answer: &str) -> bool {
-    /// Longest name, in characters.
+    /// Maximum number of characters of a name.
     const NAME: usize = 60;
     let found = listed(&line::without_citations(answer), None);
     found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
 }
 
-/// Returns `true` if an answer suggests an excluded title again.
+/// Returns `true` if the title of `item` is among `titles`. Case and diacritics are ignored.
 pub fn repeats_title(item: &Suggested, mut titles: impl Iterator<Item = impl AsRef<str>>) -> bool {
     let title = fold(&item.title);
     titles.any(|other| fold(other.as_ref()) == title)
 }
 
-/// Returns the entries of the first list. Numbers take precedence over bullets, which may be details of numbered
+/// Returns the items of the first numbered list, else of the first bulleted one: bullets may be details of numbered
 /// entries.
 fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let lines = read_lines(answer);
@@ -50,7 +51,8 @@ fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     chosen.into_iter().filter_map(|entry| line::item(&entry, kind)).collect()
 }
 
-/// Returns the entries of the first list that `is_entry` marks, each with the deeper lines below it.
+/// Returns the entries of the first list of lines for which `is_entry` is `true`. Each includes the lines indented
+/// below it.
 fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> Vec<String> {
     let Some(level) = lines.iter().filter(|line| is_entry(line)).map(|line| line.indent).min() else {
         return Vec::new();
@@ -79,7 +81,7 @@ fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> 
     found
 }
 
-/// Returns the first column of a table, or the second if the first counts rows.
+/// Returns the items in the first column of a table, or in the second if the first contains row numbers.
 fn tabled(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let rows = answer.lines().map(str::trim).filter(|line| line.starts_with('|'));
     let cells = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());

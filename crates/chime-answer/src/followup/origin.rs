@@ -8,16 +8,16 @@ use chime_core::{AnswerId, FoundBy, Seq, UserId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierSuggestion {
     pub answer: AnswerId,
-    /// The first answer of its chain of suggestions.
+    /// First answer of the chain of suggestions to which this one belongs.
     pub chain: AnswerId,
     pub asked_by: UserId,
-    /// Its trigger and the messages of its answer.
+    /// The trigger and the messages of the answer.
     pub messages: BTreeSet<Seq>,
-    /// `true` if no silence has ended the session since.
+    /// `true` if the session in which it was made has not ended.
     pub in_session: bool,
 }
 
-/// Facts about a question that select its suggestion.
+/// Facts about a question by which its suggestion is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuggestionQuery<'a> {
     pub member: UserId,
@@ -30,9 +30,9 @@ pub struct SuggestionQuery<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyTo {
     Nothing,
-    /// A suggestion, or an answer that followed up on one.
+    /// A message of the bot that suggests something, or answers a follow-up on this suggestion.
     Suggestion(AnswerId),
-    /// Another answer of the bot, which the question is then about.
+    /// An answer of the bot without suggestions: the question is about that answer.
     OtherAnswer,
     Member,
 }
@@ -45,8 +45,8 @@ pub enum SuggestionOrigin {
     Open(Vec<AnswerId>),
 }
 
-/// Returns the suggestion that the question replies to, else the newest of its thread, else the member's own of this
-/// session. `earlier` has the newest first.
+/// Returns the suggestion that the question replies to, else the newest one in its thread, else the newest that the
+/// member asked for in this session. `earlier` is sorted newest first.
 pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> SuggestionOrigin {
     match from.reply {
         ReplyTo::Suggestion(answer) => return SuggestionOrigin::Found(answer, FoundBy::Reply),

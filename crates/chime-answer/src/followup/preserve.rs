@@ -1,16 +1,18 @@
-//! Decides which fields a follow-up inherits from the stored frame, and if the exclude list is reset.
+//! Decides which fields a follow-up inherits from the frame of the earlier question, and if items shown before may be
+//! suggested again.
 
 use crate::followup::signals::{RefinementSignals, is_generic_kind};
 use crate::followup::words::fold;
 use chime_core::{Frame, Intent, Item, Reset, UsedSearch};
 
-/// Newest items that are not suggested again.
+/// Maximum number of items that are excluded from new suggestions; the newest count.
 pub const MAX_EXCLUDED: usize = 30;
 /// Fields that can be inherited, by their stored names.
 pub const FIELDS: [&str; 9] =
     ["kind", "category_hints", "popular", "budget", "recipient", "occasion", "entities", "subject", "item_language"];
 
-/// Returns the reason for a reset of the exclude list. `asked` must not have inherited any field yet.
+/// Returns the reason why items shown before may be suggested again; `None` if they stay excluded. `asked` must not
+/// have inherited any field yet.
 pub fn reset(asked: &Frame, stored: &Frame, signals: &RefinementSignals) -> Option<Reset> {
     if signals.start_over {
         return Some(Reset::StartOver);
@@ -29,7 +31,7 @@ pub fn reset(asked: &Frame, stored: &Frame, signals: &RefinementSignals) -> Opti
     differs(&asked.occasion, &stored.occasion).then_some(Reset::OccasionChanged)
 }
 
-/// Returns the newest items of `shown`, oldest first, without repeated titles.
+/// Returns the newest items of `shown`, at most [`MAX_EXCLUDED`], oldest first, without repeated titles.
 pub fn excluded(shown: &[Item]) -> Vec<Item> {
     let mut kept: Vec<Item> = Vec::new();
     for item in shown.iter().rev() {
@@ -43,8 +45,8 @@ pub fn excluded(shown: &[Item]) -> Vec<Item> {
     kept
 }
 
-/// Restores the fields that every question keeps if it does not name them: budget, recipient, occasion. Returns their
-/// names.
+/// Copies budget, recipient and occasion from the earlier frame if the question does not name them. These stay for
+/// every kind of question. Returns the names of the copied fields.
 pub fn restore(frame: &mut Frame, stored: &Frame) -> Vec<&'static str> {
     let mut taken = Vec::new();
     if frame.budget.as_ref().is_none_or(chime_core::Budget::is_open) && stored.budget.is_some() {
@@ -56,7 +58,8 @@ pub fn restore(frame: &mut Frame, stored: &Frame) -> Vec<&'static str> {
     taken
 }
 
-/// Fills in the fields that a follow-up inherits. Returns their names.
+/// Copies the other fields from the earlier frame, depending on the intent of the question. Returns the names of the
+/// copied fields.
 pub fn preserve(frame: &mut Frame, stored: &Frame, used: Option<&UsedSearch>) -> Vec<&'static str> {
     let mut taken = Vec::new();
     let inherits = frame.intent.inherits();
@@ -98,7 +101,7 @@ pub fn preserve(frame: &mut Frame, stored: &Frame, used: Option<&UsedSearch>) ->
     taken
 }
 
-/// Joins the earlier subject and the addition of the new question: "fantasy", then "with dragons".
+/// Joins the earlier subject and the addition in the new question: "fantasy", then "with dragons".
 fn joined(stored: Option<&str>, added: Option<&str>) -> Option<String> {
     match (stored, added) {
         (Some(stored), Some(added)) if !stored.contains(added) => Some(format!("{stored}; {added}")),

@@ -1,4 +1,4 @@
-//! Resolves "he", "the same author", "that one" and "the second".
+//! Resolves references to people and items shown before: "he", "the same author", "that one", "the second".
 
 use crate::followup::classify::ItemPosition;
 use crate::followup::entities::is_same_name;
@@ -16,8 +16,8 @@ pub enum PronounTarget<T> {
     Undecided(Vec<T>),
 }
 
-/// Resolves a pronoun for a person. Candidates are, in this order, the people named in the original question, the
-/// maker of the item asked about last, and the people of the newest answer.
+/// Resolves a pronoun for a person: the only person known, else the one named in the original question, else the maker
+/// of the item asked about last, else the only person in the newest answer that names any.
 pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> PronounTarget<String> {
     let candidates = people(stored, shown);
     match (candidates.as_slice(), stored.entities.first()) {
@@ -31,7 +31,7 @@ pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> PronounTar
     }
 }
 
-/// Returns all known people in the order of their first appearance.
+/// Returns the people of the frame and of all shown items, in the order of their first appearance.
 pub fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
     let named = stored.entities.iter().map(|NamedEntity { name, .. }| name);
     let mut found: Vec<String> = Vec::new();
@@ -48,7 +48,7 @@ fn only_person(item: &Item) -> Option<String> {
     Some(person.clone())
 }
 
-/// Returns the only person of the newest answer that names any.
+/// Returns the person of the newest answer that names any; `None` if that answer names several.
 fn newest_person(shown: &[Item]) -> Option<String> {
     let newest = shown.iter().rev().find(|item| !item.shown.people.is_empty())?.id.answer;
     let of_newest: Vec<&String> =
@@ -57,7 +57,8 @@ fn newest_person(shown: &[Item]) -> Option<String> {
     rest.iter().all(|other| is_same_name(first, other)).then(|| (*first).clone())
 }
 
-/// Returns the items at positions of the newest list. Positions outside the list are ignored.
+/// Returns the items at the positions that the question names, such as "the second". Positions outside the list are
+/// ignored.
 pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Item, Reference)> {
     let found = places.iter().filter_map(|(said, place)| {
         let item = match place {
@@ -69,7 +70,7 @@ pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Ite
     found.collect()
 }
 
-/// Resolves "it" or "that one": the item asked about last, else the only one.
+/// Resolves "it" or "that one": the item asked about last, else the only item of the list.
 pub fn item(listed: &[Item], last: Option<&Item>) -> PronounTarget<Item> {
     match (listed, last) {
         (_, Some(last)) => PronounTarget::Resolved(last.clone(), Evidence::Last, LIKELY),

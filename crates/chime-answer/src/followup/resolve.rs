@@ -1,4 +1,4 @@
-//! Resolves a follow-up in a fixed order: extract, stored, reset, preserve, refine, item question, entities.
+//! Resolves a follow-up in seven steps: extract, stored, reset, preserve, refine, item question, entities.
 
 use crate::followup::classify::ClassifiedQuestion;
 use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
@@ -12,7 +12,7 @@ use chime_core::{
     UsedSearch,
 };
 
-/// Confidence in the only name found in the text of an answer.
+/// Confidence in a name if it is the only one found in the text of an answer.
 const IN_TEXT_CONFIDENCE: f64 = 0.8;
 const NAMED_CONFIDENCE: f64 = 0.95;
 
@@ -40,7 +40,7 @@ pub struct FollowUpTurn<'a> {
     pub stored: Option<&'a StoredSuggestion>,
 }
 
-/// A follow-up, and the part of it that is still open.
+/// A resolved follow-up, and the reference in it that is still ambiguous.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FollowUpOutcome {
     pub follow_up: FollowUp,
@@ -51,7 +51,7 @@ pub struct FollowUpOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undecided {
     pub about: Unclear,
-    /// In the member's words.
+    /// The ambiguous reference, in the member's words.
     pub said: String,
     pub candidates: Vec<String>,
     items: Vec<Item>,
@@ -114,7 +114,8 @@ pub fn choose(pending: &Clarification, ask: &str, reading: &ClassifiedQuestion) 
     nth.or_else(number).filter(|at| *at < pending.candidates.len())
 }
 
-/// Returns the follow-up of a clarifying question, with the member's choice.
+/// Returns the follow-up that waited for an answer to a clarifying question, completed with the candidate that the
+/// member chose.
 pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     let Some(open) = follow_up.frame.clarification.take() else { return follow_up };
     let undecided = Undecided {
@@ -136,7 +137,7 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// 1. Takes the frame from the question itself.
+    /// 1. Fills the frame with what the question itself states.
     fn extract(turn: &'a FollowUpTurn<'a>) -> Self {
         let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
         Self { turn, stored: turn.stored, follow_up, undecided: None }
@@ -146,7 +147,8 @@ impl<'a> Steps<'a> {
         &mut self.follow_up.frame
     }
 
-    /// 2. Links the stored suggestion. Without one, there is nothing to follow up on.
+    /// 2. Links the stored suggestion. Without one there is nothing to follow up on, and the question becomes a plain
+    /// one.
     fn stored(&mut self) {
         let Some(stored) = self.stored else {
             if self.follow_up.frame.intent.needs_suggestion() && self.follow_up.frame.intent != Intent::Compare {
@@ -164,7 +166,7 @@ impl<'a> Steps<'a> {
         self.follow_up.found_by = Some(stored.found_by);
     }
 
-    /// 3. Decides on the exclude list, before any field is inherited.
+    /// 3. Decides if the items shown before stay excluded from new suggestions. This must precede inheriting fields.
     fn reset(&mut self) {
         let Some(stored) = self.stored else { return };
         self.follow_up.reset = reset(&self.follow_up.frame, &stored.frame, &self.turn.reading.signals);
@@ -183,19 +185,19 @@ impl<'a> Steps<'a> {
         self.follow_up.inherited = taken.into_iter().map(str::to_owned).collect();
     }
 
-    /// 5. Applies the signals.
+    /// 5. Applies the changes that the question asks for, such as a budget, "cheaper" or another kind.
     fn refine(&mut self) {
         let cheapest = self.stored.and_then(|stored| cheapest(&stored.shown));
         let forced = self.follow_up.frame.intent == Intent::More && self.follow_up.frame.kind.is_some();
         let mut signals = self.turn.reading.signals.clone();
         if forced {
-            // The kind was decided together with the intent.
+            // With the intent `More`, the kind is already the inherited one.
             signals.kinds.clear();
         }
         refine(&mut self.follow_up.frame, &signals, cheapest);
     }
 
-    /// 6. Resolves questions about shown items.
+    /// 6. Finds the shown items that a question is about, by title, position or pronoun.
     fn item_question(&mut self) {
         let Some(stored) = self.stored else { return };
         let reading = self.turn.reading;
@@ -256,7 +258,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// 7. Resolves names in the question, names of shown items, and pronouns.
+    /// 7. Finds the people that are searched for: by names in the question, names of shown items, or pronouns.
     fn entities(&mut self) {
         self.follow_up.frame.entities.retain(|entity| is_valid_name(&entity.name));
         let intent = self.follow_up.frame.intent;

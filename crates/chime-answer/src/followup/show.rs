@@ -6,9 +6,9 @@ use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
 
-/// Most characters of one value.
+/// Maximum number of characters of one value.
 const VALUE_CHARS: usize = 160;
-/// Most items that `/why` names.
+/// Maximum number of items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
 // Templates for price limits in a prompt, which is English.
@@ -16,7 +16,7 @@ const AT_LEAST: &str = "at least {min}";
 const AT_MOST: &str = "at most {max}";
 const BETWEEN: &str = "{min} to {max}";
 
-/// Returns the lines about a follow-up for the prompt. They hold untrusted text of members and of the model.
+/// Returns the lines about a follow-up for the prompt. They contain untrusted text of members and of the model.
 pub fn prompt_lines(follow_up: &FollowUp) -> String {
     if !follow_up.suggested.is_empty() {
         return follow_up
@@ -85,7 +85,8 @@ fn described(item: &Item) -> String {
     format!("{}. {}{people}{}", item.id.position, item.title(), price.unwrap_or_default())
 }
 
-/// Fills in the template that fits the limits: `at_most` with "30 EUR" for `{max}`, for example.
+/// Fills in the template that applies to the limits of `budget`: with only a maximum, `at_most` with "30 EUR" for
+/// `{max}`. `None` if there are no limits.
 fn limits(budget: &Budget, at_least: &str, at_most: &str, between: &str) -> Option<String> {
     let currency = budget.currency.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let amount = |amount: Amount| format!("{amount}{currency}");
@@ -97,8 +98,8 @@ fn limits(budget: &Budget, at_least: &str, at_most: &str, between: &str) -> Opti
     }
 }
 
-/// Returns the Markdown of `/why` about a follow-up: the result, its origin and the confidence. `None` if nothing was
-/// resolved.
+/// Returns the part of `/why` about a follow-up, as Markdown: what it was taken to mean, why, and the items left out.
+/// `None` if nothing was resolved.
 pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if !follow_up.is_telling() {
         return None;
@@ -199,7 +200,7 @@ fn quoted(text: &str) -> String {
     format!("“{}”", escape_markdown(&one_line(text, VALUE_CHARS)))
 }
 
-/// Returns the clarifying question, with the candidates below it. `ask` is the sentence for the open reference.
+/// Returns the clarifying question: the sentence `ask`, and below it the numbered candidates.
 pub fn question(ask: &str, candidates: &[String]) -> String {
     let lines: Vec<String> = (1..)
         .zip(candidates)
@@ -221,7 +222,8 @@ pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
     }
 }
 
-/// Returns the ISO 639-3 code for a two-letter language code.
+/// Returns the ISO 639-3 code for the two-letter code of a language; `None` if there is no follow-up table for the
+/// language.
 pub fn three_letters(code: &str) -> Option<&'static str> {
     FollowUpTables::shipped().get(code)?;
     let pairs = [
@@ -237,7 +239,7 @@ pub fn three_letters(code: &str) -> Option<&'static str> {
     pairs.into_iter().find(|(two, _)| *two == code).map(|(_, three)| three)
 }
 
-/// Returns the sentence for the kind of open reference.
+/// Chooses the sentence that asks about the unclear thing.
 pub fn sentence<'n>(about: Unclear, person: &'n str, item: &'n str, suggestion: &'n str) -> &'n str {
     match about {
         Unclear::Person => person,

@@ -5,11 +5,11 @@ use crate::followup::tables::{FollowUpTable, NamedRow, PhraseRow, TokenSpan};
 use crate::followup::words::FoldedToken;
 use chime_core::{Amount, Budget, Frame, Price};
 
-/// Kinds that do not say what is wanted.
+/// Kinds that are too general to search for: another kind replaces them.
 const GENERIC_KINDS: [&str; 3] = ["gift", "place", "activity"];
-/// Most words of a constraint after its marker: "no raw onions at all".
+/// Maximum number of words of a constraint after "no" or "without": "no raw onions at all".
 const CONSTRAINT_WORDS: usize = 4;
-/// Newest constraints that a frame keeps.
+/// Maximum number of constraints in a frame; the newest are kept.
 const MAX_CONSTRAINTS: usize = 8;
 
 pub fn is_generic_kind(kind: &str) -> bool {
@@ -21,7 +21,7 @@ pub struct RefinementSignals {
     pub cheaper: bool,
     pub popular: bool,
     pub start_over: bool,
-    /// A shown item is refused.
+    /// `true` if the member refuses a shown item: "not that one".
     pub not_that: bool,
     pub budget: Option<Budget>,
     /// Canonical names, in the order of the question, specific kinds first.
@@ -33,7 +33,7 @@ pub struct RefinementSignals {
     pub occasion: Option<String>,
 }
 
-/// Returns the signals of a question, and the words that state them.
+/// Returns the signals of a question, and the positions of the words that state them.
 pub fn signals(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> (RefinementSignals, Vec<TokenSpan>) {
     let mut spans = Vec::new();
     let mut found = |row: PhraseRow| {
@@ -44,7 +44,7 @@ pub fn signals(text: &str, tokens: &[FoldedToken], table: &FollowUpTable) -> (Re
     let (start_over, not_that, popular) =
         (found(PhraseRow::StartOver), found(PhraseRow::NotThat), found(PhraseRow::Popular));
     let money = budget(text, tokens, table);
-    // "Cheaper than 20" is a limit.
+    // In "cheaper than 20", "cheaper" is part of a limit.
     let of_money = money.as_ref().map(|(_, spans)| spans.clone()).unwrap_or_default();
     let cheaper = table.find(PhraseRow::Cheaper, tokens);
     let cheaper: Vec<TokenSpan> =
@@ -117,8 +117,8 @@ fn constraints(
     (said, spans)
 }
 
-/// Applies signals to constraints, kind, item language, popularity and budget of a frame. Intent, recipient, occasion
-/// and entities stay. `cheapest` is the lowest price among the shown items.
+/// Changes constraints, kind, item language, popularity and budget of a frame by the signals. Intent, recipient,
+/// occasion and entities are not changed. `cheapest` is the lowest price among the shown items.
 pub fn refine(frame: &mut Frame, signals: &RefinementSignals, cheapest: Option<&Price>) {
     for constraint in &signals.constraints {
         if !frame.constraints.contains(constraint) {
@@ -144,7 +144,7 @@ pub fn refine(frame: &mut Frame, signals: &RefinementSignals, cheapest: Option<&
     }
 }
 
-/// Lowers the limit to 70 %, or to just below the cheapest shown item if there is no limit.
+/// Lowers the upper limit to 70 %. Without a limit, the new one is just below the cheapest shown item.
 fn cheaper(budget: Option<Budget>, cheapest: Option<&Price>) -> Option<Budget> {
     let max = budget.as_ref().and_then(|budget| budget.max);
     let max = max.map(Amount::cheaper).or_else(|| cheapest.map(|price| price.amount.just_below()));

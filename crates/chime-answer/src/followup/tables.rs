@@ -53,9 +53,9 @@ pub enum PhraseRow {
     BySuffix,
     NotName,
     Something,
-    /// Words with which an answer suggests: matched in answers, not in questions.
+    /// Words that introduce a suggestion in an answer, such as "how about". Not searched in questions.
     Offers,
-    /// Words before a place, a time or a person, which is then not an item of an answer.
+    /// Words such as "in" and "at": a name after them is a place, a time or a person, and not a suggested item.
     Prepositions,
     Fillers,
 }
@@ -148,7 +148,7 @@ pub struct FollowUpTable {
     code: String,
     rows: BTreeMap<PhraseRow, PhraseIndex<()>>,
     names: BTreeMap<NamedRow, PhraseIndex<String>>,
-    /// Words for first, second and so on, with their positions.
+    /// Words for first, second and so on, with their numbers.
     ordinals: PhraseIndex<usize>,
 }
 
@@ -176,7 +176,8 @@ struct FollowUpFile {
 }
 
 impl FollowUpTables {
-    /// Returns the tables in the binary. A file that does not parse is left out; a test rules that out.
+    /// Returns the tables that are compiled into the binary. A file that does not parse would be left out; a test
+    /// ensures that all parse.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<FollowUpTables> = LazyLock::new(|| FollowUpTables {
             tables: FILES.iter().filter_map(|file| FollowUpTable::parse(file).ok()).collect(),
@@ -192,7 +193,7 @@ impl FollowUpTables {
         self.tables.iter().find(|table| table.code == code)
     }
 
-    /// Returns the canonical name of `word` in any language.
+    /// Returns the canonical name of `word`, which may be in any of the languages; `None` if no table knows it.
     pub fn name_of(&self, names: NamedRow, word: &str) -> Option<&str> {
         let found = tokens(word);
         let whole = TokenSpan { from: 0, to: found.len() };
@@ -226,7 +227,7 @@ impl FollowUpTable {
         &self.code
     }
 
-    /// Returns the positions of phrases of `row`, the longest at each place.
+    /// Returns the positions of phrases of `row`. If several begin at the same word, the longest is taken.
     pub fn find(&self, row: PhraseRow, tokens: &[FoldedToken]) -> Vec<TokenSpan> {
         let found = self.rows.get(&row).map(|phrases| phrases.find(tokens));
         found.into_iter().flatten().map(|(span, ())| span).collect()
@@ -243,7 +244,7 @@ impl FollowUpTable {
         !self.find(row, std::slice::from_ref(&token)).is_empty()
     }
 
-    /// Returns the first words of the phrases of `row`, folded: for rows that hold suffixes.
+    /// Returns the first word of each phrase of `row`, folded. For rows that contain suffixes and not phrases.
     pub fn suffixes(&self, row: PhraseRow) -> impl Iterator<Item = &str> {
         let phrases = self.rows.get(&row).into_iter().flat_map(PhraseIndex::iter);
         phrases.filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
@@ -255,7 +256,7 @@ impl FollowUpTable {
         found.into_iter().flatten().map(|(span, name)| (span, name.as_str())).collect()
     }
 
-    /// Returns the ordinals in the text: 1 for the first.
+    /// Returns the positions and values of ordinals in the text: 1 for "first".
     pub fn ordinals(&self, tokens: &[FoldedToken]) -> Vec<(TokenSpan, usize)> {
         self.ordinals.find(tokens).into_iter().map(|(span, place)| (span, *place)).collect()
     }
@@ -335,7 +336,7 @@ impl Phrase {
         self.0.first().and_then(|(word, _)| word.chars().next()).unwrap_or_default()
     }
 
-    /// Returns the number of words it takes at the start of `rest`; `None` if it does not match.
+    /// Returns the number of words of the phrase if `rest` begins with it; `None` if not.
     fn length_at(&self, rest: &[FoldedToken]) -> Option<usize> {
         let is_here = rest.len() >= self.0.len()
             && self.0.iter().zip(rest).all(|((word, is_prefix), token)| {

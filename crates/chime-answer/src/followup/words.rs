@@ -1,4 +1,4 @@
-//! Splits text into folded words with their byte ranges.
+//! Splits text into words, folded for comparison, with their byte ranges.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -20,7 +20,8 @@ impl FoldedToken {
     }
 }
 
-/// Splits a text into words. Numbers keep their separators ("12.99"); currency signs and `<` `>` are words.
+/// Splits a text into words. Numbers include their separators ("12.99"); currency signs and comparison signs such as
+/// `<` are words of their own.
 pub fn tokens(text: &str) -> Vec<FoldedToken> {
     let mut found: Vec<FoldedToken> = Vec::new();
     let mut open: Option<usize> = None;
@@ -71,7 +72,7 @@ fn folded(raw: &str) -> String {
             'ø' => word.push('o'),
             'ł' => word.push('l'),
             'ı' => word.push('i'),
-            // Turkish capitals leave a combining dot when lowercased.
+            // Some Turkish capitals get a combining dot when they are converted to lower case.
             c if is_combining_mark(c) => {}
             c => word.push(c),
         }
@@ -83,7 +84,7 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Returns `true` if `c` is inside a word: an apostrophe between letters, a separator between digits.
+/// Returns `true` if the sign `c` is part of a word: an apostrophe before a letter, or a separator between digits.
 fn joins(before: &str, c: char, next: Option<char>) -> bool {
     match c {
         '\'' | '’' | '`' | '´' => next.is_some_and(char::is_alphabetic),

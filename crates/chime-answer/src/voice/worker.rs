@@ -27,7 +27,7 @@ pub struct Voice {
     pub telegram: Telegram,
     pub clock: Clock,
     pub wake: Wake,
-    /// `None`: nothing is transcribed.
+    /// Client of the transcription server; `None` if voice messages are not transcribed.
     pub transcriber: Option<Transcriber>,
     /// `true` if the operator allows memory.
     pub remembers: bool,
@@ -37,22 +37,23 @@ pub struct Voice {
     pub under_way: UnderWay,
 }
 
-/// Recordings being transcribed. A second caller for the same recording waits and then finds its transcript.
+/// Recordings that are being transcribed. A second caller for the same recording waits for the first, and then finds
+/// its transcript.
 #[derive(Default)]
 pub struct UnderWay {
     turns: Mutex<HashMap<MessageAt, Arc<Turn<()>>>>,
-    /// Recordings without any recognised speech, which would cost the same again.
+    /// Recordings in which no speech was recognised. They are not sent again, since each attempt costs.
     silent: Mutex<VecDeque<MessageAt>>,
 }
 
-/// Most recordings remembered as silent.
+/// Maximum number of recordings in `silent`; the oldest are removed.
 const MOST_SILENT: usize = 1_000;
 
-/// Decision on a recording that nobody asked about.
+/// Decision if a recording is transcribed although no question is about it.
 enum TranscriptionDecision {
     Yes,
     No,
-    /// Not before the chat gets a notice about transcription.
+    /// The chat must first get a notice that voice messages are transcribed.
     Untold,
 }
 
@@ -73,7 +74,7 @@ enum TranscribeError {
 }
 
 impl Voice {
-    /// Works on a `transcribe` job.
+    /// Runs a `transcribe` job for the message `at`.
     pub async fn run(&self, job: &Job, at: MessageAt) -> JobOutcome {
         let outcome = match self.is_wanted(at).await {
             Ok(TranscriptionDecision::Yes) => self.transcribe(at, None).await,
@@ -91,8 +92,8 @@ impl Voice {
         self.transcriber.is_some()
     }
 
-    /// Transcribes the message `at` for a member who waits for an answer about it. Errors are logged and do not stop
-    /// the answer.
+    /// Transcribes the message `at` for an answer to `member`. Errors are logged, and the question is then answered
+    /// without the transcript.
     pub async fn transcribe_for(&self, member: UserId, at: MessageAt) {
         if let Err(trouble) = self.transcribe(at, Some(member)).await {
             tracing::warn!(error = %trouble, "a voice message could not be transcribed");
@@ -150,7 +151,7 @@ impl Voice {
         if transcribed.text.is_empty() {
             self.under_way.note_silent(at);
         }
-        // The transcript is paid for: `record` retries while the disk is full.
+        // The transcript has been paid for and must not be lost: `record` retries while the disk is full.
         record(&self.store, &self.clock, move |tx| write(tx, &chat, at, &transcribed)).await?;
         Ok(())
     }
@@ -182,7 +183,8 @@ impl Voice {
             TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => {
                 JobOutcome::Hindered(format!("{job}: {error}"))
             }
-            // The daily tokens are for questions. A question about the recording still transcribes it later.
+            // Transcribing unasked is given up when the daily tokens are used up. A question about the recording still
+            // transcribes it later.
             TranscribeError::Model(AskError::OverBudget(_)) => self.finish(job).await,
             TranscribeError::Model(AskError::BreakerOpen { retry_after }) => {
                 JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
@@ -220,7 +222,7 @@ fn find(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<Untranscribe
         return Ok(None);
     };
     let Some(chat) = chats::find(conn, at.chat)? else { return Ok(None) };
-    // The file id is in the message's own update or in a reply to it.
+    // Telegram's file id is in the raw update of the message itself, or in the update of a reply to it.
     let raws = inbox::that_hold(conn, at.chat, at.message)?;
     let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_short_enough);
     Ok(recording.map(|recording| Untranscribed { message, chat, recording }))

@@ -1,4 +1,4 @@
-//! Checks a table of questions and their readings.
+//! Tests that classify a table of questions.
 
 use super::*;
 use chime_core::Amount;

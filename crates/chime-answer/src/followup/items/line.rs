@@ -10,13 +10,13 @@ use crate::followup::tables::{FollowUpTables, NamedRow};
 use crate::followup::words::tokens;
 use chime_core::{Price, Suggested};
 
-/// Most words of a title; longer text is a sentence.
+/// Maximum number of words of a title; longer text is a sentence.
 const TITLE_WORDS: usize = 12;
 const TITLE_CHARS: usize = 100;
-/// Kinds whose items name their author or maker.
+/// Kinds of items that usually have an author or maker beside the title.
 const MADE_BY: [&str; 6] = ["book", "film", "series", "song", "podcast", "game"];
 
-/// Marker before a line's text.
+/// List marker at the start of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marker {
     None,
@@ -82,7 +82,7 @@ fn read_line(raw: &str) -> ListLine<'_> {
     let (marker, text) = if let Some(found) = numbered().and_then(|pattern| pattern.captures(text)) {
         let number = found.get(2).and_then(|number| number.as_str().parse().ok()).unwrap_or(0);
         let rest = found.get(3).map_or("", |rest| rest.as_str());
-        // In "**1. Title** …", the closing bold mark is left in the text.
+        // For "**1. Title** …", `rest` still contains the closing bold mark.
         (Marker::Number(number), rest)
     } else if let Some(rest) = bulleted().and_then(|pattern| pattern.captures(text)?.get(1)) {
         (Marker::Bullet, rest.as_str())
@@ -116,7 +116,7 @@ fn opened(text: &str) -> Option<EntryParts> {
     let title =
         ["link", "bold", "under", "quote", "guillemets", "italic", "low"].iter().find_map(|name| found.name(name))?;
     let url = found.name("url").map(|url| url.as_str().to_owned());
-    // Bold around a link or quotes.
+    // The title itself may be a link or in quotes inside the bold marks.
     if let Some((inner, inner_url, rest)) = opened(title.as_str()) {
         return Some((inner, url.or(inner_url), format!("{rest}{}", text.get(end..)?)));
     }
@@ -152,8 +152,8 @@ fn ends_short(text: &str, at: usize) -> bool {
         && (word.chars().count() == 1 || matches!(word, "St" | "Mr" | "Mrs" | "Dr" | "No" | "Vol" | "vs"))
 }
 
-/// Splits "The Hobbit by J.R.R. Tolkien" inside one pair of marks into the title and the part that belongs to the
-/// rest.
+/// Splits a marked title that includes its maker, such as "The Hobbit by J.R.R. Tolkien", into the title and the maker.
+/// The second part is empty if there is no maker.
 fn split_maker(title: &str, kind: Option<&str>) -> (String, String) {
     let words: &[&str] = if is_made(kind) { &[" by ", " von ", " autorilt ", ", by "] } else { &[" by ", ", by "] };
     for word in words {
@@ -180,7 +180,7 @@ fn is_made(kind: Option<&str>) -> bool {
 pub fn clean_title(raw: &str) -> Option<String> {
     let plain = raw.replace(['*', '`'], "");
     let mut title = plain.trim().trim_matches(['"', '“', '”', '„', '«', '»', '_']).trim();
-    // The year in "The Hobbit (1937)".
+    // Removes a year, as in "The Hobbit (1937)".
     if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| within.ends_with(')')) {
         title = before;
     }
@@ -190,7 +190,7 @@ pub fn clean_title(raw: &str) -> Option<String> {
     (has_letter && words <= TITLE_WORDS && title.chars().count() <= TITLE_CHARS).then(|| title.to_owned())
 }
 
-/// Returns the makers that the rest of the entry names.
+/// Returns the authors or makers that the entry names after its title.
 fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
     let named = by_line().into_iter().flat_map(|pattern| {
         let lines =
@@ -234,7 +234,8 @@ fn split_names(text: &str) -> Vec<String> {
     people
 }
 
-/// Returns `true` if a name continues at `at`: after "J.", before "van".
+/// Returns `true` if the separator `found` at `at` is part of a name: the full stop after "J", or a particle such as
+/// "van".
 fn is_inside_name(text: &str, at: usize, found: &str) -> bool {
     let word = text.get(..at).and_then(|before| before.split([' ', '.']).next_back()).unwrap_or_default();
     is_particle(found.trim()) || found.starts_with('.') && word.chars().count() == 1

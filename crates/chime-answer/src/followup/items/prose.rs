@@ -14,17 +14,17 @@ const INSIDE: [&str; 20] = [
     "of", "the", "a", "in", "on", "at", "for", "to", "de", "del", "la", "le", "les", "du", "des", "der", "die", "das",
     "ja", "&",
 ];
-/// Most words of a name in quotes.
+/// Maximum number of words of a name in quotes.
 const QUOTED_WORDS: usize = 10;
 
-/// Returns names in bold, each with the rest of its line up to the next name.
+/// Returns items whose names are in bold. Price and people are read from the rest of the line up to the next name.
 pub fn bold(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     static BOLD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\*\*|__)([^*\n]+?)(?:\*\*|__)").ok());
     let Some(pattern) = BOLD.as_ref() else { return Vec::new() };
     marked(answer, pattern, kind, |text| !text.ends_with(':') && starts_like_name(text))
 }
 
-/// Returns names in quotes or italics.
+/// Returns items whose names are in quotes or italics.
 pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     static QUOTED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#).ok());
@@ -37,7 +37,7 @@ fn starts_like_name(text: &str) -> bool {
     text.trim_start_matches(['“', '„', '"', '«', '*']).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
 }
 
-/// Returns the names that `pattern` marks in the answer.
+/// Returns the items whose names match `pattern` and for which `is_name` returns `true`.
 fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&str) -> bool) -> Vec<Suggested> {
     let found: Vec<regex::Captures<'_>> = pattern.captures_iter(answer).collect();
     let inner =
@@ -55,7 +55,7 @@ fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&s
     items
 }
 
-/// Returns names after words such as "try" or "I recommend", in the same sentence.
+/// Returns items named after words such as "try" or "I recommend", in the same sentence.
 pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
     let mut items: Vec<Suggested> = Vec::new();
     for sentence in sentences(answer) {
@@ -87,7 +87,7 @@ fn sentences(answer: &str) -> impl Iterator<Item = &str> {
     pairs.into_iter().filter_map(|(from, to)| answer.get(from..to))
 }
 
-/// Returns runs of capitalised words after `offer`, without those that name a place, a time or a person.
+/// Returns the positions of runs of capitalised words after `offer`, without names of places, times or people.
 fn names_after(sentence: &str, found: &[FoldedToken], table: &FollowUpTable, offer: TokenSpan) -> Vec<TokenSpan> {
     let is_big = |at: usize| {
         let written = found.get(at).map(|token| token.written(sentence)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Checks recorded answers and the items read from them.
+//! Tests that read the items from recorded answers.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ struct Recorded {
     text: String,
     titles: Vec<String>,
     people: Option<Vec<String>>,
-    /// `12.99 EUR`; empty if the item has none.
+    /// Price of each item, such as `12.99 EUR`; an empty string if it has none.
     prices: Option<Vec<String>>,
 }
 

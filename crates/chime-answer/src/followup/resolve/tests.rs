@@ -1,4 +1,4 @@
-//! Checks follow-ups from question to frame.
+//! Tests of follow-ups, from the text of the question to the resolved frame.
 
 use super::*;
 use crate::followup::classify::{ClassifierInput, classify};
