@@ -77,7 +77,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
         found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
         found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
     }
-    // Follows the replies of the newest messages only, since only these can start the window.
+    // Only messages that may be in the window need the messages that they reply to.
     for member in recent.iter().rev().take(params.seed.lookback_limit) {
         found.follow_up(conn, (member, false), params.chain_depth)?;
     }
