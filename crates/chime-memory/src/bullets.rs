@@ -45,7 +45,7 @@ pub struct Ground {
 pub type NumberedGrounds = BTreeMap<u32, Ground>;
 
 /// Parses the bullets in a model's answer. Drops bullets that cite none of `grounds`, and bullets that share no content
-/// word, member or number with a text they cite.
+/// word, member or number with any text they cite.
 pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
