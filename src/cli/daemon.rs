@@ -37,7 +37,7 @@ pub async fn run() -> Exit {
 async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError> {
     let app = App::start(config, Clock::system(), stop).await?;
     if let Some(code) = &app.claim {
-        // The claim code is printed but never logged, since whoever reads it can become the owner.
+        // The claim code is printed but never logged, since anybody who reads it can become the owner.
         let _ = writeln!(
             std::io::stdout(),
             "Nobody owns this bot yet. To own it, send it in private:\n\n  /claim {}\n",

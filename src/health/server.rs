@@ -39,7 +39,7 @@ pub struct HealthServer {
 }
 
 impl HealthServer {
-    /// Binds the address.
+    /// Opens the address for requests, which [`Self::run`] then serves.
     ///
     /// # Errors
     /// Fails if the address cannot be bound.

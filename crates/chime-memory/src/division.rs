@@ -19,12 +19,12 @@ pub struct ConversationPart {
     pub noted_until: Timestamp,
 }
 
-/// Changes to store.
+/// Changes of the stored sessions that a division requires.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Division {
     /// New sessions, and stored ones whose messages changed.
     pub save: Vec<ClosedSession>,
-    /// Stored sessions that no longer exist.
+    /// Stored sessions that the messages no longer give, to be deleted.
     pub remove: Vec<Session>,
     /// Change notes before this time are done and can be deleted; `None` if all are done.
     pub settled_until: Option<Timestamp>,

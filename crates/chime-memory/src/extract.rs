@@ -16,11 +16,11 @@ const SHOWN_CHARS: usize = 180;
 /// Similarity above which a message is left out because a better one says the same.
 const SAME: f64 = 0.8;
 
-/// Message of a session, as input.
+/// Message of a session, prepared for an extract.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SummaryMessage {
     pub seq: Seq,
-    /// Text with members as markers.
+    /// Text, in which members are markers such as `{u7}`.
     pub text: String,
     /// Author; `None` for bots, whose messages are not summarized.
     pub by: Option<u32>,
@@ -33,14 +33,14 @@ pub struct SummaryMessage {
 mod weight {
     /// Weight of the square root of the mean similarity to the other messages of the session.
     pub const CENTRAL: f64 = 1.0;
-    /// For each reply to the message, up to two.
+    /// Added for each reply to the message, up to two.
     pub const REPLY: f64 = 0.25;
     pub const SETTLED: f64 = 0.9;
     pub const TAKEN: f64 = 0.6;
     pub const PLANNED: f64 = 0.4;
-    /// If the message contains a number, such as a date or price.
+    /// Added if the message contains a number, such as a date or price.
     pub const NUMBER: f64 = 0.35;
-    /// For each distinct content word, up to eight.
+    /// Added for each distinct content word, up to eight.
     pub const WORD: f64 = 0.07;
     pub const QUESTION: f64 = -0.45;
 }
@@ -149,7 +149,7 @@ fn alike(a: &SummaryMessage, b: &SummaryMessage, first: &LineFeatures, second: &
 #[derive(Debug)]
 pub struct Ranking {
     estimate: fn(&str) -> usize,
-    /// Ranks by hash of the text.
+    /// Score and token count of each text, by the hash of the text.
     known: HashMap<u64, Rank>,
 }
 

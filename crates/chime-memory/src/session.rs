@@ -15,7 +15,7 @@ pub struct SessionRules {
     pub max_messages: u32,
 }
 
-/// Closed session, computed from messages.
+/// Closed session, as computed from its messages and not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClosedSession {
     pub opener: Seq,

@@ -20,7 +20,7 @@ pub struct SessionTag {
     pub name: String,
     /// Tag with its words in the singular: tags with the same key are the same tag.
     pub key: String,
-    /// Confidence, 0 to 1.
+    /// Confidence that the tag fits the session, 0 to 1.
     pub confidence: f32,
 }
 

@@ -114,8 +114,8 @@ fn with_features(line: String, features: &[Feature]) -> String {
     }
 }
 
-/// Returns the features that decided about a message in the prompt. If the message was chosen because of a link, such as
-/// a reply, that link is the only feature.
+/// Returns the features that decided about a message in the prompt. If the message was chosen because of a link, such
+/// as a reply, that link is the only feature.
 fn features(decision: &ContextExplanation, entry: &Entry) -> Vec<Feature> {
     let by_link = |name: &str| vec![Feature { name: name.to_owned(), value: 1.0, contribution: entry.score }];
     match entry.reason {

@@ -27,7 +27,6 @@ pub use read::ExportFile;
 /// Maximum number of batches that are read but not written yet.
 const AHEAD: usize = 4;
 
-/// Input of an import.
 pub struct Import {
     pub store: Store,
     pub clock: Clock,
@@ -39,7 +38,6 @@ pub struct Import {
     pub mode: ImportMode,
 }
 
-/// Import mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportMode {
     Write,

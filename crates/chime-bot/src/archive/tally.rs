@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chime_core::ChatId;
 
-/// Counts for one chat.
+/// Counts of messages for one chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatTally {
     pub title: Option<String>,

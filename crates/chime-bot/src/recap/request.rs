@@ -21,7 +21,7 @@ const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
 /// Parsed arguments of `/recap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecapArguments {
-    /// Since this long ago.
+    /// Since this time before the command.
     Span(Duration),
     Today,
     /// Since the start of yesterday.

@@ -20,7 +20,7 @@ use chime_store::{Reader, vectors};
 /// Capacity in bytes, enough for the messages before the triggers of about thirty conversations. A message takes about
 /// 1 KiB, mostly its vector.
 const CAPACITY: u64 = 13 * 1024 * 1024;
-/// Estimated number of cached messages.
+/// Estimated number of cached messages, which sets the initial size of the cache.
 const ENTRIES: usize = 13_000;
 
 /// Computes and caches the features of messages. Without an embedding model, features have no vectors.

@@ -24,7 +24,7 @@ pub struct Vectors {
     pub store: Store,
     pub clock: Clock,
     pub embeddings: Arc<Embeddings>,
-    /// Conversations with new messages.
+    /// Receives the conversations that have new messages.
     pub news: mpsc::Receiver<Conversation>,
 }
 

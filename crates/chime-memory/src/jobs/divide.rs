@@ -11,7 +11,7 @@ use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId,
 use chime_store::sessions::NOTE_SPAN;
 use chime_store::{Priority, Reader, Writer, chats, jobs, memory, sessions, summaries, topics};
 
-/// Conversations fetched per query.
+/// Maximum number of changed conversations that a query returns.
 const CONVERSATIONS_AT_ONCE: u32 = 64;
 /// Maximum number of summary jobs that a chat gets per run; the other sessions get theirs in the next runs.
 const JOBS_AT_ONCE: u32 = 20;

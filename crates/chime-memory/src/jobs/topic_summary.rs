@@ -28,7 +28,7 @@ const SESSIONS: u32 = 300;
 /// Number of attempts per run: if the input changes meanwhile, the summary is made again.
 const ATTEMPTS: usize = 2;
 
-/// Input of a topic's summary.
+/// Sessions and summaries that a topic's summary is made from.
 #[derive(PartialEq)]
 struct TopicSummaryInput {
     /// Newest sessions that have the topic's tag.

@@ -20,7 +20,7 @@ use chime_store::{Priority, Store, StoreError, vectors};
 const AT_ONCE: u32 = 100;
 /// Maximum number of batches per run, so that a shutdown never waits long for the end of a run.
 const BATCHES: usize = 50;
-/// Texts per request to a server.
+/// Maximum number of texts in a request to the embedding server.
 const OF_A_REQUEST: u32 = 64;
 /// Number of index rows written per transaction.
 const INDEXED_AT_ONCE: u32 = 200;

@@ -18,7 +18,7 @@ const LISTED: usize = 30;
 const TOLD: usize = 3;
 const BULLETS: usize = 4;
 
-/// Ranked recall results for a question.
+/// Messages and sessions found for a question, ranked but not selected yet.
 pub struct RankedRecall {
     conversation: Conversation,
     /// Number of the trigger: only messages with a lower one are recalled.
@@ -30,7 +30,7 @@ pub struct RankedRecall {
     summaries: Summaries,
 }
 
-/// Message that may be recalled.
+/// Message that may be selected for the prompt, with its score.
 pub struct RankedMessage {
     pub seq: Seq,
     pub score: f64,

@@ -7,7 +7,6 @@ use chime_core::BotIdentity;
 use chime_core::config::{AccessConfig, RateLimit};
 use chime_core::trigger::Languages;
 
-/// Settings for taking in updates.
 #[derive(Debug)]
 pub struct IntakeSettings {
     pub bot: BotIdentity,

@@ -41,7 +41,7 @@ fn labelled() -> (Vec<String>, Vec<String>) {
 }
 
 impl Bench {
-    /// Creates a chat of 420 messages; the third tells the code of the front door.
+    /// Creates a chat of 420 messages; the third contains the code of the front door.
     async fn new() -> Self {
         let (mut texts, _) = labelled();
         texts.truncate(420);
