@@ -1,7 +1,7 @@
 //! Collects the input of context selection from the store, without network or model.
 //!
-//! Start with [`gather`] and [`window`]. `feature_cache` computes features of messages, and `vectors` fetches embeddings
-//! from a server.
+//! Start with [`gather`] and [`window`]. `feature_cache` computes the features of messages. `vectors` fetches
+//! embeddings from a server.
 
 mod feature_cache;
 mod vectors;
