@@ -1,6 +1,6 @@
-//! Wiring: builds every component from the configuration, starts the tasks, and stops them.
+//! Builds every component from the configuration, starts the tasks, and stops them.
 //!
-//! This is the only module that knows all components; it makes no decision that a component could make. Start at
+//! This is the only module that knows all components. It decides nothing that a component could decide. Start at
 //! [`App::start`], then [`App::finished`].
 
 mod components;
@@ -50,13 +50,13 @@ pub use error::AppError;
 pub struct App {
     pub store: Store,
     pub bot: BotIdentity,
-    /// Code with which a user becomes the owner, in a private message; `None` if the bot has an owner.
+    /// Code with which a user becomes the owner, sent to the bot in private; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
     tasks: Tasks,
 }
 
 impl App {
-    /// Opens the store, connects to Telegram, and starts polling and the workers, until `stop`.
+    /// Opens the store, connects to Telegram, and starts all tasks, which run until `stop`.
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
         for gap in prompts.gaps() {
@@ -68,13 +68,13 @@ impl App {
         let gateway = models::gateway(&config, &store, &clock)?;
         let health = PollHealth::new(&clock);
         let mut tasks = Tasks::new(stop.clone());
-        // Started first, so that monitoring can report why no updates arrive, even if Telegram was never reached.
+        // Started first, so that monitoring can show why no updates arrive, even if Telegram cannot be reached.
         if let Some(server) = start::health_server(&config, &store, &clock, &health, &gateway).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
         }
-        // A model that cannot be loaded ends the start at once, even while Telegram cannot be reached.
+        // Loads the model while connecting, so that a model that cannot be loaded is reported at once.
         let (bot, embedder) = tokio::try_join!(
             start::introduce(&telegram, &clock, &health, &stop),
             start::load_embedder(config.embedding.clone())
@@ -113,7 +113,7 @@ impl App {
         Ok(app)
     }
 
-    /// Waits until a stop is requested or a task fails, then closes the store.
+    /// Waits until a stop is requested or a task fails, then closes the store. Returns the first failure.
     pub async fn finished(self) -> Result<(), AppError> {
         let outcome = self.tasks.finished().await;
         self.store.close().await;
@@ -293,7 +293,7 @@ impl AppComponents {
     }
 }
 
-/// Converts the operator's settings into parameters of context selection.
+/// Returns the parameters of context selection, as the operator has configured them.
 pub fn context_params(config: &ContextConfig) -> Params {
     Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },

@@ -1,4 +1,4 @@
-//! `chime check`: checks everything that Chime needs and suggests remedies. Nothing is repaired or started.
+//! `chime check`: checks everything that Chime needs and suggests remedies. It neither repairs nor starts anything.
 //!
 //! [`probes::Checkup`] runs the checks, and `judge.rs` turns their results into [`CheckFinding`]s.
 

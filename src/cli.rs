@@ -37,12 +37,12 @@ pub fn main() -> Exit {
     })
 }
 
-/// Parses the arguments of a program and runs it on a new runtime.
+/// Parses the arguments of a program and runs it. Returns the exit code.
 pub fn start<A: Parser, F: Future<Output = Exit>>(run: impl FnOnce(A) -> F) -> Exit {
     let arguments = match A::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version arrive as errors; clap knows which stream each belongs on.
+            // Requests for help or the version arrive as errors too. clap prints each to the right stream.
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             let _ = error.print();
             return exit;
@@ -53,10 +53,10 @@ pub fn start<A: Parser, F: Future<Output = Exit>>(run: impl FnOnce(A) -> F) -> E
         Err(error) => return exit::report(&error, Exit::Failed),
     };
     let exit = runtime.block_on(run(arguments));
-    // A blocking read of standard input may still be running; this does not wait for it.
+    // Does not wait for a read of standard input that may still be blocked.
     runtime.shutdown_background();
     exit
 }
 
-/// Tasks wait for the network or the disk; more threads would only cost memory.
+/// Number of worker threads. Tasks mostly wait for the network or the disk, so more threads would only cost memory.
 const WORKERS: usize = 2;

@@ -1,5 +1,5 @@
-//! Health and metrics of the daemon for other programs: `/healthz` and `/metrics`. Both are read-only and show no
-//! members' text.
+//! Health and metrics of the daemon for other programs, at `/healthz` and `/metrics`. Requests change nothing, and the
+//! responses contain nothing that members wrote.
 //!
 //! [`server::HealthServer`] serves the requests, and `report.rs` builds the responses.
 

@@ -12,8 +12,8 @@
 //!    `chime-access` checks the budget and calls the model through `chime-llm`.
 //! 5. `chime-answer` checks the reply, stores it in the outbox, and sends it.
 //!
-//! This crate has the commands and puts the parts together: start at [`app::App`]. Decisions are pure functions, and
-//! their callers do the IO. Memory improves answers, but answering works without it.
+//! This crate has the operator's commands and connects the crates: start at [`app::App`]. Decisions are pure functions,
+//! and their callers do the IO. Answers are better with memory, but possible without it.
 
 #![recursion_limit = "256"]
 

@@ -1,6 +1,7 @@
-//! Logging: text on a terminal, JSON otherwise. Logs contain ids, counts and durations, but no text, names or secrets.
+//! Logging: as text in a terminal, otherwise as JSON. Logs contain ids, counts and durations, but no texts of members,
+//! no names and no secrets.
 //!
-//! Logged events are also counted for metrics (`counters`).
+//! Log events are also counted, for the metrics (`counters`).
 
 mod counters;
 
@@ -22,16 +23,16 @@ pub fn start(config: &LogConfig) {
     start_with(config.format, config.level);
 }
 
-/// Starts logging of errors only, for commands with output of their own.
+/// Starts logging of errors only, for commands that print output themselves.
 pub fn start_quietly(format: LogFormat) {
     start_with(format, LevelFilter::ERROR);
 }
 
-/// Logs our crates at the requested level and others at warnings at most: at finer levels they log URLs with the token,
-/// and bodies.
+/// Logs our own crates at the requested level, but others at most at the level of warnings: below it, they log message
+/// bodies, and addresses that contain the bot token.
 fn filter(level: LevelFilter) -> Targets {
     let foreign = level.min(LevelFilter::WARN);
-    // async_openai logs whole bodies that it cannot parse, as errors.
+    // If async_openai cannot parse a response, it logs the whole body as an error.
     Targets::new().with_default(foreign).with_target("async_openai", LevelFilter::OFF).with_target("chime", level)
 }
 
@@ -45,12 +46,12 @@ fn start_with(format: LogFormat, level: LevelFilter) {
         .with_writer(BoxMakeWriter::new(std::io::stderr))
         .with_ansi(std::io::stderr().is_terminal());
     let lines = if json { lines.json().flatten_event(true).boxed() } else { lines.boxed() };
-    // Phases and jobs are counted even if their lines are not logged.
+    // Counts phases and jobs also if their lines are not logged.
     let counting = counters::EventCounter.with_filter(Targets::new().with_target("chime", LevelFilter::DEBUG));
-    // Fails if a test has started logging before.
+    // Fails if a test has started logging already.
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).with(counting).try_init();
     std::panic::set_hook(Box::new(|panic| {
-        // Logs the location without the message, which may quote a member.
+        // Logs only the place: the message of the panic may contain text of a member.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(panic.place = %place, "panic at {place}");
     }));

@@ -15,7 +15,7 @@ use chime_runtime::clock::Clock;
 use chime_store::Store;
 use chime_telegram::Telegram;
 
-/// Components from which the tasks are built.
+/// Components that tasks are built from.
 pub struct AppComponents {
     pub config: Config,
     pub clock: Clock,

@@ -1,4 +1,4 @@
-//! Reasons for a failed start or run.
+//! Reasons why the daemon could not start or had to stop.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use chime_core::embed::EmbedError;
 use chime_core::prompts::PromptError;
 use chime_store::StoreError;
 
-/// Reason for a failed start or run. Each has an exit code in `cli`.
+/// Reason why the daemon could not start or had to stop. `cli` gives each an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     #[error(transparent)]

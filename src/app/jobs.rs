@@ -1,4 +1,4 @@
-//! Dispatches jobs to their handlers.
+//! Calls the handler of each job.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorIndexer;
 use chime_privacy::worker::RetentionWorker;
 
-/// Handlers of all job kinds.
+/// Handlers of all kinds of jobs.
 pub struct JobHandlers {
     pub answering: Answering,
     pub commands: Commands,
@@ -57,7 +57,7 @@ impl JobHandlers {
             JobPayload::Sessions {} => self.memory.divide().await,
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Vectors {} => {
-                // Vectors of summaries follow a change of the model too.
+                // After a change of the embedding model, summaries need new vectors too.
                 if let Err(error) = self.memory.fill_in_vectors().await {
                     return JobOutcome::of_store(&error, &job);
                 }

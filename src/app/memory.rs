@@ -47,7 +47,7 @@ pub(super) fn recaps(parts: &AppComponents, wake: &Wake, memory: &Arc<Memory>) -
     }
 }
 
-/// Returns the sources of the prompt sections that come from memory.
+/// Returns the functions that fill the prompt's sections about the chat's memory.
 pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     if !config.is_on {
         return Vec::new();
@@ -60,13 +60,13 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     vec![recent_and_history, topic]
 }
 
-/// Returns the limits above which the oldest part of a thread is replaced by a summary; `None` without memory.
+/// Returns the size from which on the oldest part of a thread is replaced by a summary, or `None` if memory is off.
 pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
     let limits = StrandLimits { messages: config.max_history, tokens: MAX_STRAND_TOKENS };
     config.is_on.then(|| LongThreads::new(limits, strand_summary))
 }
 
-/// Returns the source of summary vectors.
+/// Returns the model that makes vectors of summaries.
 fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {
     Ok(match sources(config, embedder)? {
         VectorSource::Off => SummaryVectors::Off,
@@ -75,7 +75,7 @@ fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryV
     })
 }
 
-/// Returns the source of vectors for messages and summaries.
+/// Returns the model that makes vectors of messages and summaries.
 pub fn sources(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<VectorSource, AppError> {
     if let EmbeddingConfig::OpenAi(_) = &config.embedding {
         return Ok(servers::server(config)?.map_or(VectorSource::Off, VectorSource::Server));

@@ -1,4 +1,4 @@
-//! Sets the bot's command menu and its short description on Telegram.
+//! Sets the bot's command menu and short description on Telegram.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,8 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
 use chime_telegram::{Telegram, TelegramError};
 
-/// Task that sets the command menu and the description once, retrying as long as needed. Nothing waits for it.
+/// Task that sets the command menus and the description once, and tries again until it succeeds. No other task needs
+/// them.
 pub struct Menu {
     pub telegram: Telegram,
     pub clock: Clock,
@@ -32,20 +33,20 @@ impl Menu {
                 () = self.clock.sleep(backoff.failed(random())) => {}
             }
         }
-        // The daemon stops when a task ends, so this one waits for the stop.
+        // The daemon stops when any task ends, so this one stays until the stop.
         stop.cancelled().await;
         Ok(())
     }
 
-    /// Sets each menu in `left` once, then the description.
+    /// Sets each menu in `left` and removes it from there, then sets the description.
     async fn introduce(&self, left: &mut VecDeque<(&str, Vec<(&str, &str)>)>) -> Result<(), TelegramError> {
         while let Some((language, commands)) = left.front() {
-            // The menu without a language is for all users without a menu in their own; it is English.
+            // The English menu is set without a language: Telegram shows it to users without a menu in their own.
             let language = (*language != "en").then_some(*language);
             self.telegram.set_commands(commands, language).await?;
             left.pop_front();
         }
-        // A description written by the operator stays.
+        // Keeps a description that the operator has written.
         if self.telegram.short_description().await?.is_empty() {
             self.telegram.set_short_description(&wording::in_a_line(self.privacy_facts.retention)).await?;
         }

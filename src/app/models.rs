@@ -1,4 +1,4 @@
-//! Builds the clients for the configured models.
+//! Builds the clients of the configured models.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use chime_llm::{Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
-/// Longest time for one summary or extraction, including retries. No member waits for it.
+/// Maximum time for a summary or extraction, including retries. No member waits for it.
 const BACKGROUND_DEADLINE: Duration = Duration::from_secs(180);
 
 pub fn gateway(config: &Config, store: &Store, clock: &Clock) -> Result<Gateway, AppError> {
     let llm = &config.llm;
     let answer = model(config, llm.model.as_ref(), llm.deadline)?;
-    // Shared client: facts learned about a model for one purpose are known for the others too.
+    // The same model shares one client, so that what the client learns about the model is used for all purposes.
     let other = |name: Option<&String>| match name.filter(|name| Some(*name) != llm.model.as_ref()) {
         Some(name) => model(config, Some(name), BACKGROUND_DEADLINE),
         None => Ok(answer.clone()),
@@ -28,7 +28,7 @@ pub fn gateway(config: &Config, store: &Store, clock: &Clock) -> Result<Gateway,
     Ok(Gateway::new(GatewayParts { store, clock, models, guard, budget }))
 }
 
-/// Builds the transcription client, if the operator named a model for it.
+/// Builds the client for transcription. Returns `None` if the operator has not configured a model for it.
 pub fn transcriber(config: &Config, store: &Store, clock: &Clock) -> Result<Option<Transcriber>, AppError> {
     let (Some(model), false) = (&config.llm.model_transcribe, config.llm.is_offline()) else { return Ok(None) };
     let options = LlmOptions { deadline: BACKGROUND_DEADLINE, ..LlmOptions::of(&config.llm, model) };
@@ -40,8 +40,8 @@ fn budget(config: &Config) -> DailyBudget {
     DailyBudget { caps: config.limits.daily_tokens, prices: config.limits.prices }
 }
 
-/// Builds a client for the named model, or for the answering one if there is no name. Without an answering model it is
-/// offline.
+/// Builds a client for the model `name`, or for the model that answers if there is no name. If no model answers,
+/// returns [`Llm::Offline`].
 fn model(config: &Config, name: Option<&String>, deadline: Duration) -> Result<Llm, AppError> {
     let config = &config.llm;
     let Some(answering) = &config.model else { return Ok(Llm::Offline) };

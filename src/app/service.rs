@@ -1,14 +1,14 @@
-//! Notifications to the service manager; without one, nothing happens.
+//! Reports to the service manager (systemd). Does nothing if there is none.
 
 use sd_notify::NotifyState;
 
-/// Reports that polling works.
+/// Reports that the daemon has started and polls Telegram.
 pub fn ready() {
     tell(&[NotifyState::Ready, NotifyState::Status("polling")]);
 }
 
-/// Reports that Telegram cannot be reached yet. This counts as started and alive; otherwise a machine without a network
-/// would never finish its own start.
+/// Reports that Telegram cannot be reached yet. The daemon counts as started nevertheless: otherwise a machine without
+/// a network would wait for it forever while booting.
 pub fn waiting() {
     tell(&[NotifyState::Ready, NotifyState::Watchdog, NotifyState::Status("waiting for Telegram")]);
 }

@@ -1,5 +1,5 @@
-//! Steps of a start: opening the store, loading the embedding model, connecting to Telegram, and the log line at the
-//! end.
+//! Steps of the start: opening the store, loading the embedding model, connecting to Telegram, and logging the
+//! configuration.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Opened, Store, admission, inbox, jobs, outbox};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
-/// The only known reason for a client that cannot be built.
+/// Hint for the only known reason why an HTTP client cannot be built.
 const NO_CERTIFICATES: &str =
     "are the trusted certificates of the system installed? Debian has them in ca-certificates";
 
-/// Logs the configuration at a glance.
+/// Logs the most important settings in one line.
 pub(super) async fn tell(config: &Config, store: &Store, username: &str) -> Result<(), AppError> {
     let Config { llm, embedding, privacy, access, time, .. } = config;
     let admitted = store.read(admission::count).await?;
@@ -74,8 +74,8 @@ pub(super) async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, Ap
     Ok(store)
 }
 
-/// Loads the embedding model. Without the built-in model the daemon starts anyway, since it only improves the choice of
-/// messages; a model that the operator named must load.
+/// Loads the embedding model. If the built-in model cannot be loaded, the daemon starts without it, since it only
+/// improves the choice of messages. If the operator has named a model, that is an error.
 pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<Embedder>>, AppError> {
     let named = matches!(config, EmbeddingConfig::Model2Vec(_));
     let loaded = tokio::task::spawn_blocking(move || Embedder::load(&config)).await;
@@ -89,11 +89,13 @@ pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<
     }
 }
 
-/// Resumes work that was interrupted when the process ended, as soon as the database can be written.
+/// Continues jobs and sends that were interrupted by the end of the last process. Waits until the database can be
+/// written.
 pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
     let now = clock.now();
     let recovering = record(store, clock, move |tx| {
-        // The clock now shows less than it did before; postponed jobs would wait until it catches up.
+        // The clock was set back since the last run. Postponed jobs are moved back too, since they would otherwise wait
+        // until the clock reaches the old time.
         let ahead = inbox::last_stored_at(tx)?.map_or(Duration::ZERO, |last| last.since(now));
         if ahead > SET_BACK_FROM {
             tracing::warn!(by_s = ahead.as_secs(), "the clock of this machine was set back since the last run");
@@ -117,7 +119,7 @@ pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationTok
     Ok(())
 }
 
-/// Creates a code for claiming the bot, if neither the operator nor a claim has named an owner or an allowed chat.
+/// Creates a code with which a user becomes the owner. Returns `None` if there already is an owner or an allowed chat.
 pub(super) async fn claim_code(config: &Config, store: &Store) -> Result<Option<ClaimCode>, AppError> {
     let has_owner = store.read(admission::has_owner).await?;
     if !is_unclaimed(&config.access, has_owner) {
@@ -139,7 +141,7 @@ pub(super) fn connect(config: &Config) -> Result<Telegram, AppError> {
     Telegram::new(options).map_err(|_| AppError::Http(NO_CERTIFICATES.to_owned()))
 }
 
-/// Asks Telegram for the bot's identity, retrying as long as needed.
+/// Asks Telegram for the bot's identity. Tries again until it succeeds or the token is refused twice.
 pub(super) async fn introduce(
     telegram: &Telegram,
     clock: &Clock,
@@ -155,7 +157,7 @@ pub(super) async fn introduce(
         };
         match asked {
             Ok(bot) => return Ok(bot),
-            // A single refusal may be a fault on the way.
+            // A single refusal may be a network fault, so the request is repeated once.
             Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
             Err(error) => {
                 was_refused = matches!(error, TelegramError::Unauthorized);
@@ -175,7 +177,7 @@ pub(super) async fn introduce(
     }
 }
 
-/// Binds the server for health and metrics, if it is configured.
+/// Opens the port for health and metrics. Returns `None` if it is not configured.
 pub(super) async fn health_server(
     config: &Config,
     store: &Store,

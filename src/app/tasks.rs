@@ -1,4 +1,4 @@
-//! The only place that spawns tasks. Each has a name and is awaited at the end.
+//! Starts the daemon's tasks, which is done nowhere else. Each has a name, and the daemon waits for its end.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use crate::app::error::AppError;
 
-/// Long-running tasks of the daemon. The first one that fails or panics stops the others.
+/// Tasks that run as long as the daemon. The first that fails or panics stops all others.
 pub struct Tasks {
     stop: CancellationToken,
     running: JoinSet<(&'static str, Result<(), AppError>)>,
@@ -27,12 +27,12 @@ impl Tasks {
         self.running.spawn(async move { (name, work.await) });
     }
 
-    /// Waits for all tasks and returns the first failure.
+    /// Waits until all tasks have ended. Returns the first failure.
     pub async fn finished(mut self) -> Result<(), AppError> {
         let mut first_failure = None;
         while let Some(ended) = self.running.join_next().await {
             let failure = match ended {
-                // A task that ends without a stop leaves the daemon incomplete.
+                // Without this task the daemon would be incomplete, so its early end is a failure.
                 Ok((name, Ok(()))) if !self.stop.is_cancelled() => {
                     Some(AppError::Task(format!("task `{name}` ended by itself")))
                 }

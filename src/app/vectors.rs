@@ -1,4 +1,5 @@
-//! Client for the server that makes embedding vectors, if the operator named one of its models.
+//! Builds the client of the embedding server and the task that fetches vectors, if the operator has configured a
+//! server.
 
 use std::sync::Arc;
 
@@ -14,18 +15,19 @@ use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
-/// Capacity of the queue of conversations. The next message of one that did not fit tries again.
+/// Capacity of the queue of conversations. If it is full, the conversation's next message adds it again.
 const QUEUE: usize = 256;
 
-/// Returns the client options; `None` if no server makes vectors.
+/// Returns the options of the client, or `None` if no server makes vectors.
 pub fn options(config: &Config) -> Option<LlmOptions> {
     let EmbeddingConfig::OpenAi(model) = &config.embedding else { return None };
     let llm = &config.llm;
-    // Without a server of the operator's choice no text leaves the machine.
+    // Without a model server of the operator's choice, no text may leave the machine.
     (!llm.is_offline()).then(|| LlmOptions::of(llm, model))
 }
 
-/// Builds the client; `None` if no server makes vectors. Texts are redacted before they are sent.
+/// Builds the client, or returns `None` if no server makes vectors. Texts are redacted before they are sent, if that
+/// is configured.
 pub fn server(config: &Config) -> Result<Option<Arc<Embeddings>>, AppError> {
     let Some(options) = options(config) else { return Ok(None) };
     let prepare: Prepare = match config.memory.redaction {
@@ -36,7 +38,7 @@ pub fn server(config: &Config) -> Result<Option<Arc<Embeddings>>, AppError> {
     Ok(Some(Arc::new(embeddings)))
 }
 
-/// Spawns the task that fetches vectors. Returns a channel for conversations with new messages.
+/// Starts the task that fetches vectors. Returns the sender for conversations that have new messages.
 pub fn spawn(
     config: &Config,
     store: &Store,

@@ -1,4 +1,4 @@
-//! Detects a poll that never returns.
+//! Notices if a poll of Telegram never returns, and ends the daemon, so that the service manager restarts it.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use chime_bot::ingest::intake::PollHealth;
 use chime_runtime::clock::Clock;
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Extra time of the HTTP client above the poll timeout. Twice the sum counts as silence.
+/// Time that a poll may take in addition to its timeout. Twice the sum counts as silence.
 const GRACE: Duration = Duration::from_secs(15);
-/// Silence after the warning, after which only a new process helps.
+/// Time after the warning until the daemon ends: after so long only a new process helps.
 const GIVE_UP: Duration = Duration::from_secs(10 * 60);
 
-/// Returns the longest normal duration of a poll.
+/// Returns the maximum time that a working poll takes.
 pub fn patience(poll_timeout: Duration) -> Duration {
     (poll_timeout + GRACE) * 2
 }
@@ -39,7 +39,8 @@ impl Watchdog {
                 tracing::error!(silent_s = silent.as_secs(), "a poll does not come back");
             }
             warned = silent > silence_after;
-            // Without the signal, the service manager restarts the process after a while.
+            // Stops reporting to the service manager during a silence, which then restarts the process after its own
+            // timeout.
             if !warned {
                 service::alive();
             }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     Ok,
-    /// Works now, but may fail later or in some chats.
+    /// Works now, but may fail later or in some of the chats.
     Warn,
     Fail,
 }
@@ -19,7 +19,7 @@ pub struct CheckFinding {
     pub name: &'static str,
     pub severity: Severity,
     pub what: String,
-    /// Remedy; empty if there is no problem.
+    /// Advice to the operator; empty if there is no problem.
     pub remedy: String,
 }
 
@@ -46,7 +46,7 @@ impl CheckFinding {
         Self { name, severity: Severity::Fail, what: what.into(), remedy: remedy.into() }
     }
 
-    /// Formats the finding for scripts, with the words of the printed line as keys.
+    /// Formats the finding as JSON for scripts.
     pub fn as_json(&self) -> Value {
         json!({ "verdict": self.severity.as_str(), "name": self.name, "what": self.what, "do": self.remedy })
     }
@@ -54,7 +54,7 @@ impl CheckFinding {
 
 impl fmt::Display for CheckFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keeps the finding on one line, even if a server's error has several.
+        // Joins the lines of a server's error, so that the finding is a single line.
         let what: String = self.what.split_whitespace().collect::<Vec<_>>().join(" ");
         write!(f, "{} {}: {what}", self.severity.as_str(), self.name)?;
         if self.remedy.is_empty() { Ok(()) } else { write!(f, "; do: {}", self.remedy) }

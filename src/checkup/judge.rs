@@ -1,4 +1,4 @@
-//! Turns check results into findings. Pure.
+//! Turns the results of checks into findings for the operator. Pure.
 
 mod answers;
 mod places;
@@ -20,16 +20,16 @@ use chime_telegram::TelegramError;
 pub use answers::{Sampled, answers, unanswered};
 pub use places::{Door, Obstacle, door, obstacle, prompts};
 
-/// Free space below which the next backup, migration or busy day may fill the disk.
+/// Free disk space below which the next backup, migration or busy day may fill the disk.
 const LITTLE_SPACE: u64 = 512 * MIB;
-/// Free space below which the database itself is in danger.
+/// Free disk space below which the database can soon not be written.
 const NO_SPACE: u64 = 64 * MIB;
 const MIB: u64 = 1 << 20;
-/// Clock difference from which ages of messages are wrong.
+/// Difference from Telegram's clock above which the ages of messages are visibly wrong.
 const SKEW_SEEN: Duration = Duration::from_secs(10);
-/// Clock difference from which certificates may look invalid.
+/// Difference from Telegram's clock above which certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
-/// Parked jobs listed by name.
+/// Maximum number of parked jobs that a finding lists one by one.
 const JOBS_NAMED: usize = 3;
 
 pub fn problem(problem: &Problem) -> CheckFinding {
@@ -43,8 +43,8 @@ pub fn warning(warning: &Warning) -> CheckFinding {
     CheckFinding::warn("config", format!("{} {}", warning.name, warning.what), warning.remedy.as_str())
 }
 
-/// Checks whether anybody may use the bot. `admitted` counts owners and chats admitted in Telegram, in addition to the
-/// configuration.
+/// Checks that somebody may use the bot. `admitted` counts the owners and chats that were admitted by commands in
+/// Telegram; the others are in the configuration.
 pub fn access(config: &AccessConfig, admitted: Admitted) -> CheckFinding {
     let owners = config.owners.len() as u64 + admitted.owners;
     let (is_closed, chats) = match &config.chats {
@@ -135,7 +135,8 @@ pub fn disk(free: Option<u64>, database: u64) -> CheckFinding {
     }
 }
 
-/// Checks for parked jobs. `open` is the number of waiting or running jobs.
+/// Checks for parked jobs (jobs that failed for good). `open` is the number of waiting or running jobs, `all_parked`
+/// the number of parked ones, of which `parked` lists some.
 pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> CheckFinding {
     const NAME: &str = "jobs";
     if all_parked == 0 {
@@ -154,7 +155,7 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> CheckFinding {
     CheckFinding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
 }
 
-/// Reports how many texts have vectors for recall.
+/// Reports how many texts have vectors, which recall needs.
 pub fn vectors(coverage: &VectorCoverage) -> CheckFinding {
     const NAME: &str = "vectors";
     let VectorCoverage { messages, summaries, searched } = coverage;
@@ -168,7 +169,7 @@ pub fn vectors(coverage: &VectorCoverage) -> CheckFinding {
     }
 }
 
-/// Checks this machine's clock; `ahead` and `behind` are its difference from Telegram's.
+/// Checks this machine's clock. `ahead` and `behind` are its lead and its lag against Telegram's clock.
 pub fn clock(ahead: Duration, behind: Duration) -> CheckFinding {
     const NAME: &str = "clock";
     const REMEDY: &str = "set the clock, for example with systemctl enable --now systemd-timesyncd";
@@ -203,7 +204,7 @@ pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> CheckFinding {
     }
 }
 
-/// Checks for a webhook; `host` is its host, if one is set.
+/// Checks that no webhook is set, since Telegram then refuses polling. `host` is the webhook's host, if there is one.
 pub fn webhook(host: &Result<Option<String>, TelegramError>) -> CheckFinding {
     const NAME: &str = "webhook";
     match host {
@@ -219,7 +220,7 @@ pub fn webhook(host: &Result<Option<String>, TelegramError>) -> CheckFinding {
     }
 }
 
-/// Membership of the bot in a group.
+/// Membership of the bot in a group, as far as it decides which messages the bot gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupMembership {
     Admin,
@@ -228,7 +229,7 @@ pub enum GroupMembership {
     Unknown,
 }
 
-/// Checks whether the bot sees all messages: privacy mode must be off, or the bot must be an admin.
+/// Checks that the bot gets all messages of its groups: the bot's privacy mode must be off, or it must be an admin.
 pub fn privacy(bot: &BotIdentity, groups: &[(Chat, GroupMembership)]) -> Vec<CheckFinding> {
     const NAME: &str = "privacy";
     const REMEDY: &str = "send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it \
@@ -276,13 +277,13 @@ pub fn no_model() -> CheckFinding {
     )
 }
 
-/// Reports the result of a tiny question to `model`.
+/// Reports whether `model` answered a tiny question, and how fast.
 pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> CheckFinding {
     const NAME: &str = "model";
     let remedy = asked.err().map(model_remedy).unwrap_or_default();
     match asked {
         Ok(took) => CheckFinding::ok(NAME, format!("{model} answers in {}", format_duration(took))),
-        // A reasoning model may use up the few tokens that the question allows.
+        // A reasoning model may use up the few tokens of this question before it writes any text.
         Err(LlmError::Empty) => {
             CheckFinding::warn(NAME, format!("{model} answers without text"), "ask it something in a chat to be sure")
         }
@@ -296,7 +297,7 @@ pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> CheckFinding {
     }
 }
 
-/// Reports the result of requesting a vector. Failing is a warning only: messages are then compared by words.
+/// Reports whether the server made a vector. A failure is only a warning, since messages can be compared by words.
 pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Duration) -> CheckFinding {
     const NAME: &str = "embedding";
     match dimension {
@@ -325,7 +326,7 @@ pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration)
     }
 }
 
-/// Reports on the folder of the embedding model. Chime does not start without a model that the operator named.
+/// Reports on the folder of an embedding model that the operator has named. Chime does not start without that model.
 pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedError>) -> CheckFinding {
     const NAME: &str = "embedding";
     match loaded {
@@ -341,7 +342,7 @@ pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedErr
 fn model_remedy(error: &LlmError) -> String {
     match error {
         LlmError::Refused { check: Check::Key, .. } => "set OPENAI_API_KEY to a key of this server".to_owned(),
-        // A bare 404 may also mean that no API answers at this address.
+        // A 404 without a text may also mean that there is no API at this address.
         LlmError::Refused { check: Check::Model, reason } if reason == "HTTP 404" => {
             "correct OPENAI_BASE_URL, which usually ends in /v1, or set MODEL to a name that the server lists at \
              OPENAI_BASE_URL/models"
@@ -366,7 +367,7 @@ fn model_remedy(error: &LlmError) -> String {
     }
 }
 
-/// Optional ability of a model.
+/// Ability that a model may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
     Tools,

@@ -1,4 +1,4 @@
-//! Runs the checks: first this machine, then Telegram, then the model.
+//! Runs the checks, in this order: this machine, Telegram, the model.
 
 mod sample;
 
@@ -28,21 +28,21 @@ use chime_store::jobs::ParkedJob;
 use chime_store::{Reader, Store, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
-/// Most groups whose settings are checked. If there are more, a mistake shows in these too.
+/// Maximum number of groups whose settings are checked. With more groups, a mistake in the settings shows in these too.
 const GROUPS: u32 = 50;
-/// Most parked jobs that are loaded.
+/// Maximum number of parked jobs that are loaded.
 const PARKED: u32 = 10;
 
-/// Checks to run.
+/// Run of all checks.
 #[derive(Debug)]
 pub struct Checkup<'a> {
     pub environment: &'a Environment,
     pub clock: Clock,
-    /// `true` to skip Telegram and the model.
+    /// `true` to check only this machine, without requests to Telegram or the model.
     pub offline: bool,
 }
 
-/// Database contents that other checks need.
+/// Contents of the database that several checks need.
 #[derive(Debug, Default)]
 struct DatabaseContents {
     groups: Vec<Chat>,
@@ -50,13 +50,13 @@ struct DatabaseContents {
     open: u64,
     parked: Vec<ParkedJob>,
     all_parked: u64,
-    /// `None` if there is no embedding model.
+    /// Number of texts with vectors; `None` if there is no embedding model.
     vectors: Option<VectorCoverage>,
 }
 
 impl Checkup<'_> {
-    /// Runs all checks, passes each finding to `tell` at once, and returns the worst severity. An error in one part of
-    /// the configuration does not prevent checks of other parts.
+    /// Runs all checks and passes each finding to `tell` at once. Returns the worst severity. An error in one part of
+    /// the configuration does not prevent the checks of the other parts.
     pub async fn run(&self, mut tell: impl FnMut(&CheckFinding)) -> Severity {
         let mut worst = Severity::Ok;
         let mut tell = |finding: CheckFinding| {
@@ -99,7 +99,7 @@ impl Checkup<'_> {
         worst
     }
 
-    /// Returns the name of the embedding model, as stored with its vectors.
+    /// Returns the name under which the vectors of the configured embedding model are stored; `None` without a model.
     fn embedding_model(&self) -> Option<String> {
         match EmbeddingConfig::load(&self.environment.settings()).ok()? {
             EmbeddingConfig::OpenAi(model) => Some(model),
@@ -208,7 +208,7 @@ impl Checkup<'_> {
             answers = answers || asked.is_ok();
             tell(judge::model(name, asked.as_ref().copied()));
         }
-        // A server that does not answer cannot be checked further.
+        // Tools can only be checked if the server answers at all.
         if answers {
             tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
             tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
@@ -234,7 +234,7 @@ async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> GroupMembers
     }
 }
 
-/// Returns an obstacle to using `path` for the database, as far as it shows without opening the file.
+/// Returns the reason why the database cannot be used at `path`, if one can be seen without opening the file.
 fn obstacle(path: &Path) -> Option<Obstacle> {
     use rustix::fs::{Access, access};
     let folder = folder_of(path);
@@ -251,7 +251,7 @@ fn obstacle(path: &Path) -> Option<Obstacle> {
     }
 }
 
-/// Checks whether `address` is free, and otherwise whether a Chime serves it.
+/// Checks whether `address` is free, or used by a running Chime, or by another program.
 async fn door(address: SocketAddr) -> Door {
     let error = match TcpListener::bind(address).await {
         Ok(_) => return Door::Free,
@@ -260,16 +260,16 @@ async fn door(address: SocketAddr) -> Door {
     if error.kind() != ErrorKind::AddrInUse {
         return Door::Unusable(error.to_string());
     }
-    // Only Chime's response contains this field.
+    // Only the response of Chime contains this field.
     match answer_at(address).await {
         Ok(answer) if answer.contains("last_poll_age_s") => Door::Ours,
         Ok(_) | Err(_) => Door::Taken,
     }
 }
 
-/// Requests `/healthz` and returns the response.
+/// Requests `/healthz` from `address` and returns the response.
 async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
-    /// Another program may accept the connection and never respond.
+    /// Limits the wait, since another program may accept the connection and never respond.
     const PATIENCE: Duration = Duration::from_secs(2);
     let asked = async {
         let mut stream = TcpStream::connect(address).await?;
@@ -281,7 +281,8 @@ async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
     within(&Clock::system(), PATIENCE, asked).await.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Returns the number of templates in `folder` and their gaps, or an error if one does not work.
+/// Returns the number of templates in `folder` and the placeholders missing in them. Returns an error if a template
+/// cannot be used.
 fn templates(folder: &Path) -> Result<(usize, Vec<Gap>), String> {
     let prompts = Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
     let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
@@ -293,7 +294,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the free bytes on the database's disk, as available to this user.
+/// Returns the number of bytes that this user may still write on the database's disk. `None` if it is unknown.
 fn free_space(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder_of(path)).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))

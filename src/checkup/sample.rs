@@ -1,10 +1,11 @@
-//! Made-up chat, the question about it, and the judgement of answers. Pure.
+//! Made-up chat, a question about it, and the check of the answer. Pure.
 
 use chime_answer::prompt::Style;
 use chime_core::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
 use chime_llm::{Prompt, PromptMessage, PromptRole};
 
-/// Names and texts of the messages. One contains the answer; the others contain other numbers.
+/// Authors and texts of the messages. One message has the answer; the others have other numbers, so that guessing
+/// fails.
 const TALK: [(&str, &str); 8] = [
     ("Ana", "The hostel at the lake answered: they keep a room with 6 beds for us until Sunday evening."),
     ("Ben", "Good, I'd rather sleep there than in the tents again. Last year everything was wet by morning."),
@@ -17,25 +18,25 @@ const TALK: [(&str, &str); 8] = [
 ];
 /// Number of the message with the answer, counted from 1.
 const SOURCE: usize = 4;
-/// Expected number in the answer.
+/// Number that the answer must contain.
 pub const ANSWER: &str = "34";
-/// Long enough for an answer in words.
+/// Enough tokens for an answer in words.
 const MAX_ANSWER_TOKENS: u32 = 300;
-/// Same temperature as for answers in chats.
+/// Temperature that answers in chats have too.
 const TEMPERATURE: f32 = 0.2;
 const FENCE: &str = "K7Q2X9";
 
-/// Language of the question.
+/// Language in which the question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleLanguage {
     English,
     German,
 }
 
-/// Citations in an answer.
+/// Kind of citations in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cited {
-    /// The prompt asks for no citations.
+    /// The prompt did not ask for citations.
     NotWanted,
     Nothing,
     Source,
@@ -50,7 +51,7 @@ impl SampleLanguage {
         }
     }
 
-    /// Returns frequent words in answers to the question in this language.
+    /// Returns words that answers in this language probably contain.
     fn words(self) -> &'static [&'static str] {
         match self {
             Self::English => {
@@ -70,7 +71,7 @@ impl SampleLanguage {
     }
 }
 
-/// Builds the prompt as for an answer in a group, in the style for the model's size.
+/// Builds the prompt for the question, like that of an answer in a group. `style` depends on the size of the model.
 ///
 /// # Errors
 /// Fails if a template does not render.
@@ -126,14 +127,15 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
     })
 }
 
-/// Returns `true` if an answer has the right number and may be in the question's language.
+/// Returns `true` if an answer contains the right number and may be in the language of the question.
 pub fn is_right(answer: &str, asked: SampleLanguage) -> bool {
     answer.split(|c: char| !c.is_ascii_digit()).any(|number| number == ANSWER) && may_be_in(answer, asked)
 }
 
-/// Returns `true` if an answer may be in the language. Language detectors need longer texts.
+/// Returns `true` if an answer may be in the language, judged by its frequent words. Language detectors need longer
+/// texts.
 fn may_be_in(answer: &str, asked: SampleLanguage) -> bool {
-    /// Fewer words than this may be the same in many languages, such as `34 Euro`.
+    /// An answer with fewer words, such as `34 Euro`, may be in any language.
     const FEW: usize = 3;
     let lower = answer.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
@@ -146,7 +148,7 @@ fn may_be_in(answer: &str, asked: SampleLanguage) -> bool {
     is_latin && own >= others && (own > 0 || words.len() < FEW)
 }
 
-/// Returns the kind of citation in an answer.
+/// Returns the kind of citations in an answer.
 pub fn cited(answer: &str, style: Style) -> Cited {
     let numbers = || (1..=TALK.len()).filter(|number| answer.contains(&format!("[{number}]")));
     match style {

@@ -9,7 +9,7 @@ use crate::cli::demo::Bundled;
 use chime_core::JobId;
 use chime_core::config::ContextConfig;
 
-/// Version, with the commit of the build if known.
+/// Version, with the commit it was built from if that is known.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("CHIME_COMMIT_SUFFIX"));
 
 /// A Telegram group member that answers about the conversation at hand.
@@ -188,15 +188,15 @@ pub struct MemoryOptions {
     pub rebuild: Option<Rebuilt>,
 }
 
-/// Part of the memory that can be rebuilt.
+/// Part of a chat's memory that can be rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rebuilt {
     Recent,
     History,
     /// The summary of this topic.
     Topic(String),
-    /// Concepts in scope of each conversation, from the concepts of its answers; answers not processed yet are
-    /// processed.
+    /// Concepts that are in use in each conversation, found again from the concepts of its answers. Answers whose
+    /// concepts are not known yet are processed.
     Concepts,
 }
 
@@ -226,7 +226,7 @@ pub struct RestoreOptions {
     pub src: PathBuf,
 }
 
-/// Parked jobs to retry.
+/// Choice of the parked jobs to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retried {
     All,
@@ -234,7 +234,7 @@ pub enum Retried {
 }
 
 impl Retried {
-    /// Returns the job id, or `None` for all jobs.
+    /// Returns the number of the job, or `None` for all jobs.
     pub fn id(self) -> Option<JobId> {
         match self {
             Self::All => None,
@@ -254,7 +254,7 @@ impl FromStr for Retried {
     }
 }
 
-/// Parses `KEY=VALUE`, for a setting that the choice of messages depends on.
+/// Parses `KEY=VALUE`. Accepts only settings that influence the choice of messages.
 fn replayed(raw: &str) -> Result<(String, String), String> {
     let keys: Vec<&str> = ContextConfig::KEYS.iter().map(|key| key.name).collect();
     let (key, value) = raw.split_once('=').ok_or("write KEY=VALUE")?;

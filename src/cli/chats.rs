@@ -1,4 +1,4 @@
-//! `chime chats`: the chats in the database, with what their admins have set.
+//! `chime chats`: lists the chats in the database, with the settings that their admins have made.
 
 use std::io::Write;
 
@@ -12,15 +12,15 @@ use chime_core::{Askers, Language, grouped};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, Store, chat_settings, chats, messages};
 
-/// A chat as it is listed.
+/// Chat in the list.
 struct ListedChat {
     row: ChatRow,
     messages: u64,
-    /// Settings that differ from the default, by name.
+    /// Settings that differ from the default, by their names.
     settings: Map<String, Value>,
 }
 
-/// Lists the chats.
+/// Prints the list of chats.
 pub async fn run(options: ChatsOptions) -> Exit {
     let path = match database::path() {
         Ok(path) => path,
@@ -38,7 +38,7 @@ pub async fn run(options: ChatsOptions) -> Exit {
     let lines: Vec<String> =
         if listed.is_empty() && !options.json { vec!["no chats yet".to_owned()] } else { lines.collect() };
     for line in lines {
-        // A reader that went away, such as `head`, is no fault.
+        // Fails if the reader closed the pipe, as `head` does, which is not an error.
         let _ = writeln!(std::io::stdout(), "{line}");
     }
     Exit::Done
@@ -82,7 +82,7 @@ impl ListedChat {
         })
     }
 
-    /// Columns: id, kind, messages, title, settings.
+    /// Formats the chat as a line with its id, kind, number of messages, title and settings.
     fn in_words(&self) -> String {
         let chat = &self.row.chat;
         let title = chat.title.as_deref().unwrap_or("(no title)").replace(char::is_control, " ");

@@ -1,4 +1,4 @@
-//! `chime check`: prints one line for each thing that Chime needs.
+//! `chime check`: prints a finding for each thing that Chime needs.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `chime backup` and `chime restore`: verified copies that overwrite nothing.
+//! `chime backup` and `chime restore`: copy the database to a new file and check the copy. They never overwrite a file.
 
 use std::io::Write;
 
@@ -34,7 +34,8 @@ pub async fn restore(options: RestoreOptions) -> Exit {
     tell("restored the database to", until_signalled(move |stop| chime_store::restore(&options.src, &to, stop)).await)
 }
 
-/// Makes a copy until SIGTERM or ctrl-c. Always waits for its end, so that an interrupted copy removes its file.
+/// Runs `copy` and stops it on SIGTERM or ctrl-c. Waits for its end in both cases, so that a stopped copy can delete
+/// its unfinished file.
 async fn until_signalled(
     copy: impl FnOnce(&CancellationToken) -> chime_store::Result<Copied> + Send + 'static,
 ) -> chime_store::Result<Copied> {

@@ -37,7 +37,7 @@ pub async fn run() -> Exit {
 async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError> {
     let app = App::start(config, Clock::system(), stop).await?;
     if let Some(code) = &app.claim {
-        // Printed but not logged, since it is a secret until it is used.
+        // The claim code is printed but never logged, since anybody who reads it can become the owner.
         let _ = writeln!(
             std::io::stdout(),
             "Nobody owns this bot yet. To own it, send it in private:\n\n  /claim {}\n",
@@ -49,7 +49,7 @@ async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError>
     Ok(())
 }
 
-/// Cancels `stop` on SIGTERM and ctrl-c.
+/// Cancels `stop` when the process gets SIGTERM or ctrl-c.
 #[expect(clippy::disallowed_methods, reason = "waits for a signal before there are any tasks to own it")]
 fn stop_on_signals(stop: &CancellationToken) -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;

@@ -1,4 +1,4 @@
-//! Loads the database path for commands that need little else of the configuration.
+//! Reads the path of the database, for commands that need hardly any other setting.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use crate::cli::exit::{Exit, report};
 use chime_core::Zone;
 use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
 
-/// Returns `DATABASE_PATH`. An error is already reported and comes as the exit code.
+/// Returns `DATABASE_PATH`. An error has already been printed; its exit code is returned.
 pub fn path() -> Result<PathBuf, Exit> {
     read(|settings| Ok(StoreConfig::load(settings)?.path))
 }
 
-/// Returns `DATABASE_PATH` and `TIME_ZONE`.
+/// Returns `DATABASE_PATH` and `TIME_ZONE`. An error has already been printed; its exit code is returned.
 pub fn path_and_zone() -> Result<(PathBuf, Zone), Exit> {
     read(|settings| {
         let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));

@@ -1,4 +1,4 @@
-//! `chime demo`: runs the real daemon with an embedded Telegram, in a terminal.
+//! `chime demo`: runs the real daemon with an embedded Telegram in a terminal.
 
 mod bundled;
 mod buttons;
@@ -38,13 +38,13 @@ use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
 use chime_sandbox::{ChatMemberStatus, NewMember};
 use chime_store::{Store, jobs, outbox};
 
-/// Age of the chat's last message when the demo starts.
+/// The chat is moved in time so that its last message has this age at the start.
 const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
-/// Longest time until a sent message is recorded in the outbox.
+/// Maximum time between the sending of a message and its record in the outbox.
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
-/// Interval for checking whether work is pending.
+/// Interval for checking whether the daemon still has work.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Hint at the first line that does not tag the bot.
+/// Hint that is printed once, after the first message that does not tag the bot.
 const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
 
 pub async fn run(options: DemoOptions) -> Exit {
@@ -90,7 +90,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
 
 type Finished = Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>;
 
-/// Chat of the demo, its members, and the state of the display.
+/// Chat of the demo with its members, and the state of the terminal.
 struct DemoSession {
     sandbox: Sandbox,
     clock: Clock,
@@ -102,15 +102,15 @@ struct DemoSession {
     screen: Screen,
     store: Option<Store>,
     bundled: Bundled,
-    /// `true` if the chat is bundled, not the user's own file.
+    /// `true` if the chat is a bundled one, `false` if it is the user's own file.
     is_bundled: bool,
-    /// `true` once that hint was shown.
+    /// `true` once [`UNTAGGED`] was printed.
     has_hinted: bool,
 }
 
 impl DemoSession {
-    /// Fills the chat. Returns the lines up to the bot's last one, to be recorded in the database; later lines wait for
-    /// the daemon as updates.
+    /// Adds the messages of `file` to the chat. Returns those up to the bot's last message, which must be recorded in
+    /// the database. The daemon gets the later ones as updates.
     fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<RecordedMessage>) {
         let (sandbox, chat) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
@@ -156,7 +156,7 @@ impl DemoSession {
         if let Some(id) = self.people.get(name) {
             return *id;
         }
-        // The user may try the commands of admins.
+        // The user is the chat's creator, so that the commands of admins can be tried.
         let standing = if name == YOU { ChatMemberStatus::Creator } else { ChatMemberStatus::Member };
         let id = self.sandbox.add_member(self.chat, NewMember::named(name).standing(standing));
         self.people.insert(name.to_owned(), id);
@@ -180,7 +180,7 @@ impl DemoSession {
         }
         let mut piped = BufReader::new(tokio::io::stdin()).lines();
         match Typed::from_terminal() {
-            // A program that reads JSON decides itself when to write.
+            // A program that reads the JSON output may write lines at any time.
             _ if self.screen.is_json() => self.converse(&mut piped, finished).await?,
             Some(typed) => self.take_turns(typed, finished).await?,
             None => {
@@ -195,7 +195,7 @@ impl DemoSession {
         self.until_quiet(finished).await
     }
 
-    /// Returns examples of what to type next, with the message ids of this run.
+    /// Returns examples of lines to type next. They contain message ids of this chat.
     fn closing(&self) -> String {
         self.bundled.closing(self.sandbox.messages(self.chat).first().map_or(1, |message| message.id.0))
     }
@@ -214,7 +214,7 @@ impl DemoSession {
         self.screen.say(&model);
     }
 
-    /// Alternates between a typed line, with editing and history, and the bot's replies.
+    /// Reads a line, which the user can edit, then shows the bot's replies, and so on until the input ends.
     async fn take_turns(&mut self, mut typed: Typed, finished: &mut Finished) -> Result<(), DemoError> {
         loop {
             let reading = tokio::task::spawn_blocking(move || {
@@ -233,7 +233,7 @@ impl DemoSession {
             };
             match line {
                 Some(text) => {
-                    // What is pasted may have several lines.
+                    // Pasted text may have several lines; each is a message of its own.
                     for line in text.lines() {
                         if self.take(line).is_break() {
                             return Ok(());
@@ -246,7 +246,7 @@ impl DemoSession {
         }
     }
 
-    /// Posts lines from the input and shows the bot's actions at the same time, until the input ends.
+    /// Posts lines from the input as they come and shows the bot's actions at the same time. Ends with the input.
     async fn converse(
         &mut self,
         lines: &mut tokio::io::Lines<BufReader<Stdin>>,
@@ -269,7 +269,7 @@ impl DemoSession {
         }
     }
 
-    /// Handles a typed line. Breaks if the user quits.
+    /// Handles a typed line. Returns `Break` if the user wants to quit.
     fn take(&mut self, line: &str) -> ControlFlow<()> {
         match input::order(line) {
             Some(DemoCommand::Quit) => return ControlFlow::Break(()),
@@ -316,7 +316,7 @@ impl DemoSession {
         }
     }
 
-    /// Shows the bot's actions until no work is left.
+    /// Shows the bot's actions until the daemon has no more work that a member waits for.
     async fn until_quiet(&mut self, finished: &mut Finished) -> Result<(), DemoError> {
         loop {
             let cursor = self.cursor;
@@ -336,7 +336,8 @@ impl DemoSession {
         }
     }
 
-    /// Returns whether every update is taken in and no job is open that a member waits for. Summaries may take seconds.
+    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Background jobs such as
+    /// summaries do not count, since they may take seconds.
     async fn is_quiet(&self) -> Result<bool, DemoError> {
         let Some(store) = &self.store else { return Ok(true) };
         if self.sandbox.pending_updates() > 0 {
@@ -384,7 +385,8 @@ impl DemoSession {
         Ok(())
     }
 
-    /// Returns the answer in a message of the bot, as soon as the daemon has recorded that it was sent.
+    /// Returns the answer that the message `id` of the bot contains, with its sources. Waits until the daemon has
+    /// recorded that the message was sent.
     async fn what_it_is(&self, id: MessageId) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>, DemoError> {
         let Some(store) = &self.store else { return Ok(None) };
         let chat = self.chat;

@@ -1,4 +1,4 @@
-//! Exit codes and error output.
+//! Exit codes of the program, and its error output.
 
 use std::error::Error;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::{ExitCode, Termination};
 use crate::app::AppError;
 use chime_store::StoreError;
 
-/// Result of a command. The codes are part of the interface to service managers.
+/// Result of a command. Service managers depend on the exit codes, so they must not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -35,7 +35,8 @@ impl Exit {
     pub fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
-            // A later start may find free space and an unlocked file, so the service manager should retry.
+            // These errors may be gone at the next start, for example if space was freed, so the service manager should
+            // restart the daemon.
             StoreError::Full(_) | StoreError::Busy(_) => Self::Failed,
             StoreError::Closed | StoreError::Panicked | StoreError::Interrupted | StoreError::Occupied { .. } => {
                 Self::Failed
@@ -60,7 +61,7 @@ impl Termination for Exit {
     }
 }
 
-/// Prints an error and its causes to stderr.
+/// Prints an error with its causes to stderr. Returns `exit`.
 pub fn report(error: &dyn Error, exit: Exit) -> Exit {
     let mut text = format!("chime: {error}");
     let mut cause = error.source();
@@ -68,7 +69,7 @@ pub fn report(error: &dyn Error, exit: Exit) -> Exit {
         text.push_str(&format!("\n  because: {error}"));
         cause = error.source();
     }
-    // If stderr is closed, the error cannot be reported anywhere.
+    // Fails if stderr is closed, and then there is nowhere to report it.
     let _ = writeln!(std::io::stderr(), "{text}");
     exit
 }

@@ -1,4 +1,4 @@
-//! `chime explain`: shows the choice of context for a stored message, without calling a model.
+//! `chime explain`: shows which messages an answer to a stored message is based on. Does not call a model.
 
 mod shown;
 
@@ -23,15 +23,15 @@ use chime_memory::recall::Recaller;
 use chime_relevance::context::{ContextWindow, Explained, Params, explain};
 use chime_store::{Reader, Store, answers, chats, messages, usage};
 
-/// Choice of context for one message.
+/// Messages chosen for the answer to a trigger, with the reasons.
 struct ContextExplanation {
     trigger: StoredMessage,
     window: ContextWindow,
-    /// Features and score of each candidate.
+    /// Candidates with their features and scores.
     explained: Vec<Explained>,
-    /// Author and text of each candidate.
+    /// Candidates with their authors and texts.
     said: BTreeMap<MessageId, String>,
-    /// Prompt slots of the recorded answer, if there is one.
+    /// Parts of the prompt of the answer that the bot gave; empty if it gave none.
     slots: Vec<SlotUse>,
 }
 
@@ -52,7 +52,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
         Err(error) => return report(&error, Exit::Configuration),
     };
     let params = context_params(&context);
-    // As in the daemon, the choice works without an embedding model.
+    // If the embedding model cannot be loaded, messages are chosen without it, as in the daemon.
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
     let recaller = Recaller::new(embedder.clone());
     let features = match embedding {
@@ -81,7 +81,7 @@ struct NoPlace(String);
 #[error("this message is not kept: check the ids, and that DATABASE_PATH names the daemon's database")]
 struct NotKept;
 
-/// Parses a chat id and a message id, or a link alone.
+/// Parses the place of a message: a chat id and a message id, or only a link to the message.
 fn place(chat: &str, message: Option<i64>) -> Option<MessagePlace> {
     match message {
         Some(message) => Some(MessagePlace::Ids(ChatId(chat.parse().ok()?), MessageId(message))),
@@ -123,7 +123,7 @@ fn decide(
 
 /// Formats a message as `Ana: "We should look at the restaurant"`.
 fn in_a_line(stored: &StoredMessage) -> String {
-    /// Longest text that fits on the line.
+    /// Maximum length of the text, in characters, so that it fits on the line.
     const CHARS: usize = 60;
     let words = stored.message.rendered();
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -131,7 +131,7 @@ fn in_a_line(stored: &StoredMessage) -> String {
 }
 
 /// Parses the message as the daemon does. If it does not address the bot, or if the bot's name is unknown because it
-/// never answered here, mentions and a leading command are removed from the question.
+/// has never answered in this chat, the question is the text without mentions and without a command at its start.
 fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedTrigger> {
     let (own, row) = (messages::own_sender(conn, trigger.chat)?, chats::by_key(conn, trigger.chat)?);
     if let (Some(own), Some(row)) = (own, row) {

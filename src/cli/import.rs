@@ -1,4 +1,4 @@
-//! `chime import` and `chime export`.
+//! `chime import` and `chime export`: read a Telegram Desktop export, and write a chat's messages as JSON.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
@@ -52,7 +52,7 @@ pub async fn import(options: ImportOptions) -> Exit {
         Ok(file) => file,
         Err(error) => return report(&error, Exit::Failed),
     };
-    // The temporary folder must live until the import is done.
+    // `_folder` is the temporary folder of a dry run, which must exist until the import is done.
     let (store, _folder) = match open(&store.path, mode, clock.now()) {
         Ok(opened) => opened,
         Err(error) => return report(&error, Exit::of_store(&error)),
@@ -73,8 +73,8 @@ pub async fn import(options: ImportOptions) -> Exit {
     }
 }
 
-/// Opens the database to write to, or to compare with in a dry run. If there is none yet, a dry run compares with an
-/// empty one in a temporary folder.
+/// Opens the database: for an import to write to it, for a dry run to compare with it. If there is no database yet, a
+/// dry run uses an empty one in a temporary folder, which is returned too.
 fn open(path: &Path, mode: ImportMode, now: Timestamp) -> chime_store::Result<(Store, Option<TempDir>)> {
     if mode == ImportMode::Write {
         return Ok((Store::open(path, now)?.0, None));
@@ -121,12 +121,12 @@ pub async fn export(options: ExportOptions) -> Exit {
     }
 }
 
-/// Writes an export to a new file that only its owner can read, like the database. Removes the file after a failure.
+/// Writes an export to a new file that only its owner can read, like the database. Deletes the file if writing fails.
 async fn write_file(store: &Store, chat: ChatId, to: &Path) -> Result<u64, ExportError> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     let written = write_export(store, chat, &mut BufWriter::new(file)).await;
     if written.is_err() {
-        // The first error is the one to report.
+        // An error of deleting is ignored, since the first error is the one to report.
         let _ = fs::remove_file(to);
     }
     written
@@ -158,7 +158,7 @@ fn tell(tally: &Tally, mode: ImportMode) {
     }
 }
 
-/// Progress bar, shown on a terminal only.
+/// Progress bar of an import. Prints nothing if the output is not a terminal.
 struct ImportProgressBar {
     is_shown: bool,
     shown: Option<u64>,
@@ -208,7 +208,7 @@ mod tests {
         assert!(!to.exists());
         assert_eq!(write_file(&store, CHAT, &to).await.unwrap(), 0);
         assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
-        // An existing file stays.
+        // An existing file is neither overwritten nor deleted.
         assert!(matches!(write_file(&store, CHAT, &to).await, Err(ExportError::Io(_))));
         assert!(to.exists());
         store.close().await;

@@ -1,4 +1,4 @@
-//! `chime memory`: shows the stored memory of a chat, and rebuilds it.
+//! `chime memory`: shows the memory of a chat, or rebuilds a part of it.
 
 use std::io::Write;
 
@@ -50,7 +50,7 @@ pub async fn run(options: MemoryOptions) -> Exit {
     }
 }
 
-/// Schedules a rebuild. Returns an error value if the chat or topic is unknown.
+/// Schedules a rebuild. Returns [`Unknown`] if there is no such chat or topic, and `None` after success.
 fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chime_store::Result<Option<Unknown>> {
     let Some(row) = chats::find(tx, chat)? else { return Ok(Some(Unknown::Chat)) };
     let (chat, key) = (row.chat.id, row.key);
@@ -70,7 +70,7 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chim
             jobs::add_or_move(tx, &JobPayload::TopicSummary { chat, key, tag: tag.id }, now)?;
         }
         Rebuilt::Concepts => {
-            // If the bot never answered in the chat, there are no answers to extract concepts from.
+            // Without a message by the bot there are no answers to find concepts in.
             if let Some(bot) = messages::own_sender(tx, key)? {
                 concepts::rebuild(tx, bot.id, key, MAX_ACTIVE, now)?;
                 jobs::add_or_move(tx, &JobPayload::Concepts {}, now)?;
@@ -80,7 +80,7 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chim
     Ok(None)
 }
 
-/// Returns Markdown as plain text, each link behind the words that carry it.
+/// Converts Markdown to plain text. The address of a link follows its text.
 fn in_terminal(markdown: &str) -> String {
     format_own(markdown).iter().map(with_links).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Builds health reports and metrics from measured values. Pure.
+//! Builds health reports and metrics from measurements. Pure.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
 use chime_store::usage::DayTotal;
 
-/// Time for which Telegram may be unreachable without an alarm.
+/// Telegram may be unreachable for this time before the daemon counts as failing.
 const HICCUP: Duration = Duration::from_secs(15);
-/// Clock difference from which message ages are wrong and certificates may look invalid.
+/// Difference from Telegram's clock above which the ages of messages are wrong and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
-/// Help text of `chime_events_total`. Messages that are only stored are not counted: there may be hundreds for each
-/// question.
+/// Help text of the metric `chime_events_total`. Messages that are only stored are not counted, since there may be
+/// hundreds of them for each question.
 const EVENTS: &str = "What happened; message_received: a tag or reply that an answer is worked out for.";
 
-/// Measured state of the daemon.
+/// Measurements of the daemon at one moment.
 #[derive(Debug, Clone)]
 pub struct Vitals {
     pub poll_age: Duration,
-    /// Longest normal duration of a poll.
+    /// Maximum time that a working poll takes.
     pub poll_patience: Duration,
     pub trouble: Option<PollTrouble>,
     /// Seconds by which this machine's clock is ahead of Telegram's.
@@ -32,17 +32,17 @@ pub struct Vitals {
     pub guard: GuardState,
     pub memory_bytes: Option<u64>,
     pub counts: Vec<(CountedMetric, String, u64)>,
-    /// Sources that vectors found, and the sum of their cosine distances.
+    /// Number of sources found by vectors, and the sum of their cosine distances.
     pub vector_distances: (u64, f64),
-    /// Calls and milliseconds of each phase.
+    /// Name, number of calls and total milliseconds of each phase.
     pub phases: Vec<(String, u64, u64)>,
-    /// Due and parked jobs by kind.
+    /// Kind of job, number of due jobs, and number of parked jobs.
     pub waiting: Vec<(&'static str, u64, u64)>,
-    /// Attempts and milliseconds by kind of job.
+    /// Kind of job, number of attempts, and total milliseconds.
     pub jobs: Vec<(String, u64, u64)>,
 }
 
-/// Values from the database.
+/// Measurements from the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatabaseStats {
     pub jobs_due: u64,
@@ -126,7 +126,7 @@ impl Health {
     }
 }
 
-/// Returns `true` if a problem counts as failing, and its description.
+/// Describes a problem. The `bool` is `true` if the daemon counts as failing because of it.
 fn told(trouble: &PollTrouble) -> (bool, String) {
     let PollTrouble { kind, what, lasting } = trouble;
     match kind {
@@ -198,7 +198,7 @@ fn flag(set: bool) -> f64 {
     f64::from(u8::from(set))
 }
 
-/// Metrics text under construction. Writing to a string cannot fail.
+/// Text of the metrics while it is built.
 #[derive(Debug, Default)]
 struct Exposition {
     text: String,

@@ -1,4 +1,4 @@
-//! HTTP server for health and metrics, independent of the daemon's other work.
+//! HTTP server for health and metrics. It runs independently of the daemon's other work.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_store::{Reader, Result, Store, jobs, usage};
 
-/// Sources of the responses.
+/// Parts of the daemon that the responses report on.
 #[derive(Clone)]
 pub struct Patient {
     pub store: Store,
     pub clock: Clock,
     pub poll: PollHealth,
-    /// Longest normal duration of a poll.
+    /// Maximum time that a working poll takes.
     pub poll_patience: Duration,
     pub gateway: Gateway,
 }
 
-/// Server of `GET /healthz` and `GET /metrics` on one address.
+/// Serves `GET /healthz` and `GET /metrics` at one address.
 pub struct HealthServer {
     listener: TcpListener,
     patient: Patient,
 }
 
 impl HealthServer {
-    /// Binds the address.
+    /// Opens the address for requests, which [`Self::run`] then serves.
     ///
     /// # Errors
     /// Fails if the address cannot be bound.
@@ -57,7 +57,7 @@ impl HealthServer {
             .route("/metrics", get(exposition))
             .with_state(Arc::new(self.patient));
         let serving = axum::serve(self.listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        // An open connection must not delay the stop.
+        // Stops without waiting for open connections.
         tokio::select! {
             served = serving.into_future() => served,
             () = stop.cancelled() => Ok(()),
@@ -105,7 +105,7 @@ fn kept(conn: &Reader, now: Timestamp) -> Result<DatabaseStats> {
     Ok(DatabaseStats { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes })
 }
 
-/// Returns the resident memory of this process in bytes, if `/proc` has it.
+/// Returns the memory that this process uses, in bytes. `None` without `/proc`.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! Counts log events for `/metrics`.
+//! Counts log events, for `/metrics`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,37 +9,37 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Most labels of one metric. Labels come from few words in our own code; more would be a bug and must not fill the
-/// memory.
+/// Maximum number of labels of a metric. Labels are a few fixed words of our own code; if a bug makes more, they are
+/// not counted, so that they cannot fill the memory.
 const MOST_LABELS: usize = 64;
 
-/// Counters of this process.
+/// Counters of the whole process.
 static COUNTERS: Counters = Counters(Mutex::new(CounterValues::new()));
 
 pub fn counters() -> &'static Counters {
     &COUNTERS
 }
 
-/// Number of events since the start.
+/// Counters of log events since the start of the process.
 #[derive(Debug)]
 pub struct Counters(Mutex<CounterValues>);
 
 #[derive(Debug)]
 struct CounterValues {
-    /// By metric, then by label.
+    /// Counts by metric and label.
     counts: BTreeMap<CountedMetric, BTreeMap<String, u64>>,
-    /// Calls and milliseconds by phase.
+    /// Number of calls and total milliseconds of each phase.
     phases: Times,
-    /// Attempts and milliseconds by kind of job.
+    /// Number of attempts and total milliseconds of each kind of job.
     jobs: Times,
-    /// Sources that vectors found, and the sum of their cosine distances.
+    /// Number of sources found by vectors, and the sum of their cosine distances.
     vector_distances: (u64, f64),
 }
 
-/// Number of times and total milliseconds, by label.
+/// Number and total milliseconds of each label.
 type Times = BTreeMap<String, (u64, u64)>;
 
-/// Counted metric.
+/// Log event that is counted, with the field that is its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CountedMetric {
     /// `chat.event`, by `type`.
@@ -56,31 +56,32 @@ pub enum CountedMetric {
     FollowUps,
     /// `recall.vectors`, by `type`.
     Vectors,
-    /// Lines of warning and error, by level.
+    /// Lines at the levels of warning and error, by level.
     Lines,
-    /// `context.cited_outside_focus`: sum of its `count`, without a label.
+    /// Sum of the field `count` of `context.cited_outside_focus`, without a label.
     CitedOutsideFocus,
 }
 
 impl Counters {
-    /// Returns every count so far, with its label.
+    /// Returns each metric with its labels and counts.
     pub fn counts(&self) -> Vec<(CountedMetric, String, u64)> {
         let tally = self.tally();
         let all = tally.counts.iter();
         all.flat_map(|(count, labels)| labels.iter().map(|(label, n)| (*count, label.clone(), *n))).collect()
     }
 
-    /// Returns calls and milliseconds of every phase, from `chat.metrics`.
+    /// Returns each phase with its number of calls and total milliseconds. The events are `chat.metrics`.
     pub fn phases(&self) -> Vec<(String, u64, u64)> {
         listed(&self.tally().phases)
     }
 
-    /// Returns attempts and milliseconds of every job kind, from `job.ended`.
+    /// Returns each kind of job with its number of attempts and total milliseconds. The events are `job.ended`.
     pub fn jobs(&self) -> Vec<(String, u64, u64)> {
         listed(&self.tally().jobs)
     }
 
-    /// `recall.vectors`: sources that vectors found so far, and the sum of their cosine distances.
+    /// Returns the number of sources found by vectors, and the sum of their cosine distances. The events are
+    /// `recall.vectors`.
     pub fn vector_distances(&self) -> (u64, f64) {
         self.tally().vector_distances
     }
@@ -119,7 +120,7 @@ fn time(times: &mut Times, label: String, ms: u64) {
     }
 }
 
-/// Subscriber layer that counts events.
+/// Layer of the tracing subscriber that counts events.
 #[derive(Debug)]
 pub struct EventCounter;
 
@@ -155,7 +156,7 @@ impl<S: Subscriber> Layer<S> for EventCounter {
     }
 }
 
-/// Fields of an event that matter for counting.
+/// Fields of a log event that counting needs.
 #[derive(Default)]
 struct EventFields {
     message: String,

@@ -1,7 +1,7 @@
 //! Imports chat history from a Telegram Desktop export, and exports a chat's own data as JSON.
 //!
-//! Start at [`import::open`], [`import::import`] and [`import::export`]. Whether a message may be kept is decided by
-//! `privacy` and `store::consent`; nothing here talks to Telegram.
+//! Start at [`import::open`], [`import::import`] and [`import::export`]. `privacy` and `store::consent` decide whether
+//! a message may be stored. Nothing here talks to Telegram.
 
 mod accounts;
 mod content;

@@ -1,6 +1,7 @@
-//! In-chat commands such as `/why`, `/help` and `/settings`, and notices that the bot sends unasked.
+//! In-chat commands such as `/why`, `/help` and `/settings`, and notices that the bot sends by itself.
 //!
-//! Start at [`handlers::Commands`]. Each command gets exactly one reply; nothing here polls or calls a model.
+//! Start at [`handlers::Commands`]. Each command gets exactly one reply. Nothing here polls for updates or calls a
+//! model.
 
 pub mod handlers;
 mod notice;

@@ -1,7 +1,7 @@
-//! Takes in updates: an update becomes rows and jobs in one committed transaction.
+//! Takes in updates: stores each update as rows and jobs, in one transaction.
 //!
-//! Start at [`intake::Ingest`]; `plan.rs` decides what to do with a trigger. An update that cannot be read is parked,
-//! never dropped.
+//! Start at [`intake::Ingest`]. `plan.rs` decides which job a message starts. An update that cannot be read is never
+//! dropped: it is parked, which means stored with its error.
 
 pub mod intake;
 mod plan;

@@ -1,4 +1,4 @@
-//! The bot's work in a chat except answering: reading along, commands, recaps, import and export.
+//! Everything that the bot does in a chat except answering: storing messages, commands, recaps, import and export.
 
 #![recursion_limit = "256"]
 

@@ -1,7 +1,7 @@
-//! Recaps: what was said in a period, in a few points with links.
+//! Recaps: summaries of what was said in a period, as a few points with links to messages.
 //!
-//! Start at [`RecapArguments::parse`] for the command and at [`worker::Recaps`] for the work. The points themselves are
-//! made by `memory`.
+//! Start at [`RecapArguments::parse`] for the command and at [`worker::Recaps`] for the jobs. The points are written by
+//! `memory`.
 
 mod request;
 mod schedule;

@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::{members, words};
 use chime_core::{Bullet, Seq, clip};
 
-/// Longest bullet in characters, twice the longest in useful summaries.
+/// Maximum length of a bullet in characters: twice the length of the longest useful ones seen.
 const BULLET_CHARS: usize = 400;
 
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
@@ -23,28 +23,29 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"m(\d+)").expect("
 static LEAD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+").expect("a constant pattern"));
 
-/// Bold text and code, whose markup is removed: bullets are shown as plain text.
+/// Bold text and code. The markup is removed, since bullets are shown as plain text.
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static MARKED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\*\*(?P<bold>[^*\s](?:[^*]*[^*\s])?)\*\*|`(?P<code>[^`]+)`").expect("a constant pattern")
 });
 
-/// Source that bullets may cite: a message, or the bullet of an older summary.
+/// Text that a bullet may cite as its source: a message, or a bullet of an older summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ground {
-    /// Text with members as markers.
+    /// Text, in which members are markers such as `{u7}`.
     pub text: String,
-    /// Author.
+    /// Number of the author; `None` for a bullet.
     pub by: Option<u32>,
-    /// Messages behind it, which become the sources of a bullet that cites it.
+    /// Message numbers that a bullet citing this text gets as its sources: the message itself, or the sources of the
+    /// older bullet.
     pub sources: Vec<Seq>,
 }
 
-/// Grounds by the number under which the model cites them, `m17`.
+/// Texts that a model may cite, by the number that they have in the prompt: 17 for `m17`.
 pub type NumberedGrounds = BTreeMap<u32, Ground>;
 
-/// Parses the bullets of a model's answer. Drops those that cite no known ground or share no content word, member or
-/// number with any of them.
+/// Parses the bullets in a model's answer. Drops bullets that cite none of `grounds`, and bullets that share no content
+/// word, member or number with any text they cite.
 pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
@@ -58,7 +59,7 @@ pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
             })
             .collect();
         let text = tidy(&REFERENCES.replace_all(&line, |list: &regex::Captures<'_>| {
-            // `(2024)` and `[3]` are text, not citations.
+            // A plain number in parentheses or brackets, such as `(2024)`, belongs to the text; citations are `[m3]`.
             if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
         }));
         let text = members::with_markers(&tidy(&MARKED.replace_all(&text, "$bold$code")), &members);
@@ -74,7 +75,7 @@ pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     found
 }
 
-/// Returns `true` if a bullet shares a content word or a member with the ground.
+/// Returns `true` if a bullet names the author of `ground`, or shares a content word or a member with its text.
 pub fn is_grounded(text: &str, ground: &Ground) -> bool {
     let named = members::numbers(text);
     named.iter().any(|number| Some(*number) == ground.by)
@@ -82,7 +83,7 @@ pub fn is_grounded(text: &str, ground: &Ground) -> bool {
         || !words::stems(text).is_disjoint(&words::stems(&ground.text))
 }
 
-/// Normalizes white space to one line without control characters, clipped to the longest bullet.
+/// Joins all lines, removes control characters, and clips the text to the maximum length of a bullet.
 pub fn tidy(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() || c == '\u{2028}' { ' ' } else { c }).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
@@ -90,7 +91,7 @@ pub fn tidy(text: &str) -> String {
     clip(line.trim(), BULLET_CHARS).into_owned()
 }
 
-/// Keeps the first bullets that fit into `most` bullets and `cap` tokens, at least one.
+/// Drops bullets from the end until at most `most` bullets with `cap` tokens are left. The first one is always kept.
 pub fn capped(mut bullets: Vec<Bullet>, most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     bullets.truncate(most);
     while bullets.len() > 1 && cost(&bullets, estimate) > cap {
@@ -99,7 +100,7 @@ pub fn capped(mut bullets: Vec<Bullet>, most: usize, cap: usize, estimate: fn(&s
     bullets
 }
 
-/// Returns the tokens of `bullets`.
+/// Estimates the tokens that `bullets` take in a prompt.
 pub fn cost(bullets: &[Bullet], estimate: fn(&str) -> usize) -> usize {
     bullets.iter().map(|bullet| estimate(&bullet.text) + 1).sum()
 }

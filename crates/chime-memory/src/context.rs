@@ -1,7 +1,7 @@
 //! Collects the input of context selection from the store, without network or model.
 //!
-//! Start with [`gather`] and [`window`]. `feature_cache` computes features of messages, and `vectors` fetches embeddings
-//! from a server.
+//! Start with [`gather`] and [`window`]. `feature_cache` computes the features of messages. `vectors` fetches
+//! embeddings from a server.
 
 mod feature_cache;
 mod vectors;
@@ -33,20 +33,20 @@ use chime_relevance::context::window::Focused;
 use chime_relevance::retrieval::{Person, Stretch};
 use chime_store::{Reader, answers, chats, messages, outbox};
 
-/// Maximum number of replies loaded per message.
+/// Maximum number of replies to a message that are loaded.
 const REPLIES: usize = 20;
-/// Time within which a member's own conversation still counts as open.
+/// Age up to which a message to other members shows that its author is still talking with them.
 const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
-/// Distance, in messages, within which a trigger without a reply may refer to our latest answer.
+/// A trigger without a reply may refer to an answer of the bot among this many messages before it.
 const OWN_ANSWER_WITHIN: usize = 5;
 
-/// Trigger with its interpretation.
+/// Trigger whose context is to be loaded, and how it was understood.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub trigger: StoredMessage,
     /// Text without the bot's name.
     pub ask: String,
-    /// `true` if the message tags the bot, `false` if it continues the conversation.
+    /// `true` if the message tags the bot, `false` if it only continues the conversation with it.
     pub is_tag: bool,
     pub language: Language,
     /// Offset of the chat's time zone from UTC, in seconds.
@@ -61,11 +61,12 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
         None => false,
     };
     if anchor_withheld {
-        // A quote from withheld text is withheld too.
+        // The trigger quotes a message whose text may not be shown, so the quote is removed too.
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    // The oldest candidates may reply to messages before the window.
+    // Loads twice the window: to find what the oldest messages in the window reply to, the messages before them are
+    // needed.
     let mut earlier = messages::before(conn, trigger.conversation(), moment, 2 * WINDOW)?;
     let recent = earlier.split_off(earlier.len().saturating_sub(WINDOW));
     let mut evidence = features.evidence(conn, &trigger, &ask, &earlier, &recent)?;
@@ -76,14 +77,15 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
         found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
         found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
     }
-    // Only messages that can be in the window pull in their ancestors.
+    // Only messages that may be in the window need the messages that they reply to.
     for member in recent.iter().rev().take(params.seed.lookback_limit) {
         found.follow_up(conn, (member, false), params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
     let sources =
         found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, (&trigger, &ask))))?;
-    // An old anchor and its neighbours are candidates too.
+    // Messages added by links, such as an old anchor (the message that the trigger replies to) and its neighbours, are
+    // candidates too.
     let read = features.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (mut linked, evidence) = (found.found, Arc::new(evidence));
@@ -105,7 +107,8 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
     Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, question, sources, evidence })
 }
 
-/// Returns the messages before the trigger that a question asks for by time, oldest first.
+/// Returns the messages before the trigger that lie in the time span of a question such as “what happened today?”,
+/// oldest first.
 fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_store::Result<Vec<StoredMessage>> {
     /// Maximum number of messages (the newest) read for a time span: more than an answer can use.
     const READ: usize = 1_000;
@@ -120,13 +123,13 @@ fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_s
     }
 }
 
-/// Builds the window for `history`, including older messages from the index.
+/// Selects the messages for the prompt around `history`, and adds older messages that the word index finds.
 pub fn window(conn: &Reader, history: &History, params: &Params, recaller: &Recaller) -> ContextWindow {
     window_around(conn, (history, Focused::of(history, params)), params, recaller, |_| None)
 }
 
-/// Like [`window`], around a focus that was already chosen. `summarize` may return a summary that replaces the oldest
-/// part of the trigger's thread.
+/// Selects the messages for the prompt like [`window`], with messages already chosen as the subject. `summarize` gets
+/// the oldest messages of the trigger's thread and may return a summary that replaces them.
 pub fn window_around(
     conn: &Reader,
     (history, focused): (&History, Focused),
@@ -138,7 +141,8 @@ pub fn window_around(
     focused.window(history, params, &past, summarize)
 }
 
-/// Older messages of a conversation, from the index. An unreadable index yields none, since they are optional.
+/// Access to older messages of a conversation. Returns none if the index cannot be read, since an answer is possible
+/// without them.
 struct Kept<'a> {
     conn: &'a Reader,
     conversation: Conversation,
@@ -160,8 +164,9 @@ impl Past for Kept<'_> {
     }
 }
 
-/// Finds our recent answer that a trigger without a reply may refer to. An answer to the same member is preferred. An
-/// answer to others is skipped if the trigger has no text and its author has a conversation of their own open.
+/// Returns the bot's recent answer that a trigger without a reply may refer to: preferably an answer to the same
+/// member, else the newest to anybody. The latter is not returned if the trigger has no words and its author is talking
+/// with other members.
 fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
     let author = trigger.message.sender.id;
     let asked: Vec<MessageId> =
@@ -174,7 +179,8 @@ fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, 
     answers().find(is_to_author).or_else(to_others)
 }
 
-/// Returns `true` if the author of `trigger` recently wrote to other members, neither to the bot nor about its answers.
+/// Returns `true` if the author of `trigger` recently wrote a substantial message that was neither to the bot nor a
+/// reply to its answers.
 fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
     let ours = || recent.iter().filter(|it| it.message.role == Role::Assistant);
     let with_us: HashSet<MessageId> =
@@ -187,9 +193,10 @@ fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
     })
 }
 
-/// Linked messages, each once. Recent messages are excluded.
+/// Older messages found by reply links and other references, each once. Messages already in the window are not
+/// repeated.
 struct Links {
-    /// Parents of the recent messages, which need not be loaded.
+    /// Parents of the messages in the window: reply chains pass through these without a query.
     parents: Quick<MessageAddress, Option<MessageId>>,
     seen: QuickSet<MessageId>,
     found: Vec<StoredMessage>,
@@ -213,8 +220,8 @@ impl Links {
         stored.into_iter().for_each(|one| self.add(one));
     }
 
-    /// Adds the ancestors of `from` by reply links. Stops at service texts, such as a command's output, unless the
-    /// trigger replies to one directly.
+    /// Adds the message that `from` replies to, its parent, and so on, up to `depth` steps. Stops before a message of
+    /// the system, such as a command's output, unless the trigger replies to it directly.
     fn follow_up(
         &mut self,
         conn: &Reader,
@@ -239,7 +246,7 @@ impl Links {
         Ok(())
     }
 
-    /// Adds the messages around an old anchor.
+    /// Adds up to `limit` messages before and after an old anchor (the message that the trigger replies to).
     fn add_neighbours(&mut self, conn: &Reader, anchor: &StoredMessage, limit: usize) -> chime_store::Result<()> {
         let moment = (anchor.message.sent_at, anchor.message.id);
         self.add_all(messages::before(conn, anchor.conversation(), moment, limit)?);
@@ -247,7 +254,8 @@ impl Links {
         Ok(())
     }
 
-    /// Adds the messages that our answer used, if they still exist and belong to this conversation.
+    /// Adds the messages that an earlier answer of the bot was based on, if they still exist and belong to this
+    /// conversation. Returns `None` if `answer` is no recorded answer of the bot.
     fn add_sources(
         &mut self,
         conn: &Reader,
@@ -264,7 +272,7 @@ impl Links {
             if chosen.reason.part() == Part::Surroundings && !is_cited {
                 continue;
             }
-            // Most are recent and already loaded.
+            // Skips the query for messages that are already loaded, which are the majority.
             if !self.seen.contains(&chosen.id) {
                 match messages::by_seq(conn, trigger.chat, chosen.seq)? {
                     Some(stored) if stored.conversation() == trigger.conversation() => self.add(stored),

@@ -1,4 +1,4 @@
-//! Recomputes the sessions of the changed part of a conversation, and compares them with the stored ones.
+//! Divides the changed part of a conversation into sessions again, and compares them with the stored ones.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,34 +6,35 @@ use std::time::Duration;
 use crate::{ClosedSession, Divider, OpenSession, SessionRules, Tail};
 use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
 
-/// Part of a conversation, starting with the first message of a session.
+/// Part of a conversation to divide. It starts with the first message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationPart {
     pub messages: Vec<SessionMessage>,
-    /// `true` if it includes the end of the conversation.
+    /// `true` if the part reaches to the newest message of the conversation.
     pub is_all: bool,
     pub cuts: Vec<SessionCut>,
     /// Stored sessions of this part, oldest first.
     pub kept: Vec<Session>,
-    /// Time after which nothing has changed.
+    /// No message at or after this time has changed.
     pub noted_until: Timestamp,
 }
 
-/// Changes to store.
+/// Changes of the stored sessions that a division requires.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Division {
     /// New sessions, and stored ones whose messages changed.
     pub save: Vec<ClosedSession>,
-    /// Stored sessions that no longer exist.
+    /// Stored sessions that the messages no longer give, to be deleted.
     pub remove: Vec<Session>,
-    /// Time before which change notes are done; `None` for all of them.
+    /// Change notes before this time are done and can be deleted; `None` if all are done.
     pub settled_until: Option<Timestamp>,
-    /// Time at which to continue, if the part ended before the computed and stored sessions agreed.
+    /// Time from which division must continue: set if the part ended before a computed session equalled a stored one.
     pub goes_on_at: Option<Timestamp>,
     pub open: Option<OpenSession>,
 }
 
-/// Divides `part` into sessions as of `now`.
+/// Divides `part` into sessions as they are at `now`. Stops at the first session that is unchanged, since all later
+/// ones are unchanged too.
 pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> Division {
     let kept: BTreeMap<Seq, &Session> = part.kept.iter().map(|session| (session.id.first, session)).collect();
     let mut divider = Divider::new(rules, part.cuts.clone());
@@ -44,7 +45,8 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
         let begins_as_kept = divider.begins_with(message)
             && kept.get(&message.seq).is_some_and(|session| session.first == (message.at, message.id));
         if begins_as_kept && message.at >= part.noted_until {
-            // From here on all stored sessions are valid: a session depends on nothing before its first message.
+            // This session starts as stored, and no message changed after it: all later stored sessions are valid,
+            // since a session does not depend on earlier messages.
             in_step_from = Some((message.at, message.id));
             break;
         }
@@ -80,7 +82,8 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
     division
 }
 
-/// Returns the change notes that remain after `division`. Each covers `span` from its time on.
+/// Returns the times from which messages must still be divided after `division`. Each note covers `span` from its time
+/// on.
 pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Vec<Timestamp> {
     let Some(until) = division.settled_until else { return Vec::new() };
     let open = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until));
@@ -124,7 +127,7 @@ mod tests {
     const SPAN: Duration = Duration::from_secs(3600);
     const NOW: Timestamp = Timestamp::from_secs(10_000_000);
 
-    /// Conversation with its stored sessions, changed and divided as the daemon does.
+    /// Stored conversation in a test: messages and sessions, changed and divided as the daemon does it.
     #[derive(Default)]
     struct Kept {
         messages: Vec<SessionMessage>,
@@ -140,7 +143,7 @@ mod tests {
             self.notes.push(Timestamp::from_secs(message.at.secs() / 3600 * 3600));
         }
 
-        /// Processes the notes in pages of `page` messages.
+        /// Divides the noted parts, in pages of `page` messages, until no change note remains.
         fn look(&mut self, now: Timestamp, page: usize) {
             self.notes.sort();
             while let Some(noted) = self.notes.first().copied() {
@@ -183,8 +186,8 @@ mod tests {
     }
 
     proptest! {
-        /// Messages arrive in any order and are edited, with divisions at any time in between: the final sessions are
-        /// those of one division at the end.
+        /// Messages arrive in any order and are edited, and divisions run at any time in between. At the end the
+        /// sessions equal those of a single division.
         #[test]
         fn any_order_of_late_and_changed_messages_ends_with_the_same_sessions(
             steps in prop::collection::vec((1_u32..60, 0_u64..3, any::<bool>(), 0_u32..200_000), 1..80),
@@ -197,7 +200,7 @@ mod tests {
                     lived.look(Timestamp::from_secs((*clock).into()), 20);
                 }
             }
-            // The last pass closes sessions that an earlier one left open.
+            // Adds a note at the last message, so that this pass also closes sessions that earlier passes left open.
             lived.notes.extend(lived.messages.iter().map(|it| it.at).max());
             lived.look(NOW, 20);
             let mut anew = Kept { messages: lived.messages.clone(), ..Kept::default() };

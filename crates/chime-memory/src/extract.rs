@@ -11,16 +11,16 @@ use chime_core::{Bullet, Seq, clip};
 use chime_relevance::retrieval::cues;
 
 const BULLETS: usize = 15;
-/// Longest excerpt of a message, in characters.
+/// Maximum length of a message in the summary, in characters; the rest is cut off.
 const SHOWN_CHARS: usize = 180;
-/// Similarity from which on the second message is redundant.
+/// Similarity above which a message is left out because a better one says the same.
 const SAME: f64 = 0.8;
 
-/// Message of a session, as input.
+/// Message of a session, prepared for an extract.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SummaryMessage {
     pub seq: Seq,
-    /// Text with members as markers.
+    /// Text, in which members are markers such as `{u7}`.
     pub text: String,
     /// Author; `None` for bots, whose messages are not summarized.
     pub by: Option<u32>,
@@ -29,23 +29,24 @@ pub struct SummaryMessage {
     pub vector: Vec<f32>,
 }
 
-/// Weights of the score, fitted by hand on the sessions of the evaluation.
+/// Weights of a message's score, set by hand on the sessions of the evaluation.
 mod weight {
-    /// Similarity to the other messages of the session, 0 to 1.
+    /// Weight of the square root of the mean similarity to the other messages of the session.
     pub const CENTRAL: f64 = 1.0;
-    /// Each reply to the message, up to two.
+    /// Added for each reply to the message, up to two.
     pub const REPLY: f64 = 0.25;
     pub const SETTLED: f64 = 0.9;
     pub const TAKEN: f64 = 0.6;
     pub const PLANNED: f64 = 0.4;
-    /// Number, date or price.
+    /// Added if the message contains a number, such as a date or price.
     pub const NUMBER: f64 = 0.35;
-    /// Each distinct content word, up to eight.
+    /// Added for each distinct content word, up to eight.
     pub const WORD: f64 = 0.07;
     pub const QUESTION: f64 = -0.45;
 }
 
-/// Selects the bullets of a session within `cap` tokens, in message order.
+/// Selects the best messages of a session as bullets, up to `cap` tokens together, in message order. Leaves out bots,
+/// messages to a bot, and messages that say the same as a better one.
 pub fn session(lines: &[SummaryMessage], cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     let readings: Vec<LineFeatures> = lines.iter().map(LineFeatures::of).collect();
     let mut ranked: Vec<(f64, usize)> = lines
@@ -112,12 +113,12 @@ fn score(place: usize, line: &SummaryMessage, lines: &[SummaryMessage], readings
         .map(|other| alike(line, &lines[other], reading, &readings[other]).max(0.0))
         .sum();
     let replies = lines.iter().filter(|other| other.reply_to == Some(line.seq)).count().min(2) as f64;
-    // The square root keeps scores of long and short sessions comparable: many small similarities make a central
-    // message.
+    // Without the square root, scores in long sessions would be lower: the mean similarity falls with the number of
+    // messages.
     weight::CENTRAL * (likeness / others).sqrt() + weight::REPLY * replies + telling(&line.text, reading)
 }
 
-/// Scores a text without its session.
+/// Scores a text by its content only: decisions, promises, plans and numbers raise the score, questions lower it.
 fn telling(text: &str, reading: &LineFeatures) -> f64 {
     let found = cues(text);
     let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
@@ -143,11 +144,12 @@ fn alike(a: &SummaryMessage, b: &SummaryMessage, first: &LineFeatures, second: &
     by_words.max(cosine)
 }
 
-/// Cache of scores and token counts by text: a month of bullets is ranked with every new session.
+/// Cache of the scores and token counts of bullets, by text. Without it, each new session would score a month of
+/// bullets again.
 #[derive(Debug)]
 pub struct Ranking {
     estimate: fn(&str) -> usize,
-    /// Ranks by hash of the text.
+    /// Score and token count of each text, by the hash of the text.
     known: HashMap<u64, Rank>,
 }
 
@@ -158,7 +160,7 @@ struct Rank {
 }
 
 impl Ranking {
-    /// Capacity in texts: a month of about ten busy chats.
+    /// Number of cached texts at which the cache is emptied: a month of about ten busy chats.
     const MOST: usize = 30_000;
 
     pub fn new(estimate: fn(&str) -> usize) -> Self {
@@ -181,12 +183,13 @@ impl Ranking {
     }
 }
 
-/// Selects the `most` best bullets within `cap` tokens, in their order. Selecting repeatedly gives the same result as
-/// selecting once, so a summary may be folded in any number of steps.
+/// Selects the `most` best bullets, none longer than its equal share of `cap` tokens, and keeps their order. Selecting
+/// from a selection and new bullets gives the same result as selecting from all at once, so a summary may be extended
+/// in any number of steps.
 pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, ranking: &mut Ranking) -> Vec<Bullet> {
-    // A fixed share per bullet: whether one fits must not depend on the others.
+    // Gives each bullet the same limit, so that a bullet is kept or dropped independently of the others.
     let share = cap / most.max(1);
-    // Of duplicates the last counts.
+    // If bullets have the same text, the last one is used.
     let last: HashMap<&str, usize> =
         bullets.iter().enumerate().map(|(place, bullet)| (bullet.text.as_str(), place)).collect();
     let mut fitting: Vec<(f64, usize)> = bullets
@@ -203,7 +206,7 @@ pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, ranking: &mut Ranking
     fitting.into_iter().map(|(_, place)| bullets[place].clone()).collect()
 }
 
-/// Selects up to `most` of the best bullets that fit into `cap` tokens, in their order.
+/// Selects up to `most` of the best bullets that together have at most `cap` tokens, and keeps their order.
 pub fn most_telling(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     let mut ranked: Vec<(f64, usize)> = bullets.iter().map(worth).zip(0..).collect();
     ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
@@ -277,7 +280,8 @@ mod tests {
         assert_eq!(session(&talk, 300, estimate_tokens).len(), 1);
     }
 
-    /// Parses the sessions of `tests/data/decisions.txt` with the marked lines of each.
+    /// Parses the sessions of `tests/data/decisions.txt`, each with its name, its messages, and the messages marked as
+    /// decisions.
     fn marked() -> Vec<(String, Vec<SummaryMessage>, BTreeSet<Seq>)> {
         let mut found: Vec<(String, Vec<SummaryMessage>, BTreeSet<Seq>)> = Vec::new();
         let mut authors: Vec<String> = Vec::new();
@@ -307,7 +311,7 @@ mod tests {
         found
     }
 
-    /// Returns the number of marked decisions in the extracts, and of all.
+    /// Returns the number of marked decisions that the extracts contain, and the number of all marked decisions.
     fn held(embed: impl Fn(&str) -> Vec<f32>) -> (usize, usize) {
         let (mut held, mut all) = (0, 0);
         for (name, mut lines, marks) in marked() {

@@ -1,5 +1,5 @@
-//! Background jobs of the memory: each reads its input, asks the model if allowed, and stores the result in the same
-//! transaction that ends the job.
+//! Background jobs of the memory. Each reads its input, asks the model if that is allowed, and ends itself in the
+//! transaction that stores its result.
 
 mod divide;
 mod error;
@@ -30,7 +30,7 @@ pub use thread_summary::strand_summary;
 pub use topic_summary::{active_topics, remembered_topics, topic_pieces};
 
 impl Memory {
-    /// Runs the periodic `sessions` job.
+    /// Runs the periodic `sessions` job: divides changed conversations into sessions and enqueues summaries.
     pub async fn divide(&self) -> JobOutcome {
         match self.divide_noted().await {
             Ok(()) => JobOutcome::UntilNextRun,
@@ -38,7 +38,7 @@ impl Memory {
         }
     }
 
-    /// Runs the periodic `memory_upkeep` job.
+    /// Runs the periodic `memory_upkeep` job: updates Recent and History, and makes missing vectors.
     pub async fn keep_up(&self) -> JobOutcome {
         match self.see_to_the_rest().await {
             Ok(()) => JobOutcome::UntilNextRun,
@@ -54,7 +54,7 @@ impl Memory {
         self.outcome(job, self.make_tags(job, session).await)
     }
 
-    /// Runs a `summary_vector` job.
+    /// Runs a `summary_vector` job: makes the vector of a session's summary with the server.
     pub async fn embed(&self, job: &Job, session: SessionId) -> JobOutcome {
         self.outcome(job, self.make_vector(job, session).await)
     }

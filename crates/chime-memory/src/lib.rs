@@ -1,8 +1,8 @@
 //! Memory of a chat: sessions, their summaries, rolling summaries, topics, and recall of old messages.
 //!
-//! [`jobs`] runs in the background: [`Divider`] finds sessions, [`bullets::parse`] checks a model's summary,
-//! [`extract::session`] makes one without a model, and [`tags::parse`] reads tags. [`recall`] and [`context`] serve
-//! questions.
+//! [`jobs`] runs in the background: [`Divider`] finds sessions, [`bullets::parse`] checks the summary of a model,
+//! [`extract::session`] makes a summary without one, and [`tags::parse`] reads a model's tags. [`context`] loads the
+//! messages for an answer, and [`recall`] finds older ones.
 
 pub mod bullets;
 pub mod context;

@@ -1,28 +1,29 @@
-//! Formats messages and bullets as numbered lines for a model.
+//! Formats messages and bullets as numbered lines of a prompt.
 
 use crate::bullets::{Ground, NumberedGrounds, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
 
-/// Longest excerpt of a message, in characters.
+/// Maximum length of a message in a prompt, in characters.
 const LINE_CHARS: usize = 1200;
 
-/// Message, as input of a summary.
+/// Message prepared for a summary, with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spoken {
     pub line: SummaryMessage,
     pub at: Timestamp,
 }
 
-/// Lines for a model, with the grounds that it may cite by number.
+/// Lines of a prompt, with the texts that the model may cite by their number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NumberedLines {
     pub text: String,
     pub grounds: NumberedGrounds,
 }
 
-/// Converts a message to summary input. `by` is its author's number; `usernames` maps usernames to numbers.
+/// Prepares a message for a summary. `by` is the author's number in summaries. `usernames` maps usernames to such
+/// numbers, which replace them in the text.
 pub fn spoken(
     stored: &StoredMessage,
     by: Option<u32>,
@@ -39,7 +40,7 @@ pub fn spoken(
     Spoken { line: SummaryMessage { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
 }
 
-/// Formats messages in parts of at most `tokens` each. A longer message is a part of its own.
+/// Formats messages in parts of at most `tokens` each. A message longer than that is a part of its own.
 pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
     let mut parts: Vec<NumberedLines> = Vec::new();
     let mut spent = 0;
@@ -71,8 +72,8 @@ fn tidy_long(text: &str) -> String {
     chime_core::clip(&plain.join(" "), LINE_CHARS).into_owned()
 }
 
-/// Formats bullets of older summaries, numbered from 1. `label` is a date, or tells that the bullet is from the summary
-/// so far.
+/// Formats bullets of older summaries as lines, numbered from 1. Each has a label: the date of its session, or
+/// `profile` for a bullet of History so far.
 pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> NumberedLines {
     let mut told = NumberedLines::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
@@ -82,11 +83,11 @@ pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) ->
     told
 }
 
-/// Formats bullets for merging, in parts of at most `tokens` each.
+/// Formats bullets that a model is to merge, in parts of at most `tokens` each.
 pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usize) -> Vec<NumberedLines> {
     let (mut parts, mut first, mut spent) = (Vec::new(), 0, 0);
     for (place, bullet) in bullets.iter().enumerate() {
-        // Number and label of the line cost tokens too.
+        // The number and the label of a line cost tokens too.
         let cost = estimate(&bullet.text) + estimate("[m10 · part] ");
         if spent + cost > tokens && place > first {
             parts.push(&bullets[first..place]);
@@ -98,7 +99,8 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
     parts.into_iter().map(|part| told_bullets(part.iter().map(|bullet| ("part", bullet)))).collect()
 }
 
-/// Formats the messages that extend a summary, with its bullets so far.
+/// Formats the summary of a thread so far and the messages to add to it. Messages have their own numbers, bullets
+/// follow after the highest.
 pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines {
     let mut told = NumberedLines::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);

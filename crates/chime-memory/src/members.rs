@@ -1,4 +1,5 @@
-//! Members in summaries: stored as markers such as `{u7}`, replaced by current names on display.
+//! Members in summaries. They are stored as markers such as `{u7}`, which are replaced by the current names for
+//! display.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -10,13 +11,13 @@ pub use chime_core::named;
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
 
-/// Markers as models write them: `u7`, `@u7`, `[u7]`, `{ U7 }`.
+/// Spellings of markers that models use: `u7`, `@u7`, `[u7]`, `{ U7 }`.
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b").expect("a constant pattern")
 });
 
-/// Normalizes all spellings of markers for members in `known`.
+/// Changes all spellings of markers to `{u7}`, for the member numbers in `known`.
 pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
     let marked = |found: &Captures<'_>| {
         let number =
@@ -34,7 +35,7 @@ pub fn numbers(text: &str) -> Vec<u32> {
     MEMBER.captures_iter(text).filter_map(|found| found[1].parse().ok()).collect()
 }
 
-/// Replaces the `@usernames` of members by markers.
+/// Replaces each `@username` in `numbers` by the member's marker.
 pub fn without_usernames(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     if !text.contains('@') {
         return text.to_owned();

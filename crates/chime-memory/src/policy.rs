@@ -1,16 +1,18 @@
-//! Decides how a summary is made: chats that do not use the bot cost no model calls.
+//! Decides whether a chat gets summaries, and whether a model or an extract makes them. Chats that do not use the bot
+//! cost no model calls.
 
 use std::time::Duration;
 
-/// Time after the last trigger within which a model makes a chat's summaries.
+/// A model makes a chat's summaries only if a member has addressed the bot within this time.
 pub const ASKED_LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Age up to which sessions belong to Recent; older ones are folded into History.
+/// Age up to which the summaries of sessions are part of Recent. Older ones are merged (“folded”) into History.
 pub const RECENT: Duration = Duration::from_secs(28 * 24 * 60 * 60);
-/// Maximum number of sessions per fold.
+/// Maximum number of sessions that are merged into History at once.
 pub const FOLDED_AT_ONCE: u32 = 20;
 
-/// Size of the backlog up to which a model folds. Longer ones, as after an import or a reset of History, are folded
-/// verbatim first: otherwise each expired message would cost a year of calls.
+/// Largest number of sessions waiting for History that a model merges. More, as after an import or a reset of History,
+/// are merged by extracts: otherwise each expired message, which resets History, would cost the model calls of a whole
+/// year.
 pub const FOLDED_BY_A_MODEL: u32 = 2 * FOLDED_AT_ONCE;
 
 /// Limits of a summary.
@@ -26,14 +28,14 @@ pub const HISTORY_CAPS: Caps = Caps { bullets: 14, tokens: 1200 };
 pub const TOPIC_CAPS: Caps = Caps { bullets: 14, tokens: 800 };
 
 pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
-/// Limits of the summary of a thread's oldest part.
+/// Limits of a summary of the oldest part of a long thread.
 pub const STRAND_CAPS: Caps = Caps { bullets: 8, tokens: 180 };
 
-/// Minimum of messages and tokens for a summary.
+/// Minimum number of members' messages, and of their tokens, for a summary of a session.
 const SUBSTANCE_MESSAGES: usize = 3;
 const SUBSTANCE_TOKENS: usize = 60;
 
-/// Returns `true` if a session has enough content for a summary.
+/// Returns `true` if a session has enough content to be summarized.
 pub fn has_substance(human_messages: usize, tokens: usize) -> bool {
     human_messages >= SUBSTANCE_MESSAGES && tokens >= SUBSTANCE_TOKENS
 }
@@ -41,24 +43,25 @@ pub fn has_substance(human_messages: usize, tokens: usize) -> bool {
 /// Facts about a chat that decide how a summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryConditions {
-    /// `true` if neither the operator nor the chat turned summaries off.
+    /// `true` if neither the operator nor the chat has turned summaries off.
     pub is_wanted: bool,
     /// `true` if the bot is in the chat.
     pub is_present: bool,
     pub has_model: bool,
     pub was_asked_lately: bool,
-    /// `true` if the chat got the notice that text is sent out for summaries.
+    /// `true` if the chat got the notice that its messages are sent to a model for summaries.
     pub was_told: bool,
-    /// `true` if the day's tokens suffice. Background work leaves half of them to answers.
+    /// `true` if enough tokens of the daily budget are left: background work may use half of it, the rest is for
+    /// answers.
     pub has_room: bool,
 }
 
-/// Way to make a summary.
+/// Means of making a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
     /// No summary.
     Nothing,
-    /// Verbatim from the messages, until a model may be asked.
+    /// Selects messages or bullets verbatim. A model may replace the result later.
     Extract,
     Model,
 }
@@ -74,7 +77,7 @@ impl SummaryConditions {
         }
     }
 
-    /// Returns `true` if only the privacy notice is missing before a model may be asked.
+    /// Returns `true` if a model could make the summaries as soon as the chat has got the privacy notice.
     pub fn must_be_told(self) -> bool {
         Self { was_told: true, ..self }.means() == Means::Model && !self.was_told
     }

@@ -1,5 +1,5 @@
-//! Recall: finds old messages and summaries that answer a question. Retrievers propose candidates; a ranker scores
-//! them.
+//! Recall: finds old messages and summaries that help to answer a question. Several retrievers propose candidates; then
+//! a ranker scores them.
 //!
 //! Start with [`Recaller`]. `retrievers` propose candidates, `loaded` has their messages, `summaries` their sessions,
 //! `listed` handles questions about a member or a day only, `ranked` selects the best, and `indexer` maintains the
@@ -36,17 +36,17 @@ use chime_store::vector_tables::MESSAGES;
 use chime_store::vector_tables::Space;
 use chime_store::{Reader, StoreError, chats, embedding_spaces, messages, postings, vectors};
 
-/// Capacity of the word cache per language, about 200 bytes each, and of words with their vectors, which take three
-/// times as much: about 5 MB in all.
+/// Capacities of the caches of words (per language, about 200 bytes each) and of words with their vectors (three times
+/// as large): about 5 MB in all.
 const WORDS_KEPT: usize = 10_000;
 const VECTORS_KEPT: usize = 4_000;
-/// Languages in the word cache.
+/// Number of languages in the word cache; the one used longest ago is dropped.
 const LANGUAGES_KEPT: usize = 2;
 
-/// Searches the past of chats.
+/// Searches the past of chats for messages and summaries.
 pub struct Recaller {
     embedder: Option<Arc<Embedder>>,
-    /// Shipped model, loaded if another model replaced it and its vectors are still searched.
+    /// The built-in model, loaded only while the search still uses its vectors although another model has replaced it.
     former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
     codes: Mutex<VectorCodes>,
@@ -58,7 +58,8 @@ impl Recaller {
         Self { embedder, former: OnceLock::new(), words: Mutex::default(), codes: Mutex::default() }
     }
 
-    /// Returns all candidates and their neighbours with scores, best first. [`Self::recall`] returns the best of them.
+    /// Returns all candidates and their neighbours with their scores, best first. For evaluation: [`Self::recall`]
+    /// returns only the best ones.
     pub fn ranked(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Vec<(Seq, f64)>> {
         let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
         let candidates = reading.candidates()?;
@@ -77,7 +78,8 @@ impl Recaller {
         self.look(conn, request)?.best(conn, &HashSet::new())
     }
 
-    /// Finds and ranks candidates. Messages that the prompt already shows are excluded later, by [`RankedRecall::best`].
+    /// Finds and ranks candidates. Messages that the prompt already shows are still included: [`RankedRecall::best`]
+    /// leaves them out.
     pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<RankedRecall> {
         let Some(reading) = self.read(conn, request)? else {
             return Ok(RankedRecall::of(request, Vec::new(), Summaries::default()));
@@ -99,7 +101,7 @@ impl Recaller {
         })
     }
 
-    /// Searches a conversation before a message by words only.
+    /// Finds messages of a conversation before a given message by their words only, without vectors.
     pub fn by_words(
         &self,
         conn: &Reader,
@@ -112,7 +114,7 @@ impl Recaller {
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
-    /// Returns the stretches of a conversation that match `sought`.
+    /// Returns the parts of a conversation that match the words in `sought`.
     pub fn stretches(
         &self,
         conn: &Reader,
@@ -161,8 +163,8 @@ impl Recaller {
         Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder, codes }))
     }
 
-    /// Embeds a question: with the local model if it belongs to `space`, else takes the trigger's stored vector from
-    /// the server.
+    /// Returns the vector of a question in `space` (the vectors of one model): computed by the local model if `space`
+    /// belongs to it, else the vector of the trigger that the server has made and the store holds.
     fn vector_in(
         &self,
         conn: &Reader,
@@ -182,7 +184,8 @@ impl Recaller {
         Ok(made.as_deref().and_then(chime_core::pack).unwrap_or_default())
     }
 
-    /// Calls `work` with a lexicon that reuses the words of earlier questions.
+    /// Calls `work` with a lexicon that starts with the words cached from earlier questions, and caches its words
+    /// afterwards.
     fn with_words<T>(&self, language: Language, work: impl FnOnce(&mut Lexicon<'_>) -> T) -> T {
         let kept = {
             let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +196,7 @@ impl Recaller {
         let outcome = work(&mut lexicon);
         let read = lexicon.into_read(WORDS_KEPT, VECTORS_KEPT);
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        // If two questions run in parallel, keeps the larger cache.
+        // Two questions at the same time read two caches: the larger one is kept.
         let kept = words.iter().position(|(known, _)| *known == language).map(|place| words.remove(place).1);
         let most = kept.filter(|kept| kept.count() > read.count()).unwrap_or(read);
         words.insert(0, (language, most));
@@ -203,11 +206,11 @@ impl Recaller {
     }
 }
 
-/// Conversation in the store.
+/// Conversation in the store, as the searched archive.
 struct StoredArchive<'a> {
     conn: &'a Reader,
     conversation: Conversation,
-    /// Space whose vectors may be searched.
+    /// Set of vectors by one model that may be searched.
     space: Option<Space>,
     codes: Option<&'a Mutex<VectorCodes>>,
 }
@@ -240,7 +243,8 @@ impl Archive for StoredArchive<'_> {
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> chime_store::Result<Vec<Seq>> {
         let Some((space, packed)) = self.space.as_ref().zip(chime_core::pack(vector)) else { return Ok(Vec::new()) };
         let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
-        // If another question holds the codes, uses the index.
+        // Another question may be using the codes (compressed vectors in memory). This one then searches the index on
+        // disk.
         let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
         let found = vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())?;
         Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())

@@ -1,21 +1,21 @@
-//! Divides a conversation into sessions. The result depends only on its messages and cuts, so repeating it gives the
-//! same sessions.
+//! Divides a conversation into sessions. The result depends only on the messages and cuts (stored places at which a
+//! session must end), so dividing again gives the same sessions.
 
 use std::time::Duration;
 
 use chime_core::{Closed, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
 
-/// Longest duration of a session, however active.
+/// Maximum duration of a session; an active conversation is divided after it.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRules {
-    /// Longest silence within a session.
+    /// Silence after which a session ends.
     pub idle: Duration,
     pub max_messages: u32,
 }
 
-/// Closed session, computed from messages.
+/// Closed session, as computed from its messages and not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClosedSession {
     pub opener: Seq,
@@ -32,13 +32,13 @@ pub struct OpenSession {
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),
     pub messages: u32,
-    /// Number of its messages by people.
+    /// Number of messages by people, not bots.
     pub turns: u32,
-    /// End of the session if nobody writes.
+    /// Time at which the session ends if no further message comes.
     pub ends_at: Timestamp,
 }
 
-/// State after the last message.
+/// Session that the last message belongs to, as of a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
     Nothing,
@@ -65,18 +65,18 @@ struct Open {
 }
 
 impl Divider {
-    /// `cuts` are those since the first message, oldest first.
+    /// Creates a divider. `cuts` are the cuts since the first message, oldest first.
     pub fn new(rules: SessionRules, cuts: Vec<SessionCut>) -> Self {
         Self { rules, cuts, open: None }
     }
 
-    /// Adds the next message. Returns the session that ends before it.
+    /// Adds the next message. Returns the previous session if it ends before this message.
     pub fn push(&mut self, message: SessionMessage) -> Option<ClosedSession> {
         let ended = self.end_before(&message);
         let place = (message.at, message.id);
         let open = match self.open.take() {
             Some(open) => Open { last: place, messages: open.messages + 1, ..open },
-            // A session starts with a message by a person.
+            // Only a person's message starts a session: a bot's message outside a session belongs to none.
             None if !message.is_human => return ended,
             None => Open { opener: message.seq, first: place, last: place, messages: 1, turns: 0, digest: SEED },
         };
@@ -86,7 +86,7 @@ impl Divider {
         ended
     }
 
-    /// Returns `true` if a session starts with `message`, the last one added.
+    /// Returns `true` if `message`, which was added last, starts a session.
     pub fn begins_with(&self, message: &SessionMessage) -> bool {
         self.open.is_some_and(|open| open.opener == message.seq)
     }
@@ -95,7 +95,7 @@ impl Divider {
         self.open.map(|open| open.first)
     }
 
-    /// Returns the state at `now`, after all messages.
+    /// Returns the state of the last session at `now`, when all messages have been added.
     pub fn finish(mut self, now: Timestamp) -> Tail {
         let Some(open) = self.open else { return Tail::Nothing };
         let ends_at = open.last.0.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE));
@@ -140,7 +140,7 @@ impl Divider {
         Some(open.closed(reason))
     }
 
-    /// Returns the first cut at or after `last` and before `next`, and drops earlier ones.
+    /// Returns the reason of the first cut at or after `last` and before `next`. Forgets cuts before `last`.
     fn cut_between(&mut self, last: (Timestamp, MessageId), next: (Timestamp, MessageId)) -> Option<Closed> {
         self.cuts.retain(|cut| cut.after >= last);
         self.cuts.first().filter(|cut| cut.after < next).map(|cut| cut.reason)
@@ -170,7 +170,7 @@ fn digested(digest: u64, message: &SessionMessage) -> u64 {
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Mixes a value into the digest (splitmix64).
+/// Mixes a value into the fingerprint of a session (splitmix64).
 fn mixed(digest: u64, value: u64) -> u64 {
     let mut z = digest.wrapping_add(value).wrapping_add(SEED);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     proptest! {
-        /// Division may start at any session: it depends on nothing before its first message.
+        /// Division may start at any session, since a session does not depend on earlier messages.
         #[test]
         fn dividing_from_a_session_on_gives_the_same_sessions(
             gaps in prop::collection::vec((0_u64..7200, any::<bool>()), 1..40), from in any::<prop::sample::Index>(),

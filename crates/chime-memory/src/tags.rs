@@ -1,4 +1,4 @@
-//! Tags: subjects of a session as words of its chat.
+//! Tags: short names for the subjects of a session, in the words of its chat.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::words;
 use chime_core::Bullet;
 
-/// Maximum number of tags of a session, and the minimum that a model must give.
+/// Maximum number of tags of a session, and minimum number of usable tags in a model's answer.
 const MOST: usize = 10;
 const FEWEST: usize = 3;
 const TAG_CHARS: usize = 40;
@@ -18,13 +18,13 @@ const PARTS: usize = 4;
 pub struct SessionTag {
     /// Lower case, words joined by hyphens.
     pub name: String,
-    /// Normal form, equal for all forms of the tag.
+    /// Tag with its words in the singular: tags with the same key are the same tag.
     pub key: String,
-    /// Confidence, 0 to 1.
+    /// Confidence that the tag fits the session, 0 to 1.
     pub confidence: f32,
 }
 
-/// Error in a model's tags.
+/// Reason why a model's answer has no usable tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
     #[error("the answer is not the JSON that was asked for")]
@@ -46,12 +46,13 @@ struct AnswerTag {
     conf: f32,
 }
 
-/// Words by which members of a chat are called. No tag holds one.
+/// Words of the members' names. No tag may contain one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemberNames(BTreeSet<String>);
 
 impl MemberNames {
-    /// Takes the names as members wear them: what stands behind the first sign or digit is no part of a name.
+    /// Collects the words of names in lower case. Of each name only the part before the first digit or symbol is used,
+    /// since members decorate their names: `Ana 🌊 surfer` gives `ana`.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let is_of_name = |c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '-' | '\'' | '’' | '.');
         let worn = |name: &'a str| name.split(move |c: char| !is_of_name(c)).find(|part| !part.trim().is_empty());
@@ -59,17 +60,19 @@ impl MemberNames {
         Self(words.filter(|word| word.chars().count() >= 2).map(str::to_lowercase).collect())
     }
 
-    /// Returns `true` if a part of a tag is a name, its genitive, or the number by which summaries name a member.
+    /// Returns `true` if a word of a tag refers to a member: a name, a name with `s`, or a member's marker such as
+    /// `u7`.
     fn has(&self, part: &str) -> bool {
         let is_number = part.strip_prefix('u').is_some_and(|digits| digits.parse::<u32>().is_ok());
         is_number || self.0.contains(part) || part.strip_suffix('s').is_some_and(|name| self.0.contains(name))
     }
 }
 
-/// Reads `{"tags":[{"tag":"invoices","conf":0.92}, …]}`, with or without a code fence around it, and nothing else.
+/// Parses a model's answer `{"tags":[{"tag":"invoices","conf":0.92}, …]}`, with or without a code fence around it.
+/// Removes members' names from the tags, and returns at most ten tags of the highest confidence.
 ///
 /// # Errors
-/// When it is anything else, or holds too few tags that can be used.
+/// Fails if the answer has any other form, a confidence outside 0 to 1, or too few usable tags.
 pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
@@ -90,19 +93,20 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagEr
     if found.len() < FEWEST { Err(TagError::TooFew(found.len())) } else { Ok(found) }
 }
 
-/// A tag in its one form without the parts that name members; none where nothing telling is left.
+/// Normalizes a tag after removing the words that refer to members. Returns `None` if no content word is left.
 fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
     let all: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
     let mut kept: Vec<&str> = all.iter().copied().filter(|part| !names.has(part)).collect();
     if kept.len() < all.len() {
-        // The `s` of a genitive.
+        // A removed name may leave the `s` of its genitive.
         kept.retain(|part| part.chars().count() > 1);
     }
     normalized(&kept.join(" "), confidence)
 }
 
-/// A tag in its one form; none where nothing of it tells anything.
+/// Normalizes a tag: lower case, at most four words, joined by hyphens. Returns `None` if it has no content word
+/// or is too long.
 pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
     let parts: Vec<&str> =
@@ -116,7 +120,8 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
     Some(SessionTag { name, key, confidence })
 }
 
-/// Removes an English plural ending. Forms in other languages stay separate; `/topics merge` joins them.
+/// Removes an English plural ending. Forms in other languages remain different tags, which members can join with
+/// `/topics merge`.
 fn singular(word: &str) -> String {
     let stem = |ending: &str| word.strip_suffix(ending).filter(|stem| stem.chars().count() >= 2);
     if let Some(stem) = stem("ies") {
@@ -133,8 +138,8 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Tags without a model: the rarest words that the bullets of a session say most. `rarity` of a stem is 0 where every
-/// session has it, and 1 where it is new.
+/// Returns tags made without a model: words that are frequent in the bullets of a session but rare in others. `rarity`
+/// of a stem is 0 if all sessions contain it, and 1 if none does.
 pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<SessionTag> {
     struct TagCandidate {
         word: String,
@@ -144,7 +149,7 @@ pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) 
     }
     let mut candidates: Vec<TagCandidate> = Vec::new();
     for bullet in bullets {
-        // An extract's bullet starts with its author and a colon.
+        // A bullet of an extract starts with its author's marker and a colon, which are skipped.
         let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
         for (word, stem) in words::telling(said) {
             if words::has_digit(&word) || word.chars().count() < 4 || names.has(&word) {
@@ -153,7 +158,7 @@ pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) 
             match candidates.iter_mut().find(|it| it.stem == stem) {
                 Some(known) => {
                     known.count += 1;
-                    // The shortest form is closest to the dictionary form.
+                    // Of several forms of a word the shortest is kept, since it is closest to the dictionary form.
                     if word.chars().count() < known.word.chars().count() {
                         known.word = word;
                     }

@@ -8,46 +8,48 @@ use serde::Deserialize;
 use crate::words;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Turn at which topics are first scored, and turns between later scorings.
+/// Scores topics first at this turn, and from then on after every `EVERY` turns.
 const FIRST_TURN: u32 = 3;
 const EVERY: u32 = 5;
 /// Minimum score to adopt a topic.
 const ADOPT: f64 = 0.70;
-/// Minimum lead in score to replace the current topic.
+/// Minimum lead in score over the current topic to replace it.
 const LEAD: f64 = 0.15;
-/// Distance below a threshold within which the model is asked.
+/// Asks the model if the best score or its lead is below its threshold by at most this much.
 const BORDERLINE: f64 = 0.15;
-/// Largest difference of equal scores.
+/// Largest difference of two scores that count as equal; both topics may then be adopted.
 const EQUAL: f64 = 0.02;
-/// Largest share of common sessions of distinct topics.
+/// Largest share of common sessions of two topics that count as distinct.
 const DISTINCT: f64 = 0.2;
-/// Minimum score by the model for which a tag counts as mentioned.
+/// Minimum score in the model's answer from which on a tag counts as mentioned by the members.
 const SURE: f64 = 0.5;
-/// Maximum number of candidates.
+/// Maximum number of candidates that [`ranked`] returns.
 pub const MOST: usize = 6;
 /// Age after which the summary of a topic is updated.
 pub const KEPT: Duration = DAY.saturating_mul(7);
-/// Number of mentions that gives the full score of words.
+/// Number of messages with the topic's words from which on `WORDS` is reached.
 const SURE_MENTIONS: f64 = 2.0;
-/// Largest score by mentions alone, and by cosine alone.
+/// Maximum score by mentions alone (`WORDS`), and by cosine alone (`MEANING`).
 const WORDS: f64 = 0.85;
 const MEANING: f64 = 0.8;
-/// Cosine of the conversation with a topic's summaries: 0 points up to the first value, `MEANING` from the second on.
+/// Cosine of the latest messages and a topic's summaries that gives score 0 (and below), and that gives `MEANING` (and
+/// above).
 const COSINE: (f64, f64) = (0.25, 0.65);
-/// Minimum cosine between a similar session and the mean of a topic's sessions, and maximum number of such sessions.
+/// Minimum cosine between a session and the mean vector of a topic's sessions for it to count as similar, and maximum
+/// number of such sessions.
 const NEIGHBOUR: f64 = 0.7;
 const NEIGHBOURS: usize = 10;
 
-/// Evidence for a topic.
+/// Evidence that a conversation is about a topic, apart from the model's opinion.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Signals {
-    /// Number of the latest messages that mention it.
+    /// Highest cosine between the text of the latest messages and a summary of the topic's sessions.
     pub mentions: u32,
     /// Cosine of the latest messages with the nearest of its sessions.
     pub cosine: f64,
-    /// Share of the mentioned tags that its sessions have.
+    /// Share of the mentioned tags that are on at least one of the topic's sessions, 0 to 1.
     pub tag_overlap: f64,
-    /// Age of the newest of its sessions.
+    /// Time since the newest of its sessions ended.
     pub age: Duration,
 }
 
@@ -55,7 +57,7 @@ pub struct Signals {
 pub struct TopicCandidate {
     pub tag: i64,
     pub signals: Signals,
-    /// Score by `local_score`, or by the model if it was asked.
+    /// Score from [`local_score`], or the model's score if the model was asked.
     pub score: f64,
     pub sessions: BTreeSet<u32>,
 }
@@ -64,11 +66,12 @@ pub struct TopicCandidate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopicDecision {
     Keep,
-    /// New topics by tag, best first.
+    /// Sets these tags as the new topics, best first: one, or two of equal score.
     Adopt(Vec<i64>),
 }
 
-/// Returns `true` if topics are scored at `turn`: at 3, 8, 13, …, or as soon as possible afterwards.
+/// Returns `true` if topics must be scored at `turn`: at turns 3, 8, 13, …, or later if such a turn was missed.
+/// `evaluated_at` is the turn of the last scoring.
 pub fn is_due(turn: u32, evaluated_at: u32) -> bool {
     let window = |turn: u32| turn.checked_sub(FIRST_TURN).map(|turns| turns / EVERY);
     match (window(turn), window(evaluated_at)) {
@@ -86,7 +89,7 @@ pub fn turns_left(turn: u32) -> u32 {
     }
 }
 
-/// Returns the score without a model, 0 to 1.
+/// Combines mentions and cosine to a score from 0 to 1, without a model.
 pub fn local_score(signals: &Signals) -> f64 {
     let words = (f64::from(signals.mentions) / SURE_MENTIONS).min(1.0) * WORDS;
     let meaning = ((signals.cosine - COSINE.0) / (COSINE.1 - COSINE.0)).clamp(0.0, 1.0) * MEANING;
@@ -107,8 +110,8 @@ impl TopicCandidate {
     }
 }
 
-/// Sets each candidate's overlap with the mentioned tags in `queried`. A candidate has its own tag and all tags of its
-/// sessions.
+/// Sets each candidate's `tag_overlap`: the share of the tags in `queried` that are its own tag or share a session with
+/// it.
 pub fn set_overlap(candidates: &mut [TopicCandidate], queried: &BTreeSet<i64>) {
     let asked: Vec<(i64, BTreeSet<u32>)> =
         candidates.iter().filter(|one| queried.contains(&one.tag)).map(|one| (one.tag, one.sessions.clone())).collect();
@@ -119,8 +122,9 @@ pub fn set_overlap(candidates: &mut [TopicCandidate], queried: &BTreeSet<i64>) {
     }
 }
 
-/// Replaces local scores by the model's. `forms` returns the slugs of a tag; unknown slugs are ignored. Tags of which
-/// the model is sure count as mentioned.
+/// Replaces the scores of candidates by the model's. `forms` returns the slugs of a tag; slugs that no candidate has
+/// are ignored. Candidates with a high model score are added to the `mentioned` tags, and all overlaps are computed
+/// again.
 pub fn apply<'a>(
     candidates: &mut [TopicCandidate],
     inferred: &[Inferred],
@@ -153,8 +157,8 @@ pub fn is_borderline(ranked: &[TopicCandidate], active: Option<f64>) -> bool {
     nearly(best, ADOPT) || best >= ADOPT && active.is_some_and(|active| best > active && best - active < LEAD)
 }
 
-/// Decides about the topic at `turn`. `active` has the current topics and the score of the first; they were adopted at
-/// turn `adopted_at`.
+/// Decides whether to adopt other topics at `turn`. `active` has the current topics and the score of the first;
+/// `adopted_at` is the turn at which they were adopted.
 pub fn choose(ranked: &[TopicCandidate], active: (&[i64], f64), adopted_at: u32, turn: u32) -> TopicDecision {
     let (tags, score) = active;
     let Some(best) = ranked.first().filter(|best| best.final_score() >= ADOPT) else { return TopicDecision::Keep };
@@ -177,7 +181,7 @@ fn are_distinct(one: &TopicCandidate, other: &TopicCandidate) -> bool {
     common <= DISTINCT * one.sessions.union(&other.sessions).count() as f64
 }
 
-/// Returns `true` if a text contains all words of one of the tag's forms, compared by stem.
+/// Returns `true` if `stems` (the stems of a text) contain the stems of all words of one of the tag's forms.
 pub fn mentions(stems: &BTreeSet<String>, forms: &[String]) -> bool {
     forms.iter().any(|form| {
         let wanted = words::stems(&form.replace('-', " "));
@@ -185,7 +189,7 @@ pub fn mentions(stems: &BTreeSet<String>, forms: &[String]) -> bool {
     })
 }
 
-/// Candidate in the model's answer.
+/// Topic with its score, as in the model's answer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Inferred {
     pub slug: String,
@@ -197,14 +201,16 @@ struct InferredList {
     candidates: Vec<Inferred>,
 }
 
-/// Parses `{"candidates": [{"slug", "label", "score", "rationale"}]}`; `None` for any other format.
+/// Parses the model's answer, `{"candidates": [{"slug", "label", "score", "rationale"}]}`, with or without text around
+/// it. Returns `None` for any other format.
 pub fn parse_inferred(answer: &str) -> Option<Vec<Inferred>> {
     let (start, end) = (answer.find('{')?, answer.rfind('}')?);
     let list: InferredList = serde_json::from_str(answer.get(start..=end)?).ok()?;
     Some(list.candidates.into_iter().filter(|one| (0.0..=1.0).contains(&one.score)).take(MOST).collect())
 }
 
-/// Returns the sessions nearest to the mean of those with a tag, nearest first, without the latter.
+/// Returns sessions similar to those in `carriers` (sessions with a tag), nearest to their mean vector first. Never
+/// returns the carriers themselves.
 pub fn neighbours<K: Copy + Ord>(carriers: &BTreeSet<K>, vectors: &[(K, Vec<f32>)]) -> Vec<K> {
     let mut middle: Vec<f32> = Vec::new();
     for (_, vector) in vectors.iter().filter(|(id, _)| carriers.contains(id)) {
@@ -221,7 +227,7 @@ pub fn neighbours<K: Copy + Ord>(carriers: &BTreeSet<K>, vectors: &[(K, Vec<f32>
     near.into_iter().take(NEIGHBOURS).map(|(id, _)| id).collect()
 }
 
-/// Returns the cosine, or 0 for vectors of different dimensions or without length.
+/// Returns the cosine of two vectors, or 0 if their dimensions differ or one of them is zero.
 pub fn cosine(one: &[f32], other: &[f32]) -> f64 {
     if one.len() != other.len() {
         return 0.0;
@@ -231,8 +237,8 @@ pub fn cosine(one: &[f32], other: &[f32]) -> f64 {
     if lengths > 0.0 { product(one, other) / lengths } else { 0.0 }
 }
 
-/// Returns pairs of slugs that look like the same word, for an admin to merge: one is a prefix of the other, or they
-/// differ in one letter.
+/// Returns up to `most` pairs of slugs that may be the same word, for an admin to merge: one is a prefix of the other,
+/// or they differ in one letter.
 pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)> {
     const SHORTEST: usize = 4;
     let mut pairs = Vec::new();
@@ -248,7 +254,7 @@ pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)>
     pairs
 }
 
-/// Returns `true` if one letter was changed, added or omitted.
+/// Returns `true` if one letter was changed or added. `long` must not be shorter than `short`.
 fn differ_by_one(short: &str, long: &str) -> bool {
     let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
     let same = short.iter().zip(&long).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Texts that show a chat's memory, as Markdown.
+//! Formats a chat's memory as Markdown texts.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,32 @@ use crate::members;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Seq, Summary, SummaryMethod, Timestamp, Zone};
 
-/// Source message of a bullet.
+/// Source message of a bullet, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BulletSource {
-    /// Link to the message, if Telegram has one.
+    /// Link to the message; `None` if Telegram has no links in this chat.
     pub link: Option<String>,
     pub at: Timestamp,
     /// Author's name.
     pub by: String,
 }
 
-/// Recent and History of a chat, with everything needed to show them.
+/// Recent and History of a chat, with the names and links needed to show them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Remembered {
-    /// Recent, with its number of sessions.
+    /// Summary of the last sessions, with the number of sessions in it.
     pub recent: Option<(Summary, u32)>,
     pub history: Option<(Summary, u32)>,
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, BulletSource>,
     pub zone: Zone,
-    /// `true` if there are sessions but no summary yet, for example just after a message was forgotten.
+    /// `true` if the chat has sessions but none of them has a summary yet, for example just after a message was
+    /// forgotten.
     pub is_being_made: bool,
 }
 
 impl Remembered {
-    /// Returns the source messages of all bullets.
+    /// Returns the source messages of all bullets: when one of them is forgotten, the shown text must be deleted.
     pub fn rests_on(&self) -> impl Iterator<Item = Seq> + '_ {
         let kept = [&self.recent, &self.history].into_iter().flatten();
         kept.flat_map(|(summary, _)| &summary.bullets).flat_map(|bullet| bullet.sources.iter().copied())
@@ -61,7 +62,7 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
     told.join("\n\n")
 }
 
-/// Renders the topic of a conversation.
+/// Renders the topic of a conversation with its summary, whose bullets are in `remembered`.
 pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
     let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
     let when = &texts.memory.topic_when;
@@ -81,7 +82,7 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
         SummaryMethod::Extract => texts.own_words.as_str(),
     };
     let tokens = summary.tokens.to_string();
-    // The name comes last, because placeholders in members' words must not be filled in.
+    // The name is inserted last: words of members in it may look like placeholders, which must not be filled in.
     let blanks = [("when", when), ("sessions", &sessions), ("tokens", &tokens), ("how", how), ("name", name)];
     let head = filled(&texts.head, &blanks);
     let bullets = summary.bullets.iter().map(|bullet| {
@@ -102,7 +103,7 @@ fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
     texts.date_of(day, month, year)
 }
 
-/// Formats a time: `14:02` on the same day as `now`, else `2 Jan 14:02`, with the year if it is ambiguous.
+/// Formats a time: `14:02` on the day of `now`, else `2 Jan 14:02`, with the year added if the day alone is ambiguous.
 pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
     let time = zone.told_time(at);
     match short_day(at, now, zone, texts) {
@@ -111,7 +112,8 @@ pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> S
     }
 }
 
-/// Formats a day, such as `2 Jan`, with the year if it is ambiguous. Returns `None` for the day of `now`.
+/// Formats a day, such as `2 Jan`, with the year added if the day alone is ambiguous. Returns `None` for the day of
+/// `now`.
 pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Option<String> {
     if zone.same_day(at, now) {
         return None;
@@ -120,7 +122,7 @@ pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Op
     Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of(day, month) })
 }
 
-/// Escapes Markdown.
+/// Escapes the characters that have a meaning in Markdown.
 pub fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|c| {

@@ -1,4 +1,5 @@
-//! Content words of a text and their stems of four letters, in any language with spaces. For summaries and tags.
+//! Finds the content words of a text and shortens them to stems of four letters, in any language that separates words
+//! by spaces. Used for summaries and tags.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +7,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::trigger::Languages;
 
-/// Letters of a stem: four match the other forms of a word in all tested languages.
+/// Number of letters in a stem: with four, different forms of a word have the same stem in all tested languages.
 const STEM_CHARS: usize = 4;
 const MIN_CHARS: usize = 3;
 
-/// Returns the content words of a text in order, each with its stem.
+/// Returns the content words of a text in their order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
     let lower = text.to_lowercase();
     let word = |word: &str| {
@@ -32,7 +33,7 @@ pub fn has_digit(word: &str) -> bool {
     word.chars().any(char::is_numeric)
 }
 
-/// Returns `true` for stop words.
+/// Returns `true` if `word` is a stop word in the probable language of `text`.
 pub fn is_common(word: &str, text: &str) -> bool {
     Languages::shipped().is_stop_word_in(word, text)
 }

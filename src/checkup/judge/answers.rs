@@ -1,4 +1,4 @@
-//! Judges a model's answer about a made-up chat.
+//! Judges a model's answer to a question about a made-up chat.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use chime_core::{TokenUse, clip, grouped};
 use chime_llm::{LlmError, ServerFacts};
 
 const NAME: &str = "answers";
-/// Characters of a wrong answer that are shown.
+/// Maximum number of characters of a wrong answer that the finding shows.
 const SHOWN: usize = 80;
 
-/// Result of a question about a made-up chat.
+/// Answer to the question about a made-up chat, with measurements.
 #[derive(Debug)]
 pub struct Sampled {
     pub answer: String,
     pub is_right: bool,
-    /// Result of the same question in German: `true` if the answer is right and in German. Asked only after a right
-    /// answer.
+    /// `true` if the answer to the same question in German is right and in German; `None` if it was not asked, because
+    /// the first answer was wrong.
     pub in_german: Option<Result<bool, LlmError>>,
     pub cited: Cited,
     pub took: Duration,
     pub tokens: TokenUse,
     pub facts: ServerFacts,
     pub context_tokens: ContextTokens,
-    /// Tokens of messages that a prompt gets with these server facts.
+    /// Number of tokens that a prompt can use for messages on this server.
     pub talk_tokens: usize,
 }
 
-/// Judges the answer. A wrong answer is only a warning, since another may be right and everything else works.
+/// Reports on the answer. A wrong answer is only a warning: the next may be right, and Chime works.
 pub fn answers(sampled: &Sampled) -> CheckFinding {
     let from_talk = match (sampled.is_right, &sampled.in_german) {
         (false, _) => {
@@ -63,7 +63,7 @@ pub fn answers(sampled: &Sampled) -> CheckFinding {
     )
 }
 
-/// Reports a question that failed or was not answered within `took`.
+/// Reports that the question failed with an error, or was not answered within `took`.
 pub fn unanswered(error: &LlmError, took: Duration) -> CheckFinding {
     match error {
         LlmError::TimedOut => CheckFinding::warn(

@@ -1,4 +1,4 @@
-//! Findings about files, folders and addresses.
+//! Findings about files, folders and network addresses.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::checkup::CheckFinding;
 use chime_core::prompts::Gap;
 
-/// Reason why the database path cannot be used.
+/// Reason why the database cannot be created or opened at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     /// The parent folder does not exist.
@@ -44,14 +44,14 @@ pub fn obstacle(path: &Path, obstacle: Obstacle) -> CheckFinding {
     }
 }
 
-/// State of the address for health and metrics.
+/// State of the network address for health and metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Door {
     Free,
-    /// A running Chime serves it.
+    /// In use by a running Chime.
     Ours,
     Taken,
-    /// The address cannot be bound at all.
+    /// Not available on this machine, for this reason.
     Unusable(String),
 }
 
@@ -73,8 +73,8 @@ pub fn door(address: &dyn Display, door: &Door) -> CheckFinding {
     }
 }
 
-/// Reports on the template folder. `found` is the number of templates in it and their gaps, or the reason why they
-/// cannot be used.
+/// Reports on the folder of prompt templates. `found` is the number of templates and the placeholders missing in them,
+/// or the error that makes them unusable.
 pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> CheckFinding {
     const NAME: &str = "prompts";
     let place = folder.display();

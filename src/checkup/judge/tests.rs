@@ -1,4 +1,4 @@
-//! Findings as the operator reads them, for every kind of problem.
+//! Tests of the findings that an operator reads, for every kind of problem.
 
 use std::path::PathBuf;
 

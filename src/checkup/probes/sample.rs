@@ -1,4 +1,4 @@
-//! Asks the model about a made-up chat, with a prompt as for a real answer.
+//! Asks the model a question about a made-up chat, with the same prompt as for a real answer.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use chime_core::config::{ContextConfig, ContextTokens, PromptConfig};
 use chime_core::prompts::Prompts;
 use chime_llm::{Completion, LlmError, OpenAi, Prompt};
 
-/// Time limit for all questions together.
+/// Maximum time for all questions together.
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl Checkup<'_> {
-    /// Asks a question with a known answer, and the same in German if the first answer is right.
+    /// Asks a question whose answer is known. If the answer is right, asks the same question in German.
     pub(super) async fn answers(&self, server: &OpenAi) -> Option<CheckFinding> {
         let prompts = self.prompts()?;
         server.discover(&self.clock).await;
@@ -55,12 +55,12 @@ impl Checkup<'_> {
         until: Timestamp,
     ) -> Result<Completion, LlmError> {
         let built = sample::prompt(prompts, style, asked);
-        // Templates that do not render have a finding of their own.
+        // This error only ends the check: broken templates have a finding of their own.
         let prompt = built.map_err(|_| LlmError::NotConfigured("a template of the prompts does not render"))?;
         server.probe_answer(&Prompt { until: Some(until), ..prompt }, &self.clock).await
     }
 
-    /// Returns the operator's templates, or the built-in ones if these cannot be used.
+    /// Returns the operator's prompt templates, or the built-in ones if the operator has none or they cannot be used.
     fn prompts(&self) -> Option<Prompts> {
         let folder = PromptConfig::load(&self.environment.settings()).ok().and_then(|config| config.dir);
         Prompts::load(folder.as_deref()).or_else(|_| Prompts::load(None)).ok()

@@ -1,4 +1,4 @@
-//! Chats bundled with the program.
+//! Chats that are part of the program.
 
 use clap::ValueEnum;
 
@@ -20,7 +20,7 @@ impl Bundled {
         }
     }
 
-    /// Returns the first question, which the demo asks by itself on a terminal.
+    /// Returns the question that the demo asks at the start, if it runs in a terminal.
     pub fn first_question(self) -> &'static str {
         match self {
             Self::Friday => "@bot thoughts?",
@@ -28,7 +28,7 @@ impl Bundled {
         }
     }
 
-    /// Returns a model's answer to the first question, written by hand, for users without a model.
+    /// Returns a model's answer to the first question, for users without a model. It was written by hand.
     pub fn example_answer(self) -> &'static str {
         match self {
             Self::Friday => FRIDAY_EXAMPLE,
@@ -36,7 +36,8 @@ impl Bundled {
         }
     }
 
-    /// Returns examples of what to type next; `first` is the id of the chat's first message.
+    /// Returns examples of lines to type next. `first` is the id of the chat's first message, from which ids in the
+    /// examples are counted.
     pub fn closing(self, first: i64) -> String {
         let (text, named) = match self {
             Self::Friday => (FRIDAY_CLOSING, 22),

@@ -1,35 +1,35 @@
-//! The buttons below a message of the demo, and how they are pressed.
+//! Buttons below a message of the demo. The user presses one by typing a reply.
 
 use chime_sandbox::SandboxMessage;
 
-/// Typed as a reply to a message with a button, it presses that.
+/// Start of a reply that presses a button of the message replied to.
 const PRESS: &str = "!";
 
-/// A button below a message.
+/// Button below a message.
 pub struct ShownButton {
     pub label: String,
     pub data: String,
 }
 
 impl ShownButton {
-    /// Returns whether `typed` names this button: nothing names any.
+    /// Returns `true` if `typed` is the label of this button. An empty text means any button.
     pub fn is_named(&self, typed: &str) -> bool {
         typed.is_empty() || self.words().to_lowercase() == typed.to_lowercase()
     }
 
-    /// Returns the label without the mark of what holds.
+    /// Returns the label without the mark of the current choice.
     fn words(&self) -> &str {
         self.label.trim_start_matches("✓ ")
     }
 }
 
-/// Returns the label behind `!`, which may be empty; none where the text is no press.
+/// Returns the label after `!`, which may be empty. Returns `None` if the text does not press a button.
 pub fn pressed(text: &str) -> Option<&str> {
     let label = text.strip_prefix(PRESS)?;
     (label.is_empty() || label.starts_with(' ')).then(|| label.trim())
 }
 
-/// Returns the buttons below a message.
+/// Returns the buttons below a message, in reading order.
 pub fn below(message: &SandboxMessage) -> Vec<ShownButton> {
     let rows = message.buttons.as_ref().and_then(|markup| markup["inline_keyboard"].as_array());
     let all = rows.into_iter().flatten().filter_map(|row| row.as_array()).flatten();
@@ -40,7 +40,7 @@ pub fn below(message: &SandboxMessage) -> Vec<ShownButton> {
     all.filter_map(read).collect()
 }
 
-/// Returns the lines that show the buttons below message `id` and how to press them.
+/// Returns the lines that show the buttons below message `id` and explain how to press them.
 pub fn lines(id: i64, buttons: &[ShownButton]) -> Vec<String> {
     let labels: Vec<String> = buttons.iter().map(|button| format!("[{}]", button.label)).collect();
     match buttons {

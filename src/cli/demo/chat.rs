@@ -1,4 +1,4 @@
-//! Chat files with one message per line: `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`.
+//! Reads chat files. They have a message per line: `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use chrono::NaiveDateTime;
 
 use chime_core::{Timestamp, Zone};
 
-/// Silence that separates the last talk from earlier ones.
+/// Silence after which a new conversation begins. The last conversation is moved in time by itself.
 const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);
-/// Least time between earlier talks and the last one after moving, so that they always count as separate.
+/// Minimum silence before the last conversation after it was moved, so that it still counts as a new one.
 const QUIET: Duration = Duration::from_secs(8 * 60 * 60);
 const DAY_SECS: i64 = 24 * 60 * 60;
 
-/// Chat to open the demo with.
+/// Chat from a file, with which the demo starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatFile {
     pub title: String,
@@ -22,7 +22,7 @@ pub struct ChatFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatFileMessage {
-    /// Id in the file.
+    /// Id of the message in the file.
     pub id: i64,
     pub sent_at: Timestamp,
     pub name: String,
@@ -30,7 +30,7 @@ pub struct ChatFileMessage {
     pub text: String,
 }
 
-/// Error in a chat file, with its line.
+/// Error in a chat file, with the number of its line.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ChatFileError {
     #[error("line {line}: expected `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`")]
@@ -72,8 +72,8 @@ impl ChatFile {
         if messages.is_empty() { Err(ChatFileError::Empty) } else { Ok(Self { title, messages }) }
     }
 
-    /// Moves the chat in time so that its last message was sent at `last`. Messages before the last talk keep their
-    /// time of day in `zone`, so that nobody has lunch at night.
+    /// Moves the chat in time so that its last message was sent at `last`. Messages before the last conversation are
+    /// moved by whole days: they keep their time of day in `zone`, so that nobody has lunch at night.
     #[must_use]
     pub fn moved_to(mut self, last: Timestamp, zone: Zone) -> Self {
         let Some(newest) = self.messages.last().map(|message| message.sent_at) else { return self };
@@ -85,7 +85,7 @@ impl ChatFile {
         if let (Some(ends), Some(begins)) = (earlier.last().map(|message| message.sent_at), talk.first()) {
             let room = begins.sent_at.minus(QUIET);
             let room_here = room.secs() + i64::from(zone.ahead_secs(room));
-            // Whole days, as few as keep the order.
+            // Moves the earlier messages as near to the last conversation as whole days allow.
             let days = (room_here - ends.secs()).div_euclid(DAY_SECS);
             for message in earlier {
                 let here = Timestamp::from_secs(message.sent_at.secs() + days * DAY_SECS);

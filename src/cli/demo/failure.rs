@@ -1,4 +1,4 @@
-//! Reasons for ending a demo early, with their exit codes.
+//! Reasons why a demo ends early, with their exit codes.
 
 use crate::app::AppError;
 use crate::cli::demo::saved_chat::SavedChatError;
@@ -19,7 +19,7 @@ pub enum DemoError {
 }
 
 impl DemoError {
-    /// Prints the error to stderr and returns the exit code.
+    /// Prints the reason to stderr. Returns the exit code.
     pub fn report(&self) -> Exit {
         match self {
             Self::App(error) => report(error, Exit::of_app(error)),

@@ -1,38 +1,38 @@
-//! Parses lines typed into the demo.
+//! Parses the lines that a user types into the demo.
 
 use std::io::IsTerminal;
 
 use rustyline::DefaultEditor;
 
-/// Default author of a typed line.
+/// Author of a typed line that names no author.
 pub const YOU: &str = "You";
 
-/// Most words of a name before a colon; with more, the colon is part of a sentence.
+/// Maximum number of words in a name before a colon. With more words, the colon is part of a sentence.
 const MAX_NAME_WORDS: usize = 3;
 
-/// Line parsed as a message.
+/// Typed line, parsed as a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedMessage<'a> {
     pub name: &'a str,
-    /// Id of the message replied to.
+    /// Id of the message that this one replies to.
     pub reply_to: Option<i64>,
     pub text: &'a str,
 }
 
-/// Line editor with history.
+/// Editor for typed lines, with a history of earlier ones.
 pub struct Typed {
     editor: DefaultEditor,
 }
 
 impl Typed {
-    /// Returns an editor, or `None` if standard input or output is not a terminal.
+    /// Creates an editor. Returns `None` if standard input or output is not a terminal.
     pub fn from_terminal() -> Option<Self> {
         let is_watched = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let editor = is_watched.then(DefaultEditor::new)?.ok()?;
         Some(Self { editor })
     }
 
-    /// Waits for the next line; `None` at the end of the input.
+    /// Waits for the next line. Returns `None` at the end of the input.
     pub fn line(&mut self) -> Option<String> {
         let line = self.editor.readline("> ").ok()?;
         if !line.trim().is_empty() {
@@ -42,14 +42,14 @@ impl Typed {
     }
 }
 
-/// Command to the demo itself.
+/// Command that the demo handles itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemoCommand {
     Quit,
     Help,
 }
 
-/// Parses the words that people type to quit or to get help.
+/// Returns the demo command for words that people type to quit or to get help. Returns `None` for any other line.
 pub fn order(line: &str) -> Option<DemoCommand> {
     match line.trim().to_lowercase().as_str() {
         "exit" | "quit" | "q" | ":q" | ":q!" | ":wq" | "/quit" | "/exit" | "bye" => Some(DemoCommand::Quit),
@@ -58,7 +58,7 @@ pub fn order(line: &str) -> Option<DemoCommand> {
     }
 }
 
-/// Adds the bot's name to a command without one, since the bot is the only one in this chat.
+/// Adds the bot's name to a command that has none. The bot is the only one in this chat, so it must be meant.
 pub fn addressed(text: &str, bot: &str) -> String {
     let (command, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest));
     match command.strip_prefix('/') {
@@ -69,7 +69,8 @@ pub fn addressed(text: &str, bot: &str) -> String {
     }
 }
 
-/// Parses `text`, `> ID text`, `NAME: text` or `NAME > ID: text`. Returns `None` for an empty line.
+/// Parses a line with a message: `text`, `> ID text`, `NAME: text` or `NAME > ID: text`. Returns `None` for an empty
+/// line.
 pub fn parse(line: &str) -> Option<TypedMessage<'_>> {
     let line = line.trim();
     if line.is_empty() {
@@ -81,7 +82,7 @@ pub fn parse(line: &str) -> Option<TypedMessage<'_>> {
     Some(named(line).unwrap_or(TypedMessage { name: YOU, reply_to: None, text: line }))
 }
 
-/// Parses `> 12 text` or `> 12: text`. The text is empty if nothing follows the number.
+/// Parses a reply without a name: `> 12 text` or `> 12: text`. The text is empty if nothing follows the id.
 fn own_reply(line: &str) -> Option<(i64, &str)> {
     let rest = line.strip_prefix('>')?.trim_start();
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -89,7 +90,7 @@ fn own_reply(line: &str) -> Option<(i64, &str)> {
     Some((id, rest[digits..].trim_start_matches(':').trim()))
 }
 
-/// Parses `NAME: text` or `NAME > 12: text`.
+/// Parses a message with its author: `NAME: text` or `NAME > 12: text`.
 fn named(line: &str) -> Option<TypedMessage<'_>> {
     let (head, text) = line.split_once(": ")?;
     let (name, reply_to) = match head.split_once('>') {

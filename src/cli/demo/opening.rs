@@ -1,4 +1,4 @@
-//! Loads the demo's chat: a bundled one or the user's file.
+//! Loads the chat of the demo, which is a bundled one or the user's file.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Records the first lines of a chat as the daemon would have, up to the bot's last line, so that members can follow up
-//! on the bot's suggestions.
+//! Records the first messages of a chat in the database, up to the bot's last one, as if the daemon had handled them.
+//! Members can then refer to suggestions of the bot.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ use chime_store::follow_ups::NewFollowUp;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Store, Writer, answers, chats, follow_ups, messages, outbox};
 
-/// The bot's name in a chat file.
+/// Name of the bot in a chat file.
 pub const BOT: &str = "bot";
 
-/// Returns the number of lines to record before the daemon starts: all up to the bot's last one.
+/// Returns the number of messages to record before the daemon starts: all up to the bot's last one.
 pub fn length(file: &ChatFile) -> usize {
     file.messages.iter().rposition(|line| line.name == BOT).map_or(0, |last| last + 1)
 }
 
-/// Line with its ids on the embedded Telegram.
+/// Line of a chat file with its ids in the embedded Telegram.
 #[derive(Debug, Clone)]
 pub struct RecordedMessage {
     pub line: ChatFileMessage,
@@ -32,7 +32,7 @@ pub struct RecordedMessage {
     pub reply_to: Option<MessageId>,
 }
 
-/// Records `said` in the database at `path`, without changing existing rows.
+/// Records the messages `said` in the database at `path`. Does not change rows that exist already.
 ///
 /// # Errors
 /// Returns the errors of the store.
@@ -44,7 +44,7 @@ pub async fn record(path: &Path, chat: Chat, said: Vec<RecordedMessage>, now: Ti
     record_in(&store, chat, said).await
 }
 
-/// Records `said` in a store that may be in use.
+/// Records the messages `said` in a store that may be in use.
 ///
 /// # Errors
 /// Returns the errors of the store.
@@ -67,7 +67,7 @@ fn write(tx: &Writer<'_>, chat: &Chat, said: &[RecordedMessage]) -> chime_store:
     Ok(())
 }
 
-/// Records an answer of the bot, with the suggestions in it.
+/// Records a message of the bot as an answer, with the suggestions in it.
 fn suggest(
     tx: &Writer<'_>,
     trigger: &StoredMessage,
@@ -78,7 +78,7 @@ fn suggest(
         return Ok(());
     }
     let millis = u64::try_from(answer.line.sent_at.millis()).unwrap_or(0);
-    // Unique also for chats with equal timestamps.
+    // Makes the id unique also if several chats have messages of the same time.
     let random = u128::from(trigger.chat.0) << 32 | u128::from(trigger.seq.0);
     let id = AnswerId(Ulid::from_parts(millis, random));
     let record = AnswerRecord {
@@ -139,7 +139,7 @@ fn message(chat: &Chat, said: &RecordedMessage) -> Message {
     }
 }
 
-/// Returns the demo's group as the daemon will see it.
+/// Returns the group of the demo as the daemon sees it.
 pub fn group(id: chime_core::ChatId, title: &str) -> Chat {
     Chat { id, kind: ChatKind::Supergroup, title: Some(title.to_owned()), username: None }
 }

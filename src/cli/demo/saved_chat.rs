@@ -1,4 +1,4 @@
-//! Continues the chat in the database of an earlier demo, with ids that are not in use yet.
+//! Continues the chat of an earlier demo from its database, with new ids for new messages.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,15 @@ pub enum SavedChatError {
     Store(#[from] StoreError),
 }
 
-/// Adds the demo's chat to `sandbox`, with ids after those in the database at `path`. Only reads the database.
+/// Adds the chat of the demo to `sandbox`. Its next ids follow those in the database at `path`, which is only read.
 ///
 /// # Errors
 /// Fails if the database belongs to a real bot or cannot be read.
 pub fn chat(sandbox: &Sandbox, path: &Path, title: &str) -> Result<ChatId, SavedChatError> {
     let chat = sandbox.add_chat(NewChat::supergroup(title));
     let Some(Numbering { chats, last_message, last_update }) = numbering::of_file(path)? else { return Ok(chat) };
-    // The sandbox gives its first group an id that no real group has, and a demo has no other chat.
+    // The embedded Telegram gives its first group an id that no real group has. Any other chat in the database belongs
+    // to a real bot.
     let is_of_bot = if chats.is_empty() { last_update.is_some() } else { chats != [chat] };
     if is_of_bot {
         return Err(SavedChatError::OfBot { path: path.to_owned() });

@@ -1,4 +1,4 @@
-//! Output of the demo: text for people, or one JSON object per line.
+//! Prints the demo: as text for people, or as one JSON object per line.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,21 +6,22 @@ use serde_json::{Value, json};
 
 use chime_core::{AnswerRecord, Part, Timestamp, Zone};
 
-/// Columns before the name, as in `#12 18:40  `; later lines of a text are indented.
+/// Number of columns before the name, as in `#12 18:40  `. The later lines of a text are indented by `INDENT`.
 const HEAD_WIDTH: usize = 13;
 const INDENT: &str = "            ";
-/// Widest line, and the default if the terminal does not report its width.
+/// Maximum width of a line, also used if the terminal does not report its width, and minimum width.
 const MOST_COLUMNS: usize = 110;
 const FEWEST_COLUMNS: usize = 40;
 
-/// Returns the number of columns to use.
+/// Returns the number of columns for a line.
 fn width() -> usize {
     let told = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     let told = if told == 0 { MOST_COLUMNS } else { told };
     told.clamp(FEWEST_COLUMNS, MOST_COLUMNS)
 }
 
-/// Breaks `text` between words at `width` columns. The first line has `taken` columns already.
+/// Breaks `text` between words so that its lines have at most `width` columns. `taken` columns of the first line are in
+/// use already.
 fn wrapped(text: &str, width: usize, taken: usize) -> String {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
@@ -39,7 +40,7 @@ fn wrapped(text: &str, width: usize, taken: usize) -> String {
     lines.join(&format!("\n{INDENT}"))
 }
 
-/// Message to show.
+/// Message to print.
 pub struct ShownMessage<'a> {
     pub id: i64,
     pub date: Timestamp,
@@ -48,14 +49,14 @@ pub struct ShownMessage<'a> {
     pub text: &'a str,
 }
 
-/// Source of an answer, with the ids that the demo shows.
+/// Source of an answer, with the id that the demo shows for it.
 pub struct ShownSource {
     pub id: i64,
     pub link: Option<String>,
     pub text: String,
 }
 
-/// Output of the demo. Write errors are ignored: they mean that the reader closed the pipe.
+/// Output of the demo. Ignores errors of writing, which mean that the reader closed the pipe.
 pub struct Screen {
     form: Form,
     last_day: Option<String>,
@@ -83,7 +84,7 @@ impl Screen {
         self.form == Form::Json
     }
 
-    /// Prints text that is not part of the chat, for people only.
+    /// Prints text that is not part of the chat. JSON output does not have it.
     pub fn say(&self, text: &str) {
         if !self.is_json() {
             self.line(text);
@@ -165,7 +166,7 @@ impl Screen {
         }
     }
 
-    /// Prints `#12 18:40  Ana > #9  text`, with later lines of the text indented.
+    /// Prints a message as `#12 18:40  Ana > #9  text`. The later lines of the text are indented.
     fn spoken(&self, shown: &ShownMessage<'_>) {
         let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
         let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), self.zone.clock_time(shown.date)));

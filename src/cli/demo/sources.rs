@@ -1,4 +1,4 @@
-//! Loads the answer in a message of the bot, with the messages that it cites.
+//! Loads the answer that a message of the bot contains, with the messages that it cites.
 
 use crate::cli::demo::screen::ShownSource;
 use chime_core::{AnswerRecord, Seq, message_link};

@@ -1,4 +1,4 @@
-//! Formats a decision as JSON for programs, and as text for people.
+//! Formats the choice of messages as JSON for programs, or as text for people.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,12 +10,12 @@ use chime_answer::why::in_plain_words;
 use chime_core::{FoundSource, MessageId, Part, Reason};
 use chime_relevance::context::{Entry, Explained, Feature};
 
-/// Features shown for each message, those with the most weight. JSON has all.
+/// Number of features shown for a message: those with the greatest influence. JSON has all features.
 const TOLD: usize = 3;
 
-/// Descriptions of features by name.
+/// Descriptions of the features, by name.
 static MEANINGS: LazyLock<BTreeMap<String, String>> =
-    // Falls back to an empty map if the file does not parse; a test rules that out.
+    // If the file cannot be parsed, there are no descriptions. A test checks that it can.
     LazyLock::new(|| toml::from_str(include_str!("features.toml")).unwrap_or_default());
 
 pub fn as_json(decision: &ContextExplanation) -> Value {
@@ -100,13 +100,13 @@ pub fn in_words(decision: &ContextExplanation) -> String {
     lines.join("\n")
 }
 
-/// Formats a source as `  m17      2.31  words 0.64, vector 0.52`.
+/// Formats a recalled source as `  m17      2.31  words 0.64, vector 0.52`.
 fn found(source: &FoundSource) -> String {
     let legs: Vec<String> = source.legs.found().map(|(leg, score)| format!("{leg} {score:.2}")).collect();
     format!("  {:<8} {:.2}  {}", source.id, source.score, legs.join(", ")).trim_end().to_owned()
 }
 
-/// Appends the most important features to `line`.
+/// Appends the most important features to `line`, if there are any.
 fn with_features(line: String, features: &[Feature]) -> String {
     match told(features) {
         told if told.is_empty() => line,
@@ -114,8 +114,8 @@ fn with_features(line: String, features: &[Feature]) -> String {
     }
 }
 
-/// Returns the features that decided about a message of the window. A message chosen by a link has that link as its
-/// only feature.
+/// Returns the features that decided about a message in the prompt. If the message was chosen because of a link, such
+/// as a reply, that link is the only feature.
 fn features(decision: &ContextExplanation, entry: &Entry) -> Vec<Feature> {
     let by_link = |name: &str| vec![Feature { name: name.to_owned(), value: 1.0, contribution: entry.score }];
     match entry.reason {
@@ -135,7 +135,7 @@ fn explained(decision: &ContextExplanation, id: MessageId) -> Option<&Explained>
     decision.explained.iter().find(|it| it.id == id)
 }
 
-/// Formats features as `common words +1.20, time since -0.40`.
+/// Formats the most important features as `common words +1.20, time since -0.40`.
 fn told(features: &[Feature]) -> String {
     let told = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
     features.iter().take(TOLD).map(told).collect::<Vec<_>>().join(", ")

@@ -1,41 +1,41 @@
-//! Account ids of people and chats, in the forms that exporters have used over time.
+//! Parses the ids of people and chats, which exports have written in several formats over the years.
 
 use serde_json::Value;
 
 use chime_core::{Timestamp, UserId};
 
-/// Base of the Bot API's ids of supergroups and channels: the API's id is this minus the number in an export.
+/// Base of the ids of supergroups and channels in the Bot API: the API's id is this minus the number in an export.
 pub const SUPERGROUPS: i64 = -1_000_000_000_000;
-/// Position of the account type in the ids of exports made before June 2021; the account's number is in the bits below.
+/// Number of bits of the account number in exports from before June 2021; the account type is in the bits above.
 const TYPE_BITS: u32 = 32;
 const PERSON: i64 = 1;
 const CHAT: i64 = 2;
-/// December 2021. Before that no account had a number of more than 32 bits.
+/// December 2021: before that, account numbers had at most 32 bits.
 const LONG_NUMBERS: Timestamp = Timestamp::from_secs(1_638_316_800);
 
-/// Format of the account ids in a file.
+/// Format of the account ids in an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AccountIdFormat {
-    /// Plain number.
+    /// Number of the account alone.
     #[default]
     Bare,
-    /// Number with the account type in the bits above it.
+    /// Account type and number in one number: the type is in bit 32 and above.
     Typed,
 }
 
 impl AccountIdFormat {
-    /// Returns the format of author ids in the export of a chat whose id is `chat`.
+    /// Returns the format of author ids, judged by `chat`, the id of the exported chat.
     pub fn of_chat(chat: i64) -> Self {
         if typed(chat).is_some() { Self::Typed } else { Self::Bare }
     }
 
-    /// Returns the format of the author id of a message sent at `sent_at`.
+    /// Returns the format of the author id in a message sent at `sent_at`: old messages have typed ids in every export.
     pub fn at(self, sent_at: Timestamp) -> Self {
         if sent_at < LONG_NUMBERS { Self::Typed } else { self }
     }
 }
 
-/// Returns the number of a chat, without its type and without the sign and prefix of the Bot API.
+/// Removes the account type, or the sign and prefix of the Bot API, from the id of a chat.
 pub fn bare(id: i64) -> i64 {
     match id {
         id if id <= SUPERGROUPS => SUPERGROUPS - id,
@@ -44,8 +44,9 @@ pub fn bare(id: i64) -> i64 {
     }
 }
 
-/// Parses an account id (`user12`, `channel34`, `chat56` or a number). Returns it with `true` if it belongs to a chat.
-/// A positive number without a type counts as a person, so that a request to forget that person finds it.
+/// Parses an account id: `user12`, `channel34`, `chat56` or a number. Returns the id in the form of the Bot API, and
+/// `true` if it belongs to a chat. A positive number without a type counts as a person: if it is one, a request to
+/// forget that person finds it.
 pub fn account(id: &Value, numbering: AccountIdFormat) -> Option<(UserId, bool)> {
     if let Some(id) = id.as_i64() {
         return numbered(id, numbering);
@@ -61,7 +62,7 @@ pub fn account(id: &Value, numbering: AccountIdFormat) -> Option<(UserId, bool)>
 fn numbered(id: i64, numbering: AccountIdFormat) -> Option<(UserId, bool)> {
     match (id, typed(id).filter(|_| numbering == AccountIdFormat::Typed)) {
         (0, _) => None,
-        // The Bot API numbers chats below zero.
+        // In the Bot API the ids of chats are negative.
         (..0, _) => Some((UserId(id), true)),
         (_, Some((PERSON, number))) => Some((UserId(number), false)),
         (_, Some((_, number))) => Some((UserId(SUPERGROUPS - number), true)),
@@ -69,7 +70,7 @@ fn numbered(id: i64, numbering: AccountIdFormat) -> Option<(UserId, bool)> {
     }
 }
 
-/// Splits an id into the type and the number of the account.
+/// Splits an id into account type and number. Returns `None` if it has no known type.
 fn typed(id: i64) -> Option<(i64, i64)> {
     let kind = id >> TYPE_BITS;
     matches!(kind, PERSON | CHAT).then_some((kind, id & i64::from(u32::MAX)))

@@ -1,4 +1,4 @@
-//! Kind and detail of an exported message's media, in the same words as for a live update.
+//! Describes the media of an exported message with the same words as those of a live update.
 
 use serde_json::Value;
 
@@ -58,12 +58,13 @@ pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
     Some((Kind::Dice, filled(Some(&parts.join(" ")))))
 }
 
-/// Formats seconds as `m:ss`.
+/// Formats seconds as `m:ss`. Returns `None` for a negative number.
 fn minutes(seconds: i64) -> Option<String> {
     (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
 
-/// Returns the name of the attached file. If the file was not exported, its path is a note in parentheses.
+/// Returns the name of the attached file. If the file was not exported, the export has a note in parentheses as its
+/// path, which is ignored.
 fn file_name(message: &Value) -> Option<String> {
     let of_path = |path: &str| (!path.starts_with('(')).then(|| path.rsplit('/').next().map(str::to_owned)).flatten();
     filled(message["file_name"].as_str()).or_else(|| message["file"].as_str().and_then(of_path))

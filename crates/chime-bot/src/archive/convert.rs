@@ -1,4 +1,5 @@
-//! Converts exported messages to ours. Pure; only an id and a date are required, anything else may be missing or odd.
+//! Converts exported messages to [`Message`]s. Pure. A message needs only an id and a date; anything else may be
+//! missing or malformed.
 
 use serde_json::Value;
 
@@ -10,10 +11,10 @@ use chime_core::{
     Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId,
 };
 
-/// Earliest plausible edit. Some exporters mark unedited messages with an edit time in 1970.
+/// Edit times before this are ignored: some exporters give unedited messages an edit time in 1970.
 const FIRST_EDIT: Timestamp = Timestamp::from_secs(365 * 24 * 3600);
 
-/// Chat as described in an export.
+/// Chat as an export describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportedChat {
     pub name: Option<String>,
@@ -35,13 +36,13 @@ pub enum Unusable {
 }
 
 impl ExportedChat {
-    /// Returns `true` if the file says which chat it is.
+    /// Returns `true` if the file has the id and the kind of the chat.
     pub fn is_known(&self) -> bool {
         !self.kind.is_empty() && self.id != 0
     }
 
-    /// Returns the chat with the id that the bot uses for it. The export of a private chat with the bot names the bot,
-    /// so the person comes from `partner`; without it the result is `Ok(None)`.
+    /// Returns the chat with the id that the bot uses for it. The export of a private chat with the bot has the bot's
+    /// id, so the person must be given as `partner`; without it, returns `Ok(None)`.
     pub fn known_to_bot_as(&self, bot: UserId, partner: Option<UserId>) -> Result<Option<Chat>, Unusable> {
         if !self.is_known() {
             return Err(Unusable::Nameless);
@@ -63,13 +64,13 @@ impl ExportedChat {
             }
             _ => return Err(Unusable::UnknownKind),
         };
-        // The export of a private chat has the bot's name as its title.
+        // In the export of a private chat the title is the bot's name, which is not stored.
         let title = self.name.clone().filter(|_| kind != ChatKind::Private);
         Ok(Some(Chat { id, kind, title, username: None }))
     }
 }
 
-/// Converter for the messages of one chat, in file order.
+/// Converts the messages of one chat, in the order of the file.
 #[derive(Debug)]
 pub struct Conversion {
     bot: UserId,
@@ -82,7 +83,7 @@ impl Conversion {
         Self { bot, numbering: AccountIdFormat::of_chat(chat.id), topics: hints.topics() }
     }
 
-    /// Converts the next message of `chat`. Returns `None` if it has no id or no date.
+    /// Converts the next message of `chat`. Returns `None` if it has no id or no valid date.
     pub fn convert(&mut self, value: &Value, chat: ChatId) -> Option<Message> {
         let id = value["id"].as_i64().filter(|id| *id != 0)?;
         let sent_at = moment(value, "date")?;
@@ -126,14 +127,15 @@ impl Conversion {
         })
     }
 
-    /// Returns the author of a message if that is a person other than the bot. In a private chat this is the partner.
+    /// Returns the author of a message, or `None` if that is not a person or is the bot. In a private chat the result
+    /// is the bot's partner.
     pub fn person(&self, value: &Value) -> Option<UserId> {
         let numbering = self.numbering.at(moment(value, "date")?);
         let (id, is_chat) = account(&value["from_id"], numbering)?;
         Some(id).filter(|id| !is_chat && *id != self.bot)
     }
 
-    /// Returns the author. A deleted account has an id but no name.
+    /// Returns the author of a message. The author's account may be deleted: it then has an id but no name.
     fn sender(&self, value: &Value, chat: ChatId, numbering: AccountIdFormat) -> Sender {
         let is_service = value["type"].as_str() == Some("service");
         let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
@@ -148,13 +150,14 @@ impl Conversion {
     }
 }
 
-/// Returns the name of the original author of a forwarded message. The key is present but null if the name is hidden.
+/// Returns the name of the original author of a forwarded message; `someone` if the name is hidden. Returns `None` if
+/// the message is not forwarded.
 fn forwarded(value: &Value) -> Option<String> {
     let from = value.get("forwarded_from")?;
     Some(from.as_str().filter(|name| !name.is_empty()).unwrap_or("someone").to_owned())
 }
 
-/// Parses a time. Exports from before 2022 lack a Unix time and a time zone; their local time is read as UTC.
+/// Parses a time. Exports from before 2022 have only a local time without its time zone, which is taken as UTC.
 fn moment(value: &Value, name: &str) -> Option<Timestamp> {
     let unix = &value[format!("{name}_unixtime").as_str()];
     let secs = unix.as_i64().or_else(|| unix.as_str()?.parse().ok());
@@ -165,8 +168,8 @@ fn moment(value: &Value, name: &str) -> Option<Timestamp> {
     secs.or_else(local).filter(|secs| *secs > 0).map(Timestamp::from_secs)
 }
 
-/// Returns the formatted text. Newer exports have it in both fields, older ones in `text` only, and others have the
-/// formatting in `text_entities` only.
+/// Returns the text with its formatting. New exports have the formatting in `text` and `text_entities`, old ones in
+/// `text` only, and those of some other programs in `text_entities` only.
 fn said(value: &Value) -> FormattedText {
     let said = text::formatted(value.get("text"));
     if !said.entities.is_empty() {

@@ -1,4 +1,4 @@
-//! Imports an export: a blocking thread reads it, and messages are written in batches.
+//! Imports an export: one thread reads the file, and the caller's task writes the messages in batches.
 
 mod error;
 mod export;
@@ -24,34 +24,32 @@ pub use error::ImportError;
 pub use export::{ExportError, export};
 pub use read::ExportFile;
 
-/// Number of batches that may be read ahead of writing.
+/// Maximum number of batches that are read but not written yet.
 const AHEAD: usize = 4;
 
-/// Input of an import.
 pub struct Import {
     pub store: Store,
     pub clock: Clock,
     pub file: ExportFile,
     pub bot: UserId,
     pub access: AccessConfig,
-    /// The operator's retention. Older messages are skipped, since they would be deleted at once.
+    /// Time for which the operator stores messages. Older ones are not imported, since they would be deleted at once.
     pub retention: Option<Duration>,
     pub mode: ImportMode,
 }
 
-/// Import mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportMode {
     Write,
-    /// Counts messages without writing.
+    /// Counts the messages without writing anything.
     DryRun,
 }
 
-/// Result of an import that reached the end of the file or the first damaged place in it.
+/// Result of an import that read the whole file or stopped at damage in it.
 #[derive(Debug)]
 pub struct Imported {
     pub tally: Tally,
-    /// Reason for stopping early, if any. Messages read before that are stored; a second run continues after them.
+    /// Error that ended the import early. Messages before it are stored, and a second run skips them.
     pub outcome: Result<(), ImportError>,
 }
 
@@ -62,7 +60,7 @@ pub struct ImportProgress {
     pub messages: u64,
 }
 
-/// Scans an export before anything is opened or created for it. A folder stands for the only export in it.
+/// Scans an export, without needing a database. `path` is its file or a folder with only one export.
 ///
 /// # Errors
 /// All errors except [`ImportError::Damaged`], which [`import`] reports.
@@ -73,7 +71,8 @@ pub async fn open(path: &Path) -> Result<ExportFile, ImportError> {
     looking.await.map_err(|_| ImportError::Panicked { path })?
 }
 
-/// Imports a file and calls `tell` with the progress. A second run adds nothing.
+/// Imports a file and calls `tell` with the progress. Messages that are stored already are skipped, so an import can be
+/// repeated.
 ///
 /// # Errors
 /// Fails if the database fails; batches committed before that stay.
@@ -116,7 +115,7 @@ pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Res
     Ok(Imported { tally, outcome })
 }
 
-/// Schedules a notice in each chat that got new messages.
+/// Schedules a notice in each chat that has got new messages.
 async fn finish(store: &Store, tally: &Tally, now: Timestamp) -> chime_store::Result<()> {
     let news: Vec<(ChatId, u64)> =
         tally.chats.iter().filter(|(_, chat)| chat.added > 0).map(|(id, chat)| (*id, chat.added)).collect();

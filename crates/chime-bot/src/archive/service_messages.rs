@@ -1,8 +1,8 @@
-//! Descriptions of service messages in an export, in the same words as for a live update.
+//! Describes the service messages of an export (such as “Ana joined”) with the same words as those of live updates.
 
 use serde_json::Value;
 
-/// Returns a description of a service message, or `None` if there is nothing worth keeping.
+/// Returns a description of a service message, or `None` for kinds that are not stored.
 pub fn describe(message: &Value) -> Option<String> {
     let title = || message["title"].as_str().filter(|title| !title.is_empty());
     let actor = message["actor"].as_str();

@@ -1,24 +1,24 @@
-//! Counts of an import.
+//! Counts messages of an import by result.
 
 use std::collections::BTreeMap;
 
 use chime_core::ChatId;
 
-/// Counts for one chat.
+/// Counts of messages for one chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatTally {
     pub title: Option<String>,
     pub added: u64,
-    /// Messages that the bot knew already, from an earlier import or because it was present.
+    /// Messages that were stored already, from an earlier import or because the bot was in the chat.
     pub known: u64,
-    /// Messages stored without content because the author opted out or they were forgotten.
+    /// Messages stored without content, because the author opted out or they were forgotten.
     pub stubs: u64,
-    /// Messages past the retention.
+    /// Messages that are not stored because their retention is over.
     pub expired: u64,
     pub unreadable: u64,
 }
 
-/// Counts for a whole file.
+/// Counts of a whole file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     pub chats: BTreeMap<ChatId, ChatTally>,

@@ -1,4 +1,4 @@
-//! Parses text of an export: a string, or a list of plain and formatted pieces.
+//! Parses a text of an export, which is a string or a list of plain and formatted pieces.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn add(text: &mut FormattedText, piece: &Value) {
     text.text.push_str(said);
 }
 
-/// Returns the entity kind of a piece. Some names differ from those in the Bot API.
+/// Returns the kind of formatting of a piece. Exports use other names than the Bot API for some kinds.
 fn kind(piece: &Value) -> Option<EntityKind> {
     Some(match piece["type"].as_str()? {
         "mention" => EntityKind::Mention,

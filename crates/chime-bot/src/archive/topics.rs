@@ -1,5 +1,5 @@
-//! Infers the forum topics of a chat. An export shows the topic of a message only through its chain of replies, which
-//! ends at the message that created the topic.
+//! Finds the forum topics of an exported chat. An export does not name a message's topic: its chain of replies must be
+//! followed to the message that created the topic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use chime_core::{MessageId, ThreadId};
 
-/// Replies after which a message from before the export counts as the creation of a topic.
+/// Minimum number of replies from which on a message older than the export counts as the start of a forum topic.
 const REPLIES: u64 = 3;
-/// Replies to such messages after which a chat counts as a forum, ...
+/// A chat counts as a forum if so many messages reply to such starts, ...
 const OF_FORUM: u64 = 10;
-/// ... if they are at least one in this many messages.
+/// ... and at least one message in this many does.
 const SHARE: u64 = 4;
 
-/// Facts about a chat's topics, counted before the import.
+/// Facts from the first pass that show a chat's forum topics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicHints {
-    /// Lowest id: an export covers a period without gaps.
+    /// Id of the first message. Messages with lower ids are older than the export, because an export has no gaps.
     first: Option<i64>,
     last: i64,
-    /// `true` if ids do not always rise; it is then unknown which messages are missing.
+    /// `true` if the ids do not always rise. Lower ids then do not show that a message is older than the export.
     is_mixed: bool,
     messages: u64,
     is_forum: bool,
-    /// Number of replies by parent, for parents from before the export.
+    /// Number of replies to each message that is older than the export.
     replies: BTreeMap<i64, u64>,
 }
 
@@ -41,7 +41,7 @@ impl TopicHints {
         }
     }
 
-    /// Returns the topics that were created before the export.
+    /// Returns the forum topics that were created before the export begins.
     pub fn topics(&self) -> Topics {
         let often = self.replies.iter().filter(|(_, count)| **count >= REPLIES);
         let total: u64 = often.clone().map(|(_, count)| count).sum();
@@ -51,17 +51,18 @@ impl TopicHints {
     }
 }
 
-/// Topics of a chat among the messages read so far.
+/// Forum topics of a chat, as known from the messages read so far.
 #[derive(Debug, Default)]
 pub struct Topics {
     /// Messages that created a topic.
     roots: BTreeSet<i64>,
-    /// Topic of each message in a topic. Empty in chats without topics.
+    /// Topic of each message read so far that belongs to one.
     within: BTreeMap<i64, i64>,
 }
 
 impl Topics {
-    /// Returns the topic of the next message, and the message that it replies to.
+    /// Returns the topic of the next message, and the message that it replies to. A reply that only shows the topic is
+    /// not returned.
     pub fn place(&mut self, id: i64, message: &Value) -> (Option<ThreadId>, Option<MessageId>) {
         if message["action"].as_str() == Some("topic_created") {
             self.roots.insert(id);
@@ -77,7 +78,7 @@ impl Topics {
     }
 }
 
-/// Returns `true` if a message replies to a message in another chat.
+/// Returns `true` if a message replies to a message in a different chat.
 pub fn replies_elsewhere(message: &Value) -> bool {
     !message["reply_to_peer_id"].is_null()
 }
@@ -92,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the inferred topics for messages 100, 101, …, given the parent of each (0 for none).
+    /// Returns the topics found for messages 100, 101, …. `parents` are the messages that they reply to, 0 for none.
     fn topics(parents: &[i64], more: &Value) -> Vec<i64> {
         let mut hints = TopicHints::default();
         for (id, parent) in (100..).zip(parents) {

@@ -1,4 +1,4 @@
-//! Handles command jobs: looks up what a command refers to and stores the reply in the outbox.
+//! Handles command jobs: looks up the chat and the messages that a command is about, and stores the reply for sending.
 
 mod announce;
 mod consent;
@@ -40,7 +40,7 @@ use chime_store::{
 };
 use chime_telegram::{Telegram, TelegramError};
 
-/// Reaction to a message that only says thanks.
+/// Emoji with which the bot reacts to a message that only says thanks.
 const THANKS_REACTION: &str = "👍";
 
 /// Handlers of in-chat commands.
@@ -55,16 +55,16 @@ pub struct Commands {
     pub zone: Zone,
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
-    /// Default of whether answers are shown while they are written; a chat may override it.
+    /// Default for showing answers while they are written; a chat may override it.
     pub streaming: Streaming,
-    /// `true` if there is a claim code, with which a member can become the owner.
+    /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
     pub has_claim_code: bool,
 }
 
-/// Next step for a command job.
+/// Work that a command needs.
 enum CommandStep {
     Say(Box<(StoredMessage, Notice)>),
-    /// A command that needs a handler of its own, for example because it changes data.
+    /// Runs the handler of this command, for example because the command changes data.
     Do(Box<CommandRequest>),
     Nothing,
 }
@@ -78,7 +78,7 @@ struct CommandRequest {
 }
 
 impl Commands {
-    /// Handles a `command` job: the message `at` contains the command `name`.
+    /// Handles a `command` job: executes the command `name` in the message `at`.
     pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> JobOutcome {
         match self.react(job, at, name, parsed.clone()).await {
             Ok(outcome) => outcome,
@@ -107,7 +107,7 @@ impl Commands {
 
     /// Handles a `thank` job: reacts to the message `at`.
     pub async fn thank(&self, job: &Job, at: MessageAt) -> JobOutcome {
-        // Failing is fine: the chat may forbid reactions, and nobody waits for this one.
+        // An error is only logged: the chat may forbid reactions, and nobody waits for this one.
         if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
             tracing::info!(%error, "no reaction");
         }
@@ -117,7 +117,7 @@ impl Commands {
         }
     }
 
-    /// Handles a `backlog` job: tells a chat once how many triggers were too old to answer.
+    /// Handles a `backlog` job: reports in one message how many of the chat's triggers were too old to be answered.
     pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.tell_skipped(job, chat).await {
             Ok(()) => JobOutcome::Finished,
@@ -125,7 +125,8 @@ impl Commands {
         }
     }
 
-    /// Counts and reports in one transaction, so that a trigger arriving meanwhile is counted in the next notice.
+    /// Counts the triggers and stores the report in one transaction, so that a trigger that arrives meanwhile is
+    /// counted in the next report.
     async fn tell_skipped(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
         let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
         self.store
@@ -146,7 +147,8 @@ impl Commands {
         Ok(())
     }
 
-    /// Replies with text from members' messages; the text is deleted when one of those messages is forgotten.
+    /// Replies with text that contains words of members. The reply's text is deleted when one of these messages is
+    /// forgotten.
     async fn answer_showing(&self, job: &Job, trigger: &StoredMessage, notice: &Notice) -> chime_store::Result<()> {
         let key = job.payload.reply_key();
         let shown = match notice {
@@ -165,7 +167,7 @@ impl Commands {
         .await
     }
 
-    /// Replies to a command. `also` runs in the transaction that stores the reply.
+    /// Stores a reply to a command and finishes the job. `also` runs in the same transaction.
     async fn answer<F>(&self, job: &Job, trigger: &StoredMessage, notice: &Notice, also: F) -> chime_store::Result<()>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -173,7 +175,7 @@ impl Commands {
         self.settle(job, reply_to(job, trigger, notice), also).await
     }
 
-    /// Stores a reply and finishes the job, in one transaction with `also`.
+    /// Stores a reply and finishes the job. `also` runs in the same transaction.
     async fn settle<F>(&self, job: &Job, reply: NewReply, also: F) -> chime_store::Result<()>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -202,7 +204,7 @@ fn reply_to(job: &Job, trigger: &StoredMessage, notice: &Notice) -> NewReply {
     NewReply::own(Purpose::Command, job.payload.reply_key(), to, format(notice))
 }
 
-/// Returns the job outcome for a Telegram error that occurred while `doing` something that is safe to repeat.
+/// Converts an error of Telegram to a job outcome. `doing` names the request in the log; it must be safe to repeat.
 fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> JobOutcome {
     match error {
         TelegramError::Throttled { retry_after } => JobOutcome::WaitUntil(now.plus(*retry_after)),
@@ -214,7 +216,7 @@ fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> JobOutcome
 fn format(notice: &Notice) -> Vec<FormattedText> {
     let markdown = notice.markdown().unwrap_or_default();
     match notice {
-        // The text contains members' names, so it is not formatted as our own.
+        // This text contains members' names, so it must not be formatted like text written by the bot.
         Notice::Why { used, .. } => {
             let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
             format_parts(&markdown, &urls, &[])
@@ -228,7 +230,7 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
     }
 }
 
-/// Returns the short notices in the chat's language.
+/// Returns the bot's short texts in the language of the chat.
 fn notices_of(conn: &Reader, chat: ChatId) -> chime_store::Result<&'static Notices> {
     let language = chats::find(conn, chat)?.map_or(Language::DEFAULT, |row| row.speaks());
     Ok(notices(language.code()))
@@ -246,7 +248,7 @@ fn find(
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
     let (Some(message), Some(chat)) = (message, row) else { return Ok(CommandStep::Nothing) };
     let is_open_to_all = command.spec().is_about_privacy || command == CommandName::Claim;
-    // Access was checked when the command arrived; the operator may have changed it since.
+    // Access was checked when the command arrived, but the operator may have withdrawn it since.
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(CommandStep::Nothing);
     }
@@ -267,8 +269,8 @@ fn find(
     })
 }
 
-/// Explains the answer that `message` replies to, or says that it was forgotten. Returns `None` if `message` does not
-/// reply to an answer of the bot.
+/// Explains the bot's answer that `message` replies to, or says that it was forgotten. Returns `None` if `message` does
+/// not reply to an answer of the bot.
 fn explain(
     conn: &Reader,
     message: &StoredMessage,
@@ -279,7 +281,7 @@ fn explain(
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
     let record = answer.map_or(Ok(None), |answer| answers::find(conn, answer))?;
     let (Some(answer), Some(record)) = (answer, record) else {
-        // A forgotten answer leaves only a stub.
+        // A forgotten answer leaves a stub, a row without content.
         let left = messages::find_any(conn, message.message.chat, target)?;
         let was_ours = left.is_some_and(|left| left.message.role == Role::Assistant);
         let is_gone = was_ours && messages::is_stub(conn, message.message.chat, target)?;
@@ -296,7 +298,7 @@ fn explain(
     Ok(Some(Notice::Why { record: Box::new(record), used, extras, to, rests_on }))
 }
 
-/// Labels of the concepts that an answer referenced, as far as the chat still knows them.
+/// Returns the names of the concepts that an answer used. Concepts that the chat has deleted are left out.
 fn labels_of(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<String>> {
     let referenced = chime_store::concepts::referenced(conn, record.id)?;
     if referenced.is_empty() {
@@ -307,7 +309,7 @@ fn labels_of(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<St
     Ok(labels.map(|concept| concept.label.clone()).collect())
 }
 
-/// Returns the concepts of the chat, those in scope first.
+/// Returns the concepts of the chat. Those that apply to the current conversation come first.
 fn concepts_of(
     conn: &Reader,
     message: &StoredMessage,
@@ -324,7 +326,7 @@ fn concepts_of(
 
 fn used(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<UsedMessage>> {
     let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(Vec::new()) };
-    // Source ids `s…` of summaries contain the number of a message.
+    // Source ids of summaries are `s` and the number of a message.
     let of_summaries = record.slots.iter().flat_map(|slot| &slot.sources).filter_map(|id| id.strip_prefix('s'));
     let mut seqs: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).collect();
     for seq in of_summaries.filter_map(|number| number.parse().ok().map(Seq)) {

@@ -1,11 +1,11 @@
-//! Notices and replies to commands.
+//! Replies to commands, and notices.
 
 use chime_answer::why::{UsedMessage, WhyExtras, WhyReader, why};
 use chime_answer::wording;
 use chime_core::texts::Texts;
 use chime_core::{AnswerRecord, ChatKey, CommandName, Seq};
 
-/// Content of a reply, before it is turned into text.
+/// Content of a reply or notice, which [`Self::markdown`] turns into text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
     Help {
@@ -18,37 +18,37 @@ pub enum Notice {
         used: Vec<UsedMessage>,
         extras: WhyExtras,
         to: WhyReader,
-        /// Messages that the answer used. When one is forgotten, the text of this reply is deleted too.
+        /// Messages that the answer used. When one of them is forgotten, the text of this reply is deleted too.
         rests_on: Vec<Seq>,
     },
-    /// Concepts of the chat, as Markdown that contains members' words.
+    /// Concepts of the chat, as Markdown that contains words of members.
     Concepts {
         markdown: String,
         chat: ChatKey,
         rests_on: Vec<Seq>,
     },
-    /// Notes of the chat, as Markdown that contains members' words.
+    /// Notes of the chat, as Markdown that contains words of members.
     Notes {
         markdown: String,
         chat: ChatKey,
         rests_on: Vec<Seq>,
     },
-    /// Stored memory of a chat, as Markdown that contains members' words.
+    /// Memory of a chat, as Markdown that contains words of members.
     Memory {
         markdown: String,
         chat: ChatKey,
         rests_on: Vec<Seq>,
-        /// Links to messages in the text.
+        /// Links in the text, which lead to messages.
         links: Vec<String>,
     },
-    /// `/why` without an answer to explain.
+    /// Reply to `/why` if it does not refer to an answer.
     WhyWhat(&'static Texts),
-    /// Markdown text composed by the caller, without members' words.
+    /// Markdown that the caller has composed, without words of members.
     Own(String),
 }
 
 impl Notice {
-    /// Returns the reply as Markdown.
+    /// Returns the content as Markdown, or `None` if there is nothing to reply.
     pub fn markdown(&self) -> Option<String> {
         match self {
             Self::Help { username, is_private, texts } => Some(wording::help(username, *is_private, texts)),
@@ -62,14 +62,15 @@ impl Notice {
     }
 }
 
-/// Returns the reply to a command that needs no look-up. `/why` without an answer is one.
+/// Returns the reply to a command that needs no data of the chat. One of them is `/why` without an answer. Returns
+/// `None` for other commands.
 pub fn for_command(command: CommandName, username: &str, is_private: bool, texts: &'static Texts) -> Option<Notice> {
     match command {
         CommandName::Help | CommandName::Start => {
             Some(Notice::Help { username: username.to_owned(), is_private, texts })
         }
         CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat(texts)),
-        // `Commands::handle` handles all other commands.
+        // All other commands have a handler of their own.
         _ => None,
     }
 }

@@ -5,42 +5,42 @@ use std::time::Duration;
 use chime_core::texts::{self, Texts, filled};
 use chime_core::{Askers, Button, Grounding, Language, Zone, grouped};
 
-/// Button data that stands for the language of the chat's messages.
+/// Value in a button's data for following the language of the chat's messages.
 const OF_CHAT: &str = "chat";
-/// Prefix of the data of every button on the panel.
+/// Start of the data of each button on the panel.
 const PREFIX: &str = "settings";
-/// Session timeouts on offer.
+/// Session timeouts that the panel offers.
 const IDLES: [Duration; 4] = [
     Duration::from_secs(15 * 60),
     Duration::from_secs(30 * 60),
     Duration::from_secs(3600),
     Duration::from_secs(3 * 3600),
 ];
-/// Daily token caps on offer. A full answer takes about 7,000 tokens.
+/// Daily token limits that the panel offers. A complete answer takes about 7,000 tokens.
 const BUDGETS: [u64; 3] = [300_000, 100_000, 30_000];
-/// Button data that stands for no cap of the chat's own.
+/// Value in a button's data for removing the chat's own token limit.
 const NO_CAP: &str = "none";
-/// Language buttons per row; three names fit on a small screen.
+/// Number of language buttons per row: three names fit on a small screen.
 const LANGUAGES_A_ROW: usize = 3;
-/// The value that stands for deleting the memory in the data of a button.
+/// Value in a button's data for deleting the memory.
 const DELETE: &str = "delete";
-/// Before the choice that holds.
+/// Mark at the start of the label of the current choice.
 const CHOSEN: &str = "✓ ";
 
-/// Current settings of a chat.
+/// Current settings of a chat, as the panel shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panel {
     pub grounding: Grounding,
-    /// `None` if the operator has switched memory off everywhere.
+    /// `true` if memory is on; `None` if the operator has turned it off for all chats.
     pub memory: Option<bool>,
     /// `true` if answers are shown while they are written.
     pub streaming: bool,
     pub session_idle: Duration,
-    /// Language of the bot's own texts; `None` follows the chat's messages.
+    /// Language of the bot's own texts; `None` to follow the language of the chat's messages.
     pub language: Option<Language>,
     /// Members who may ask. Not shown in a private chat.
     pub askers: Askers,
-    /// Daily token cap of the chat's own.
+    /// Daily token limit that the chat has set; `None` for the operator's.
     pub daily_tokens: Option<u64>,
     /// Time zone in which times are shown.
     pub zone: Zone,
@@ -52,21 +52,21 @@ pub struct Panel {
 pub enum SettingChange {
     Grounding(Grounding),
     Memory(bool),
-    /// Turns memory off without asking: this is the answer to the question.
+    /// Turns memory off and deletes it. Sent by the button that confirms this.
     DeleteMemory,
     Streaming(bool),
     SessionIdle(Duration),
-    /// `None` follows the chat's messages.
+    /// `None` follows the language of the chat's messages.
     Language(Option<Language>),
     Askers(Askers),
-    /// `None` uses the operator's default.
+    /// `None` removes the chat's own limit, so that the operator's applies.
     DailyTokens(Option<u64>),
-    /// Shows the panel again, with the current settings.
+    /// Changes nothing and shows the panel again.
     Nothing,
 }
 
 impl SettingChange {
-    /// Returns the button data.
+    /// Encodes the change as button data, which [`Self::parse`] reads back.
     pub fn data(self) -> String {
         match self {
             Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
@@ -82,7 +82,7 @@ impl SettingChange {
         }
     }
 
-    /// Parses button data. Clients can send arbitrary data, so only values on offer are accepted.
+    /// Decodes button data. Returns `None` for values that no button offers, since a modified client can send anything.
     pub fn parse(data: &str) -> Option<Self> {
         let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
         match setting {
@@ -112,7 +112,7 @@ impl SettingChange {
 }
 
 impl Panel {
-    /// Returns the text above the buttons. It mentions them only to members who `may_change` something.
+    /// Returns the text above the buttons. It explains the buttons only if the reader `may_change` settings.
     pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
         let words = &texts.settings;
         let who = match (may_change, self.is_private) {
@@ -151,7 +151,7 @@ impl Panel {
         format!("{} {who}\n\n{}", words.head, lines.join("\n"))
     }
 
-    /// Returns the buttons: one row for each setting, and several rows for languages.
+    /// Returns the buttons: a row for each setting, and for languages several rows.
     pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
         let words = &texts.settings;
         let button = |label: &str, change: SettingChange, holds: bool| Button {
@@ -196,7 +196,7 @@ impl Panel {
     }
 }
 
-/// The question before memory is turned off, and its buttons.
+/// Returns the question whether to delete the memory, and its buttons.
 pub fn memory_question(texts: &Texts) -> (&str, Vec<Vec<Button>>) {
     let words = &texts.settings;
     let button = |label: &String, change: SettingChange| vec![Button { label: label.clone(), data: change.data() }];

@@ -1,9 +1,9 @@
-//! Parsing of `/topics` and the text of its replies.
+//! Parses the arguments of `/topics`, and formats the list of topics.
 
 use chime_core::texts::{Texts, filled};
 use chime_memory::wording::escaped;
 
-/// Parsed `/topics` request. Topics appear as typed, in lower case and with words joined by hyphens.
+/// Arguments of `/topics`. Names of topics are as typed, but in lower case and with words joined by hyphens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopicsRequest {
     List,
@@ -30,11 +30,12 @@ pub struct ListedTopic {
     pub slug: String,
     /// Number of sessions with this topic.
     pub sessions: u32,
-    /// `true` if the conversation is about it now.
+    /// `true` if it is a current topic of the conversation.
     pub is_active: bool,
 }
 
-/// Formats the topics of a chat as Markdown. `near` holds pairs of slugs that look like the same word.
+/// Formats the topics of a chat as Markdown. `near` are pairs of topics that may be the same word, which the text
+/// suggests to merge.
 pub fn listing(listed: &[ListedTopic], near: &[(&str, &str)], texts: &Texts) -> String {
     if listed.is_empty() {
         return texts.topics_none.clone();

@@ -1,4 +1,4 @@
-//! The poll loop: fetches updates, commits them, and only then fetches the next ones.
+//! Polls Telegram: fetches a batch of updates, commits it, and only then fetches the next one.
 
 mod admission;
 mod album;

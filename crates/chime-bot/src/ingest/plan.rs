@@ -1,23 +1,23 @@
-//! Decides which job a trigger starts. Pure.
+//! Decides which job a message starts. Pure.
 
 use std::time::Duration;
 
 use chime_core::trigger::{Trigger, TriggerKind};
 use chime_core::{JobPayload, MessageAt, Timestamp};
 
-/// Age up to which an edit can turn a message into a question. Later, members no longer read there.
+/// Maximum age of a message at which an edit can still turn it into a question. Later, the members have read on.
 const TAGGED_LATER: Duration = Duration::from_secs(15 * 60);
 
-/// Action for a message, apart from storing it.
+/// Action for a message, in addition to storing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TriggerAction {
     Nothing,
     Start(JobPayload),
-    /// Too old to answer: counted, and reported in one line per chat.
+    /// Too old to be answered: it is only counted, and the chat gets the count in one line.
     CountAsOld,
 }
 
-/// Message as it arrived. Times are by Telegram's clock.
+/// Arrived message. Its times are by Telegram's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivedMessage {
     pub at: MessageAt,
@@ -28,18 +28,18 @@ pub struct ArrivedMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Came {
     New,
-    /// The same message arrived before.
+    /// The same message has arrived before.
     Again,
-    /// An edit; the original message may never have arrived.
+    /// The message was edited. Its first version may never have arrived.
     Edited {
         at: Timestamp,
-        /// `true` if the message was a trigger before the edit too.
+        /// `true` if it was already a trigger before the edit.
         was_for_us: bool,
     },
 }
 
 impl ArrivedMessage {
-    /// Returns the time of the message, or of the edit that turned it into a question.
+    /// Returns the time at which the bot was asked: the time of the message, or of the edit that made it a question.
     fn asked_at(&self) -> Timestamp {
         match self.came {
             Came::Edited { at, was_for_us: false } if at.since(self.sent_at) <= TAGGED_LATER => at,
@@ -53,13 +53,13 @@ pub fn task_for(trigger: Option<&Trigger>, said: ArrivedMessage, now: Timestamp,
     let (at, parsed) = (said.at, trigger.parsed());
     let is_old = now.since(said.asked_at()) > max_age;
     match (&trigger.kind, is_old, said.came) {
-        // The job's key is the message, so a job that was started before does not start again.
+        // The message is the job's key, so a message that arrives again does not start a second job.
         (TriggerKind::Ask, false, _) => TriggerAction::Start(JobPayload::Answer { at, parsed }),
         (TriggerKind::Command(name, _), false, _) => {
             TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }
         (TriggerKind::Thanks, false, _) => TriggerAction::Start(JobPayload::Thank { at }),
-        // A privacy command is handled however late it arrives, but only once.
+        // A privacy command is obeyed however late it arrives, but only once.
         (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
             TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }
@@ -75,7 +75,8 @@ mod tests {
 
     const MAX_AGE: u64 = 600;
 
-    /// `edited` is the time of the edit in seconds after the message, and whether the message was a trigger before.
+    /// Checks the action. `edited` is the time of an edit in seconds after the message, and `true` if the message was a
+    /// trigger before.
     #[track_caller]
     fn check(edited: Option<(u64, bool)>, now: u64, expected: &str) {
         let sent_at = Timestamp::from_secs(1_000_000);

@@ -1,4 +1,4 @@
-//! Parsing of `/recap`.
+//! Parses the arguments of `/recap`.
 
 use std::time::Duration;
 
@@ -11,35 +11,36 @@ use chime_core::texts::{RecapWords, Texts, texts};
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
-/// Period of `/recap` without arguments.
+/// Period of a recap if the command names none.
 const USUAL: Duration = Duration::from_secs(DAY);
-/// Longest period. For more there is `/memory`.
+/// Maximum period of a recap. `/memory` shows older events.
 const LONGEST: Duration = Duration::from_secs(31 * DAY);
-/// Longest pause between messages of one visit.
+/// Maximum silence between two messages of a member that belong to the same visit.
 const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
 
 /// Parsed arguments of `/recap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecapArguments {
-    /// The last part of this length.
+    /// Since this time before the command.
     Span(Duration),
     Today,
-    /// Since midnight of the day before.
+    /// Since the start of yesterday.
     Yesterday,
-    /// Since the start of the last such weekday; a week ago if today is one.
+    /// Since the start of the last such weekday; if that is today, since a week ago.
     SinceWeekday(Weekday),
-    /// Since the message replied to.
+    /// Since the message that the command replies to.
     SinceReply,
-    /// Since the asker's last visit.
+    /// Since the member's last visit to the chat.
     SinceSeen,
-    /// Subscribes the chat to recaps at this time.
+    /// Subscribes the chat to a recap at this time of each day or week.
     Subscribe(RecapTime),
     Unsubscribe,
     Unclear,
 }
 
 impl RecapArguments {
-    /// Parses the arguments of `/recap`, in `language` or in English.
+    /// Parses the arguments of `/recap`, written in `language` or in English. `is_reply` is `true` if the command
+    /// replies to a message.
     pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
         let words = RecapVocabulary([&language.recap.words, &texts("eng").recap.words]);
         let lower = args.to_lowercase();
@@ -75,7 +76,7 @@ impl RecapArguments {
         words.stretch(&said).map_or(Self::Unclear, Self::Span)
     }
 
-    /// Parses `when`, the text without the word "since".
+    /// Parses `when`, the text that followed the word “since”.
     fn since(when: &str, words: &RecapVocabulary<'_>) -> Self {
         if when.is_empty() || words.is_of_asker(when) {
             return Self::SinceSeen;
@@ -93,7 +94,7 @@ impl RecapArguments {
     }
 }
 
-/// Vocabulary of two languages.
+/// Words of the chat's language and of English.
 struct RecapVocabulary<'a>([&'a RecapWords; 2]);
 
 impl<'a> RecapVocabulary<'a> {
@@ -105,7 +106,7 @@ impl<'a> RecapVocabulary<'a> {
         self.all(list).any(|phrase| phrase == said)
     }
 
-    /// Returns the rest of `said` after a phrase from `list`.
+    /// Returns the part of `said` after a phrase from `list`, or `None` if it starts with none of them.
     fn after<'s>(&self, said: &'s str, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> Option<&'s str> {
         self.all(list).find_map(|phrase| {
             let rest = said.strip_prefix(phrase)?;
@@ -113,20 +114,21 @@ impl<'a> RecapVocabulary<'a> {
         })
     }
 
-    /// Returns the text without "since", if that word is there; some languages put it last.
+    /// Returns the text without the word for “since”, which some languages put last. Returns `None` if that word is
+    /// missing.
     fn since_when<'s>(&self, said: &'s str) -> Option<&'s str> {
         let before = |phrase: &str| said.strip_suffix(phrase).filter(|rest| rest.ends_with(' '));
         let when = self.after(said, |of| &of.since).or_else(|| self.all(|of| &of.since).find_map(before));
         when.map(str::trim)
     }
 
-    /// Returns `true` if `when` refers to the asker's own last visit and contains no time.
+    /// Returns `true` if `when` means the member's own last visit, such as “I was here”, and not a time.
     fn is_of_asker(&self, when: &str) -> bool {
         let is_mine = |word: &str| self.are(word, |of| &of.mine);
         !when.contains(|c: char| c.is_ascii_digit()) && when.split(' ').any(is_mine)
     }
 
-    /// Parses `2h` or `2 hours`.
+    /// Parses a period such as `2h` or `2 hours`.
     fn stretch(&self, said: &str) -> Option<Duration> {
         match said.split(' ').collect::<Vec<_>>().as_slice() {
             [span] => self.span(span),
@@ -142,7 +144,7 @@ impl<'a> RecapVocabulary<'a> {
         Weekday::try_from(u8::try_from(place?).ok()?).ok()
     }
 
-    /// Parses `2h`, `90m`, `3d`, `1w` or `2hours`.
+    /// Parses a period without a space, such as `2h`, `90m`, `3d`, `1w` or `2hours`.
     fn span(&self, text: &str) -> Option<Duration> {
         let digits = text.find(|c: char| !c.is_ascii_digit())?;
         let (number, unit) = text.split_at(digits);
@@ -159,8 +161,8 @@ impl<'a> RecapVocabulary<'a> {
     }
 }
 
-/// Returns the end of a member's last visit before they asked at `asked_at`. `wrote` holds the times of their messages,
-/// newest first. The visit in which they asked does not count.
+/// Returns the time of the last message of the member's previous visit. `wrote` are the times of their messages, newest
+/// first. The visit in which they asked is skipped. Returns `None` if there was no other.
 pub fn last_seen(asked_at: Timestamp, wrote: &[Timestamp]) -> Option<Timestamp> {
     let mut present = asked_at;
     for at in wrote {
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!(in_reply("2h"), RecapArguments::Span(Duration::from_secs(2 * HOUR)));
     }
 
-    /// One form of each phrase, in every language.
+    /// Checks one form of each phrase in every language.
     #[test]
     fn every_language_has_words_for_what_is_asked() {
         let said = [

@@ -1,15 +1,15 @@
-//! Computes when the recaps that a chat subscribed to are due, in its time zone.
+//! Computes the times at which subscribed recaps are due, in the time zone of the chat.
 
 use chrono::{Datelike, Days, Weekday};
 
 use chime_core::{Timestamp, Zone};
 
-/// Days searched for the next time.
+/// Number of days in which the next time is searched.
 const AHEAD: u64 = 9;
-/// Most times counted one by one after a long downtime.
+/// Maximum number of missed times that are skipped one by one after a long downtime.
 const CAUGHT_UP: usize = 400;
 
-/// Time of each day, or of one day of the week.
+/// Time of day, either of each day or of one weekday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecapTime {
     pub weekday: Option<Weekday>,
@@ -18,7 +18,7 @@ pub struct RecapTime {
 }
 
 impl RecapTime {
-    /// Parses `18:00` or `mon 9:00`; `weekday` parses the day.
+    /// Parses `18:00`, or `mon 9:00` if `is_weekly`. `weekday` parses the day. Returns `None` for any other form.
     pub fn parse(words: &[&str], is_weekly: bool, weekday: impl Fn(&str) -> Option<Weekday>) -> Option<Self> {
         match (words, is_weekly) {
             ([time], false) => Some(Self { weekday: None, minute: minute_of(time)? }),
@@ -27,11 +27,11 @@ impl RecapTime {
         }
     }
 
-    /// Returns the first such time after `after`.
+    /// Returns the first time after `after` at which a recap is due.
     pub fn next(self, after: Timestamp, zone: Zone) -> Option<Timestamp> {
         let today = zone.local(after).date_naive();
         let (hour, minute) = (u32::from(self.minute) / 60, u32::from(self.minute) % 60);
-        // Starts a day early, in case clocks were set back over midnight.
+        // Starts with the day before, in case the clocks were set back over midnight.
         (0..AHEAD)
             .filter_map(|days| today.pred_opt()?.checked_add_days(Days::new(days)))
             .filter(|day| self.weekday.is_none_or(|weekday| day.weekday() == weekday))
@@ -39,14 +39,15 @@ impl RecapTime {
             .find(|at| *at > after)
     }
 
-    /// Returns the newest such time after `since` and up to `now`. All missed times become one recap.
+    /// Returns the last time after `since` and up to `now` at which a recap is due. Earlier ones are skipped: missed
+    /// recaps become a single one.
     pub fn due(self, since: Timestamp, now: Timestamp, zone: Zone) -> Option<Timestamp> {
         let times = std::iter::successors(self.next(since, zone), |at| self.next(*at, zone));
         times.take_while(|at| *at <= now).take(CAUGHT_UP).last()
     }
 }
 
-/// Parses `9:00`, `18.30`, `9h` or `9` into minutes since midnight.
+/// Parses `9:00`, `18.30`, `9h` or `9`. Returns minutes since midnight, or `None` if it is no time.
 fn minute_of(time: &str) -> Option<u16> {
     let (hour, minute) = time.split_once([':', '.', 'h']).unwrap_or((time, "0"));
     let minute = if minute.is_empty() { "0" } else { minute };
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn a_time_stays_where_the_clocks_of_the_chat_show_it() {
         let daily = time("18:00");
-        // Clocks go forward in the night to 29 March 2026, and back in the night to 25 October.
+        // In Berlin, clocks are set forward in the night to 29 March 2026 and back in the night to 25 October.
         let before = daily.next(at("2026-03-27 20:00"), berlin()).unwrap();
         let after = daily.next(before, berlin()).unwrap();
         assert_eq!((before, after), (at("2026-03-28 18:00"), at("2026-03-29 18:00")));

@@ -1,4 +1,4 @@
-//! Text of recaps and of replies about recaps, as Markdown.
+//! Formats recaps, and replies about recaps, as Markdown.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use chime_memory::members;
 use chime_memory::wording::{BulletSource, escaped, short_day, short_time};
 
-/// Most links per point.
+/// Maximum number of links per point.
 const LINKS: usize = 3;
 
-/// Recap with the data needed to format it.
+/// Recap with everything needed to format it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recap {
     pub points: Vec<Bullet>,
@@ -21,11 +21,11 @@ pub struct Recap {
     pub zone: Zone,
     pub messages: usize,
     pub people: usize,
-    /// `true` if there were more messages than a recap reads, so that it begins later than requested.
+    /// `true` if the period had more messages than are read for a recap, so that the recap begins later than requested.
     pub is_cut: bool,
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, BulletSource>,
-    /// Title of the chat, if the recap is sent elsewhere.
+    /// Title of the chat, if the recap is sent to another one; else `None`.
     pub title: Option<String>,
     pub texts: &'static Texts,
 }
@@ -63,7 +63,7 @@ fn head(recap: &Recap) -> String {
     let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
     let members = count(recap.people, &texts.members_one, &texts.members_many);
     let since = short_time(recap.since, recap.now, recap.zone, recap.texts);
-    // The title comes last, so that placeholders in members' words are not filled in.
+    // The title is inserted last: words of members in it may look like placeholders, which must not be filled in.
     filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
@@ -75,7 +75,7 @@ fn link(recap: &Recap, BulletSource { link, at, by }: &BulletSource) -> String {
     }
 }
 
-/// Formats a time as `daily at 18:00` or `every Monday at 09:00`.
+/// Formats a schedule, such as `daily at 18:00` or `every Monday at 09:00`.
 fn in_words(time: RecapTime, texts: &Texts) -> String {
     let clock = format!("{:02}:{:02}", time.minute / 60, time.minute % 60);
     match time.weekday {
@@ -87,7 +87,7 @@ fn in_words(time: RecapTime, texts: &Texts) -> String {
     }
 }
 
-/// Returns the reply to `/recap daily 18:00`. `next` is the time of the first recap.
+/// Returns the reply to `/recap daily 18:00` and similar commands. `next` is the time of the first recap.
 pub fn subscribed(time: RecapTime, next: Option<Timestamp>, zone: Zone, now: Timestamp, texts: &Texts) -> String {
     let next = next.map(|at| {
         let time = zone.told_time(at);
@@ -106,7 +106,7 @@ pub fn unsubscribed(was_there: bool, texts: &Texts) -> String {
     if was_there { texts.recap.unsubscribed.clone() } else { texts.recap.not_subscribed.clone() }
 }
 
-/// Returns the help for `/recap`, including the chat's own schedule if it has one.
+/// Returns the help for `/recap`, with the chat's own schedule if it has one.
 pub fn how_to_ask(time: Option<RecapTime>, texts: &Texts) -> String {
     let now = time.map(|time| filled(&texts.recap.comes, &[("time", &in_words(time, texts))])).unwrap_or_default();
     format!("{}{now}", texts.recap.how)

@@ -1,4 +1,4 @@
-//! Handles recap jobs: loads the messages, requests the points from memory, and stores the reply.
+//! Handles recap jobs: loads the messages, has the points written from them, and stores the reply for sending.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
 use chime_telegram::{Telegram, TelegramError};
 
-/// Most messages read for a recap; the newest are used.
+/// Maximum number of messages read for a recap. Of more, the newest are used.
 const MOST_MESSAGES: usize = 3000;
 
 /// Handlers of recap jobs.
@@ -40,33 +40,34 @@ pub struct Recaps {
     pub zone: Zone,
 }
 
-/// Input of a recap.
+/// Messages to recap, with their chat.
 struct RecapInput {
     chat: ChatRow,
     said: Vec<StoredMessage>,
     is_cut: bool,
 }
 
-/// Reply and the messages that it shows.
+/// Reply that contains words of these messages: its text is deleted when one of them is forgotten.
 struct Showing {
     reply: NewReply,
     chat: ChatKey,
     seqs: Vec<Seq>,
 }
 
-/// Request for a recap.
+/// Period and receiver of a recap.
 struct RecapRequest {
     conversation: Conversation,
     span: (Timestamp, Timestamp),
-    /// Last message to include from the last second of the span.
+    /// Last message to include: several messages may have the last second of the span.
     last: MessageId,
     on_behalf_of: Option<UserId>,
-    /// Private chat to send the recap to; `None` for the chat itself.
+    /// Private chat that the recap is sent to; `None` to send it to the chat of the conversation.
     private: Option<ChatId>,
 }
 
 impl Recaps {
-    /// Handles a `recap` job: the message `at` asks for a recap since `since`, for its author only if `personal`.
+    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, sends it to the
+    /// author in private.
     pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobOutcome {
         match self.tell(job, at, since, personal).await {
             Ok(outcome) => outcome,
@@ -74,7 +75,7 @@ impl Recaps {
         }
     }
 
-    /// Handles a `chat_recap` job: a recap that a chat subscribed to.
+    /// Handles a `chat_recap` job: sends a recap that a chat subscribed to.
     pub async fn run_subscribed(
         &self,
         job: &Job,
@@ -87,7 +88,7 @@ impl Recaps {
         }
     }
 
-    /// Handles the periodic `recaps` job.
+    /// Handles the periodic `recaps` job: starts the subscribed recaps that are due.
     pub async fn start_due(&self) -> JobOutcome {
         let (now, zone) = (self.clock.now(), self.zone);
         match self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await {
@@ -124,7 +125,7 @@ impl Recaps {
         let order = RecapRequest {
             conversation: asking.conversation(),
             span: (since, asking.message.sent_at),
-            // Excludes the message that asks for the recap.
+            // The message that asks for the recap is not part of it.
             last: MessageId(at.message.0 - 1),
             on_behalf_of: Some(asking.message.sender.id),
             private,
@@ -151,8 +152,8 @@ impl Recaps {
         self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
     }
 
-    /// Returns `true` if Telegram says that the chat cannot be reached. It does not always report that a user blocked
-    /// the bot.
+    /// Returns `true` if Telegram reports that the private chat cannot be reached. After a user has blocked the bot,
+    /// Telegram does not always report it.
     async fn is_out_of_reach(&self, private: ChatId) -> bool {
         matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
     }
@@ -177,7 +178,7 @@ impl Recaps {
         let Some(chat) = chat else { return self.write(job, None, None).await };
         let last = MessageId(i64::MAX);
         let order = RecapRequest { conversation, span, last, on_behalf_of: None, private: None };
-        // No message if nothing happened.
+        // If nothing happened in the period, the chat gets no message.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
         let (made_by, parts) = (Some(job.payload.clone()), formatted(&recap, None));
@@ -185,7 +186,7 @@ impl Recaps {
         self.write(job, Some(Showing { reply, chat: conversation.chat, seqs: rests_on }), None).await
     }
 
-    /// Returns the recap and its source messages, or `None` if nothing worth a recap was said.
+    /// Returns the recap and its source messages. Returns `None` if the messages have nothing to report.
     async fn recap(&self, order: &RecapRequest) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
         let found = self.store.read(move |conn| material(conn, conversation, span.0, (span.1, last))).await?;
@@ -203,7 +204,7 @@ impl Recaps {
             .store
             .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, &wanted)?, chat)))
             .await?;
-        // Each point must link to a message that can still be read.
+        // A point needs a link to at least one message that can still be read.
         let points: Vec<_> =
             points.into_iter().filter(|point| point.sources.iter().any(|seq| places.contains_key(seq))).collect();
         if points.is_empty() {
@@ -216,8 +217,8 @@ impl Recaps {
         Ok(Some((recap, rests_on.into_iter().collect())))
     }
 
-    /// Stores the recap and another reply, if given, and finishes the job. If a source message was forgotten meanwhile,
-    /// the job runs again.
+    /// Stores the recap and a second reply, if given, and finishes the job. If a source message was forgotten
+    /// meanwhile, stores nothing and runs the job again.
     async fn write(
         &self,
         job: &Job,
@@ -256,14 +257,14 @@ fn formatted(recap: &Recap, note: Option<String>) -> Vec<FormattedText> {
     format_parts(&markdown, &links, &[])
 }
 
-/// Returns the message that asks for a recap. The words of a member who opted out are gone by now and are not needed.
-/// Returns `None` if the message was forgotten meanwhile, which leaves a stub without an author.
+/// Returns the message that asks for a recap. If its author opted out, its text is missing, but only the author is
+/// needed. Returns `None` if the message was forgotten: its stub has no author.
 fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMessage>> {
     let found = messages::find_any(conn, at.chat, at.message)?;
     Ok(found.filter(|asking| asking.message.sender.id != UserId(0)))
 }
 
-/// Loads the members' messages in the span, without commands and questions to a bot.
+/// Loads the messages of members in the span. Leaves out commands and questions to a bot.
 fn material(
     conn: &Reader,
     conversation: Conversation,
@@ -295,7 +296,7 @@ fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::R
     Ok(found)
 }
 
-/// Starts the recaps that are due, each once: the next run continues where this one ended.
+/// Starts each subscribed recap that is due once, and records its end as the start of the next one.
 fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result<()> {
     for subscription in recaps::all(tx)? {
         let Some(row) = chats::by_key(tx, subscription.chat)? else { continue };
@@ -311,7 +312,7 @@ fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result
     Ok(())
 }
 
-/// Returns the time of a subscription, or `None` if the row does not hold a valid one.
+/// Returns the time at which a subscribed recap is sent. Returns `None` if the stored row is invalid.
 pub fn time_of(subscription: &recaps::Subscription) -> Option<RecapTime> {
     let weekday = match subscription.weekday {
         Some(day) => Some(chrono::Weekday::try_from(day).ok()?),

@@ -1,4 +1,5 @@
-//! Features and reply distributions of the messages before a trigger, with a bounded cache.
+//! Computes what context selection needs to know about the messages before a trigger: their features, and the probable
+//! parents of each. Caches both.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,24 +17,28 @@ use chime_relevance::context::replies::antecedents::Antecedents;
 use chime_relevance::context::weights::Scorers;
 use chime_store::{Reader, vectors};
 
-/// Capacity in bytes: the candidates of about thirty conversations. A message takes about 1 KiB, most of it its vector.
+/// Capacity in bytes, enough for the messages before the triggers of about thirty conversations. A message takes about
+/// 1 KiB, mostly its vector.
 const CAPACITY: u64 = 13 * 1024 * 1024;
-/// Estimated number of cached messages.
+/// Estimated number of cached messages, which sets the initial size of the cache.
 const ENTRIES: usize = 13_000;
 
-/// Computes and caches the features of messages, with embeddings if there is a model.
+/// Computes and caches the features of messages. Without an embedding model, features have no vectors.
 pub struct FeatureCache {
     embedder: Option<Arc<Embedder>>,
-    /// Model of the embeddings in the store, if a server makes them.
+    /// Name of the model whose vectors are read from the store, if a server makes them; `None` if they are computed
+    /// here.
     stored_model: Option<String>,
     entries: Cache<MessageAddress, Arc<CachedFeatures>, ByteWeighter>,
 }
 
 struct CachedFeatures {
-    /// Hash of everything that the features depend on.
+    /// Hash of the message's text and of everything else that the features depend on; a different hash means an edited
+    /// message.
     fingerprint: u64,
     features: Arc<MessageFeatures>,
-    /// Reply distribution, with the fingerprint of the messages that it was scored against.
+    /// Probabilities of the messages that this one may reply to, and a hash of the earlier messages they were computed
+    /// from.
     antecedents: Option<(i64, Arc<Antecedents>)>,
 }
 
@@ -56,13 +61,14 @@ impl FeatureCache {
         self.embedder.as_deref()
     }
 
-    /// Creates an instance that uses the embeddings by this model in the store.
+    /// Creates a cache that reads the vectors of this model from the store.
     pub fn with_stored_vectors(model: String) -> Self {
         Self { stored_model: Some(model), ..Self::new(None) }
     }
 
-    /// Computes the features of the `recent` messages before a trigger, oldest first, and of the trigger itself, whose
-    /// text without the bot's name is `ask`. `earlier` are the up to [`WINDOW`] messages before `recent`.
+    /// Returns the features of the trigger and of the `recent` messages before it, oldest first. `ask` is the trigger's
+    /// text without the bot's name. `earlier` are up to [`WINDOW`] messages before `recent`: candidates for what the
+    /// oldest of these reply to.
     pub fn evidence(
         &self,
         conn: &Reader,
@@ -88,7 +94,7 @@ impl FeatureCache {
             embedder: self.embedder.clone(),
             ..PrecomputedFeatures::default()
         };
-        // One more for the trigger.
+        // The trigger is added to the recent messages below.
         evidence.readings.reserve(recent.len() + 1);
         evidence.antecedents.reserve(recent.len());
         for (place, (stored, past)) in (earlier.len()..).zip(recent.iter().zip(pasts)) {
@@ -113,7 +119,7 @@ impl FeatureCache {
         Ok(evidence)
     }
 
-    /// Computes the features of messages older than any window. Not cached, since they are rarely needed again.
+    /// Computes the features of messages before the window. They are not cached, since they are rarely needed again.
     pub fn further_back(
         &self,
         conn: &Reader,
@@ -130,7 +136,7 @@ impl FeatureCache {
         messages.iter().map(compute).collect()
     }
 
-    /// Returns the cached entry of a message, or computes it.
+    /// Returns the features of a message from the cache. Computes them if they are missing or the message has changed.
     fn entry(&self, stored: &StoredMessage, stored_vectors: &HashMap<MessageAddress, Vec<f32>>) -> Arc<CachedFeatures> {
         let place = address(stored);
         let stored_vector = stored_vectors.get(&place);
@@ -152,13 +158,13 @@ impl FeatureCache {
     }
 }
 
-/// Computes the features of `text`, a message's text. If that panics, the message counts as empty.
+/// Computes the features of a message from `text`. If that panics, returns the features of an empty message.
 fn features_of(stored: &StoredMessage, text: &str, vector: Vec<f32>) -> MessageFeatures {
     let features = unless_it_panics(|| MessageFeatures::of(&stored.message, text, vector));
     features.unwrap_or_else(|| MessageFeatures::of(&stored.message, "", Vec::new()))
 }
 
-/// Returns a hash of everything in a message that its features depend on.
+/// Returns a hash of everything in a message that its features depend on: a changed hash makes the cached ones invalid.
 fn fingerprint(stored: &StoredMessage, has_stored_vector: bool) -> u64 {
     let message = &stored.message;
     let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Caching changes speed only.
+//! A warm cache must give the same context as an empty one.
 
 mod archive;
 
@@ -30,7 +30,8 @@ const LINES: [&str; 9] = [
     "ok",
 ];
 
-/// Makes message `number` of a slow chat about a few subjects, or of a busy one; always the same.
+/// Returns message `number` of a made-up chat about a few subjects; a given number always gives the same message. A
+/// small `seconds_apart` makes the chat busy.
 fn message(number: i64, seconds_apart: u64) -> Message {
     let (author, mixed) = (number * 7 % 5, number * 31 % 97);
     let silence = if mixed % 6 == 0 { 9 } else { 1 };
@@ -76,19 +77,19 @@ async fn window(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask: 
     picked.await.unwrap()
 }
 
-/// Returns the evidence with message `trigger` as the trigger.
+/// Returns the features of message `trigger`, taken as the trigger, and of the messages before it.
 async fn known(store: &Store, readings: &Arc<FeatureCache>, trigger: i64) -> Arc<PrecomputedFeatures> {
     gathered(store, readings, trigger, "").await.evidence
 }
 
-/// Checks that a warm and a cold cache give the same window.
+/// Checks that a filled and an empty cache give the same window.
 async fn check(seconds_apart: u64) {
     let (_folder, store) = chat((1..=430).map(|number| message(number, seconds_apart))).await;
     let embedder = Arc::new(Embedder::shipped().unwrap());
     let fresh = || Arc::new(FeatureCache::new(Some(Arc::clone(&embedder))));
     let warm = fresh();
     window(&store, &warm, 430, "").await;
-    // Some more messages arrive, one of them tags the bot, and an old one is edited meanwhile.
+    // Meanwhile more messages arrive, one of which tags the bot, and an old message is edited.
     take_in(&store, (431..=435).map(|number| message(number, seconds_apart)).collect()).await;
     let edited = Message {
         text: "The projector goes to the repair shop".to_owned(),

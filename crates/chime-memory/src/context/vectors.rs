@@ -16,19 +16,19 @@ use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Priority, Store, StoreError, vectors};
 
 const AT_ONCE: usize = 64;
-/// Delay that collects new messages into one request.
+/// Delay before a request, so that several new messages share one.
 const SETTLES: Duration = Duration::from_secs(1);
 
-/// Worker that fetches missing embeddings.
+/// Worker that fetches missing vectors of messages from the embedding server.
 pub struct Vectors {
     pub store: Store,
     pub clock: Clock,
     pub embeddings: Arc<Embeddings>,
-    /// Conversations with new messages.
+    /// Receives the conversations that have new messages.
     pub news: mpsc::Receiver<Conversation>,
 }
 
-/// Failed fetch.
+/// Failed attempt to fetch vectors.
 #[derive(Debug, thiserror::Error)]
 enum VectorError {
     #[error(transparent)]
@@ -38,7 +38,7 @@ enum VectorError {
 }
 
 impl Vectors {
-    /// Runs until `stop`. Retries after an error; until then messages have no embeddings.
+    /// Runs until `stop`. Tries again after an error; until it succeeds, messages are compared without vectors.
     pub async fn run(mut self, stop: CancellationToken) {
         let work = async {
             let (mut backoff, mut due) = (Backoff::default(), HashSet::new());
@@ -51,11 +51,12 @@ impl Vectors {
                 backoff.succeeded();
             }
         };
-        // Waits for `stop` even if the channel closes, so that the worker does not seem to have crashed.
+        // If the channel closes, the worker still waits for `stop`: a task that ends earlier counts as crashed.
         tokio::join!(stop.run_until_cancelled(work), stop.cancelled());
     }
 
-    /// Fetches embeddings for all conversations in `due`, and removes each when it is done.
+    /// Fetches the vectors of all conversations in `due` and of those announced meanwhile. A conversation is removed
+    /// from `due` when it is done, so that an error keeps the others.
     async fn work(&mut self, due: &mut HashSet<Conversation>) -> Result<(), VectorError> {
         self.clock.sleep(SETTLES).await;
         while let Ok(next) = self.news.try_recv() {
@@ -68,7 +69,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Fetches one batch. Returns its size.
+    /// Fetches the vectors of one batch of messages. Returns the size of the batch; 0 means that none is missing.
     async fn fetch(&self, conversation: Conversation) -> Result<usize, VectorError> {
         let model = self.embeddings.model().to_owned();
         let reading = model.clone();
@@ -78,7 +79,7 @@ impl Vectors {
             return Ok(0);
         }
         let texts: Vec<String> = unread.iter().map(|it| without_bots(&it.text).into_owned()).collect();
-        // A text of names only is empty here, and servers reject empty texts.
+        // Names of bots are removed, so a message that only names a bot is empty here. Servers reject empty texts.
         let sent: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { text }).collect();
         let made = self.embeddings.embed(&sent, &self.clock).await?;
         let count = unread.len();

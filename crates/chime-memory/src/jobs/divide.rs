@@ -11,22 +11,22 @@ use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId,
 use chime_store::sessions::NOTE_SPAN;
 use chime_store::{Priority, Reader, Writer, chats, jobs, memory, sessions, summaries, topics};
 
-/// Conversations fetched per query.
+/// Maximum number of changed conversations that a query returns.
 const CONVERSATIONS_AT_ONCE: u32 = 64;
-/// Jobs for a chat's sessions per run, newest first; the rest waits for the next run.
+/// Maximum number of summary jobs that a chat gets per run; the other sessions get theirs in the next runs.
 const JOBS_AT_ONCE: u32 = 20;
-/// Extracts of a chat that a model may replace per run.
+/// Maximum number of a chat's extracts per run that a model replaces by summaries of its own.
 const UPGRADES_AT_ONCE: u32 = 5;
-/// Delay after the time at which a session may end, so that the check runs after it.
+/// Added to the time at which a session ends, so that the check does not run too early.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// Age from which on the end of a session is logged at debug level: an import or a long downtime closes many at once.
+/// Sessions that ended longer ago are logged at debug level only: an import or a long downtime closes many at once.
 pub(super) const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Result of dividing a page of a conversation.
+/// Result of dividing one page of messages of a conversation.
 struct DividedPage {
     closed: Vec<Session>,
-    /// Earliest remaining change note.
+    /// Earliest time from which messages must still be divided; `None` if the conversation is done.
     goes_on_at: Option<Timestamp>,
 }
 
@@ -46,7 +46,7 @@ impl Memory {
     }
 
     async fn divide_one(&self, conversation: Conversation) -> chime_store::Result<()> {
-        // Two sessions of maximal length fit, so each round closes at least one.
+        // A page holds two sessions of maximal length, so each round closes at least one.
         let mut page = self.config.max_messages.saturating_mul(2).saturating_add(100);
         let mut went_on_at = None;
         loop {
@@ -58,7 +58,7 @@ impl Memory {
                 return Ok(());
             }
             if looked.goes_on_at == went_on_at {
-                // More messages within one second than a page holds.
+                // No progress: more messages have the same second than a page holds.
                 page = page.saturating_mul(2);
             }
             went_on_at = looked.goes_on_at;
@@ -93,7 +93,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// Enqueues folding of aged sessions, and makes missing vectors of the current model.
+    /// Enqueues updates of Recent and History for chats with sessions older than 28 days, and makes summary vectors
+    /// that are missing in the current model.
     pub(super) async fn see_to_the_rest(&self) -> chime_store::Result<()> {
         if !self.config.is_on {
             return Ok(());
@@ -137,7 +138,8 @@ fn report(session: &Session, now: Timestamp) {
     if now.since(session.last.0) > LONG_AGO { log!(debug) } else { log!(info) }
 }
 
-/// Enqueues summary jobs of a chat. `upgrades` is the model that may replace extracts.
+/// Enqueues summary jobs of a chat: for sessions without a summary, or if there are none, for extracts that the model
+/// `upgrades` may replace. `None` replaces none.
 fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestamp) -> chime_store::Result<()> {
     let Some(row) = chats::by_key(tx, chat)? else { return Ok(()) };
     let mut waiting = sessions::stale(tx, chat, JOBS_AT_ONCE)?;
@@ -148,15 +150,15 @@ fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestam
         }
     }
     for (place, session) in (0..).zip(waiting) {
-        // Newest first.
+        // The jobs run in this order: newest session first.
         let due_at = now.plus(Duration::from_millis(place));
         jobs::add_again(tx, &JobPayload::Summary { chat: row.chat.id, session: session.id }, due_at)?;
     }
     Ok(())
 }
 
-/// Divides the part of a conversation that its first change note covers, in one transaction: messages that arrive
-/// meanwhile leave a new note.
+/// Divides the part of a conversation around its first change note (a stored time at which messages changed) into
+/// sessions. Runs in one transaction, so that a message that arrives meanwhile leaves a new note.
 fn look(
     tx: &Writer<'_>,
     conversation: Conversation,
@@ -202,7 +204,7 @@ fn read_part(
     })
 }
 
-/// Stores a division and returns the new sessions.
+/// Stores the changes of a division. Returns the sessions that were not stored before.
 fn write(
     tx: &Writer<'_>,
     conversation: Conversation,
@@ -232,7 +234,7 @@ pub(super) fn rules(conn: &Reader, chat: ChatKey, config: &MemoryConfig) -> chim
     Ok(SessionRules { idle, max_messages: config.max_messages })
 }
 
-/// Returns the session that is open at `now`.
+/// Returns the session that is still open at `now`, or `None`.
 pub(super) fn open_session(
     conn: &Reader,
     conversation: Conversation,
@@ -247,7 +249,7 @@ pub(super) fn open_session(
     Ok(divide(&part, rules, now).open)
 }
 
-/// Returns `true` if the messages of a session are still those that it was made from.
+/// Returns `true` if the session's messages are unchanged since it was divided.
 pub(super) fn is_as_divided(conn: &Reader, session: &Session) -> chime_store::Result<bool> {
     let conversation = Conversation { chat: session.id.chat, thread: session.thread };
     let messages = sessions::moments(conn, conversation, session.first, session.messages)?;

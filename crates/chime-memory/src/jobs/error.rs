@@ -1,4 +1,4 @@
-//! Errors of a memory job's step.
+//! Errors of the steps of a memory job.
 
 use std::time::Duration;
 
@@ -7,22 +7,23 @@ use chime_core::Job;
 use chime_llm::LlmError;
 use chime_store::StoreError;
 
-/// Attempts after which a model without usable output is not asked again.
+/// Number of attempts with unusable output after which the model is not asked again.
 const WORTHWHILE: u32 = 3;
-/// Delay before retrying after the daily tokens ran out.
+/// Delay before the next attempt if the daily tokens are used up.
 const BUDGET_AGAIN: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StepError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The model failed. Holds no message content.
+    /// The model call failed. The text contains nothing from messages.
     #[error("{0}")]
     Model(String),
-    /// The model's output is unusable, perhaps because of the messages it read. Holds no message content.
+    /// The model's output is unusable, perhaps because of the messages in the prompt. The text contains nothing from
+    /// messages.
     #[error("{0}")]
     Unusable(String),
-    /// The model is not available for this long.
+    /// The model is not available now; the next attempt should wait this long.
     #[error("{1}")]
     Later(Duration, String),
     #[error(transparent)]
@@ -48,7 +49,7 @@ impl StepError {
     }
 }
 
-/// Returns `true` if this attempt is the last one worth making when the model's output is unusable.
+/// Returns `true` if this attempt is the last one, so unusable output should be replaced by an extract.
 pub(super) fn is_given_up(job: &Job) -> bool {
     job.attempts + 1 >= WORTHWHILE
 }

@@ -1,4 +1,4 @@
-//! Loads the messages to summarize, and stored summaries to show.
+//! Loads messages to summarize, and stored summaries to display.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct SessionRead {
 }
 
 impl Memory {
-    /// Loads the facts that decide how a chat's summaries are made.
+    /// Loads the facts that decide whether and how a chat's summaries are made.
     pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<SummaryConditions> {
         let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
         let now = self.clock.now();
@@ -45,7 +45,7 @@ impl Memory {
         Ok(row.map_or(self.zone, |row| row.zone(self.zone)))
     }
 
-    /// Loads the messages of a session with their members' numbers; `None` if it does not exist.
+    /// Loads the messages of a session as summary input. Returns `None` if the session does not exist.
     pub(super) async fn read_session(&self, id: SessionId) -> chime_store::Result<Option<SessionRead>> {
         let found = self
             .store
@@ -63,7 +63,8 @@ impl Memory {
         Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
     }
 
-    /// Converts messages of a chat to summary input, with their members' numbers.
+    /// Converts messages of a chat to summary input. Each author is given a number, under which summaries refer to
+    /// them.
     pub(super) async fn speak(&self, chat: ChatKey, said: Vec<StoredMessage>) -> chime_store::Result<Vec<Spoken>> {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
         let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
@@ -109,20 +110,22 @@ fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Opti
         .collect()
 }
 
-/// Loads Recent and History of a chat for display.
+/// Loads Recent and History of a chat for display. If neither exists yet, the newest session summaries take their
+/// place.
 pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Result<Remembered> {
     let rolled = |kind| -> chime_store::Result<OfSessions> {
         Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
     };
     let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
-    // While many sessions are summarized at once, what is done so far.
+    // After an import, Recent is missing until all sessions are summarized; this shows what is done so far.
     let recent = if recent.is_none() && history.is_none() { newest_talks(conn, chat.key)? } else { recent };
     let found = with_places(conn, chat, zone, recent, history)?;
     let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
     Ok(Remembered { is_being_made, ..found })
 }
 
-/// The newest summaries of sessions as they are, as many lines as Recent would have.
+/// Returns the newest session summaries unchanged, with at most as many bullets as Recent, and the number of sessions.
+/// `None` if there are none.
 fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions> {
     let (first, last) = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
     let minis = summaries::minis_between(conn, chat, first, last, RECENT_CAPS.bullets as u32)?;
@@ -138,15 +141,15 @@ fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions>
     Ok(Some((Summary { bullets, tokens, ..newest.clone() }, u32::try_from(kept.len()).unwrap_or(u32::MAX))))
 }
 
-/// Returns `true` if a chat has sessions with summaries, or sessions that wait for one.
+/// Returns `true` if a chat has sessions with a summary, or sessions that will get one.
 fn has_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<bool> {
     Ok(!sessions::stale(conn, chat, 1)?.is_empty() || !memory::newest_texts(conn, chat, 1)?.is_empty())
 }
 
-/// Summary and its number of sessions.
+/// Summary and the number of sessions that it covers.
 type OfSessions = Option<(Summary, u32)>;
 
-/// Adds member names and source messages to summaries, for display.
+/// Adds the names of members and the links of source messages, which displaying needs.
 pub(super) fn with_places(
     conn: &Reader,
     chat: &ChatRow,

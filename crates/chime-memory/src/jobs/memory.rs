@@ -1,4 +1,4 @@
-//! Dependencies of the memory jobs, and what all jobs do with their results.
+//! Dependencies of the memory jobs, and the conversion of their results to job outcomes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,18 +24,18 @@ pub struct Memory {
     pub wake: Wake,
     pub prompts: Arc<Prompts>,
     pub config: MemoryConfig,
-    /// Time zone of chats without their own.
+    /// Time zone of chats that have set none.
     pub zone: Zone,
     pub model: SummaryModel,
     pub vectors: SummaryVectors,
-    /// `true` if a chat gets its privacy notice before anything is sent to a server for summaries.
+    /// `true` if a chat must get the privacy notice before its messages may be sent to a server for summaries.
     pub announces: bool,
     pub ranking: Mutex<Ranking>,
 }
 
 pub enum SummaryVectors {
     Off,
-    /// Embedded model, and the name stored with its vectors.
+    /// Local embedding model, and the name under which its vectors are stored.
     Local {
         embedder: Arc<Embedder>,
         name: String,
@@ -48,7 +48,8 @@ impl Memory {
         self.ranking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Falls back to the extract after repeated unusable output, so that no message can prevent the summary of a chat.
+    /// Returns the summary in `made`. If the output was unusable and this is the last attempt, returns an extract
+    /// instead, so that a message that confuses the model cannot prevent the summary.
     pub(super) fn or_extract(
         &self,
         job: &Job,
@@ -82,7 +83,7 @@ impl Memory {
         self.model.gateway.model_name(ModelPurpose::Summary).to_owned()
     }
 
-    /// Ends a job that has nothing to store.
+    /// Ends a job that has nothing to store. Returns the outcome for the worker.
     pub(super) async fn finish(&self, job: &Job) -> Result<JobOutcome, StepError> {
         let payload = job.payload.clone();
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;

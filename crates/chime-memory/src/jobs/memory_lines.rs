@@ -1,4 +1,4 @@
-//! Memory lines for the prompt of an answer.
+//! Formats the memory of a chat as lines for the prompt of an answer.
 
 use crate::jobs::load::remembered;
 use crate::members;
@@ -6,11 +6,11 @@ use crate::wording::{BulletSource, Remembered};
 use chime_core::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};
 use chime_store::{Reader, chats, memory};
 
-/// Name of a memory line in the sources of an answer.
+/// Name under which the sources of an answer list a memory line.
 const NAME: &str = "Summary";
 
-/// Returns Recent and History of a chat, one line per bullet. Each line can be cited as `s…`, which links to its source
-/// messages.
+/// Returns the bullets of Recent and History as lines for the prompt. An answer can cite each as `s` with a number,
+/// which becomes a link to the bullet's first source message.
 pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<Vec<Piece>> {
     if memory::is_off(conn, chat)? {
         return Ok(Vec::new());
@@ -25,7 +25,7 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<V
     Ok(kept.into_iter().filter_map(piece).collect())
 }
 
-/// Renders a bullet, or returns `None` if its source messages no longer exist.
+/// Formats a bullet as a line. Returns `None` if none of its source messages can be read any more.
 pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     let grounds = |seq: &Seq| {
         let BulletSource { link, at, by } = remembered.places.get(seq)?;
@@ -33,7 +33,7 @@ pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine
     };
     let rests_on: Vec<Grounds> = bullet.sources.iter().filter_map(grounds).collect();
     let first = rests_on.first()?;
-    // Numbered by its first source, so that a number means the same in every prompt.
+    // The number comes from the first source message, so that a bullet has the same number in every prompt.
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
     let shown = format!("[{id} · {}] {text}", remembered.zone.date(first.sent_at));

@@ -1,4 +1,4 @@
-//! Summary of a session, and what follows from it: tags, vector, and jobs for the rolling summaries.
+//! Summarizes a session, then stores its tags and vector, and enqueues updates of Recent and History.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMe
 use chime_jobs::JobOutcome;
 use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
 
-/// Tokens of a session per model call. Longer sessions are summarized in parts.
+/// Maximum number of tokens of a session per model call. Longer sessions are summarized in parts.
 const PART_TOKENS: usize = 6000;
-/// Delay before rolling up, because sessions of a chat often close together.
+/// Delay before Recent is updated. Several sessions of a chat often end together and then cause a single update.
 const SETTLES: Duration = Duration::from_secs(5);
 
 impl Memory {
@@ -43,20 +43,20 @@ impl Memory {
         self.keep(job, read.session, made).await
     }
 
-    /// Summarizes a session with the model. Long sessions are summarized in parts, which are then merged.
+    /// Summarizes a session with the model. A long session is summarized in parts, whose summaries are then merged.
     async fn written(&self, read: &SessionRead) -> Result<NewSummary, StepError> {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
         let mut merges = false;
-        // The summaries of the parts are merged, again in parts if they exceed one prompt.
+        // Merges the summaries of the parts, in several rounds if they exceed one prompt.
         while parts.len() > 1 {
             let mut found: Vec<Bullet> = Vec::new();
             for part in &parts {
                 found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, merges).await?.bullets);
             }
             let merged = lines::bullet_parts(&found, room, estimate_tokens);
-            // If merging does not shrink them, the caller falls back to an extract.
+            // Merging does not make them shorter, so it would never end. The caller uses an extract instead.
             if merged.len() >= parts.len() {
                 return Err(StepError::Unusable("the parts of a long session do not get shorter".to_owned()));
             }
@@ -66,8 +66,8 @@ impl Memory {
         self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await
     }
 
-    /// Asks the model for bullets and checks them. If they exceed the caps, asks once for a shorter version, then drops
-    /// the last bullets.
+    /// Asks the model for bullets and checks them against their sources. If they exceed the caps, asks once for a
+    /// shorter version, and then drops the last bullets.
     pub(super) async fn bullets_of(
         &self,
         chat: chime_core::ChatKey,
@@ -100,7 +100,8 @@ impl Memory {
         }
     }
 
-    /// Stores the summary and its consequences and ends the job, unless the messages have changed since they were read.
+    /// Stores the summary with its tags and vector, and ends the job. Stores nothing if the messages have changed since
+    /// they were read.
     async fn keep(&self, job: &Job, session: Session, made: Option<NewSummary>) -> Result<JobOutcome, StepError> {
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
@@ -157,7 +158,7 @@ fn report(session: &Session, summary: &Summary, written: Option<&ModelOutput>, n
     if now.since(session.last.0) > divide::LONG_AGO { log!(debug) } else { log!(info) }
 }
 
-/// Enqueues what follows from a session's new summary, or from its lack of one.
+/// Stores the vector of a session's new summary, and enqueues the jobs that depend on the summary or on its absence.
 fn follow(
     tx: &Writer<'_>,
     session: &Session,
@@ -166,7 +167,7 @@ fn follow(
     server_makes_it: bool,
     now: Timestamp,
 ) -> chime_store::Result<()> {
-    // Read again, because the session may have been folded since.
+    // Reads the session again, because it may have been merged into History meanwhile.
     let is_folded = sessions::find(tx, session.id)?.is_some_and(|session| session.is_folded);
     if is_folded {
         summaries::reset_history(tx, session.id.chat)?;

@@ -1,4 +1,4 @@
-//! Background model calls for summaries, within their share of the daily tokens.
+//! Calls a model for summaries in the background. Background work may use only a part of the daily tokens.
 
 use std::time::Duration;
 
@@ -26,11 +26,11 @@ pub(super) struct ModelOutput {
     pub latency: Duration,
 }
 
-/// Request for a model call about `material`, which members wrote.
+/// Request for a model call. `material` is text by members, `task` are the instructions.
 #[derive(Debug, Clone)]
 pub(super) struct ModelRequest<'a> {
     pub conversation: Conversation,
-    /// Member who waits for the result, if any.
+    /// Member who waits for the result; `None` for background work.
     pub on_behalf_of: Option<UserId>,
     pub purpose: ModelPurpose,
     pub format: AnswerFormat,
@@ -43,21 +43,21 @@ impl SummaryModel {
         !self.gateway.is_offline()
     }
 
-    /// Returns `true` if the daily caps allow work that nobody waits for.
+    /// Returns `true` if enough of the daily budget is left for work that no member waits for.
     pub(super) fn has_room(&self, spent: Spent) -> bool {
         DailyBudget { caps: self.caps, prices: None }.has_room_unasked(spent)
     }
 
-    /// Returns the tokens of material that fit into one call, at most `most`.
+    /// Returns the number of tokens of members' text that fit into one call, at most `most`.
     pub(super) fn material_tokens(&self, most: usize) -> usize {
-        /// Tokens of the instructions and fences.
+        /// Estimated tokens of the instructions and the delimiters.
         const TASK: usize = 700;
         const LEAST: usize = 200;
         let room = self.gateway.prompt_room(ModelPurpose::Summary);
         room.map_or(most, |room| most.min(room.saturating_sub(TASK).max(LEAST)))
     }
 
-    /// Asks for a text about `material`, which members wrote.
+    /// Asks the model for a text about `material`, which members wrote. Nobody waits for it.
     pub(super) async fn ask(
         &self,
         chat: ChatKey,
@@ -72,7 +72,7 @@ impl SummaryModel {
         self.ask_for(request, clock).await
     }
 
-    /// Like `ask`, with a format of its own and on behalf of a member, if one waits.
+    /// Asks the model as `request` says: in a given format, and on behalf of a member if one waits.
     pub(super) async fn ask_for(&self, request: ModelRequest<'_>, clock: &Clock) -> Result<ModelOutput, AskError> {
         let ModelRequest { conversation, on_behalf_of, purpose, format, task, material } = request;
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
@@ -93,7 +93,7 @@ impl SummaryModel {
     }
 }
 
-/// Returns the format for `purpose`: JSON for tags, else text.
+/// Returns the answer format for `purpose`: JSON for tags, else plain text.
 fn format(purpose: ModelPurpose) -> AnswerFormat {
     match purpose {
         ModelPurpose::Answer | ModelPurpose::Summary => AnswerFormat::Text,

@@ -1,4 +1,4 @@
-//! Summary that was just made.
+//! Summary that was just made and is not stored yet.
 
 use crate::bullets;
 use crate::jobs::model::ModelOutput;
@@ -8,14 +8,14 @@ use chime_core::{Bullet, Summary, SummaryMethod, Timestamp, estimate_tokens};
 pub(super) struct NewSummary {
     pub bullets: Vec<Bullet>,
     pub method: SummaryMethod,
-    /// Output of the last model call; `None` for an extract.
+    /// Last answer of the model; `None` for an extract.
     pub written: Option<ModelOutput>,
-    /// Model whose unusable output the extract replaces.
+    /// Model whose output was unusable, so that an extract was made; stored so that this model is not asked again.
     pub given_up_by: Option<String>,
 }
 
 impl NewSummary {
-    /// Returns the model that wrote it or that the extract replaces; empty if none was called.
+    /// Returns the model that wrote the summary or whose output was unusable. Empty if no model was asked.
     pub fn model(&self) -> String {
         self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
     }
@@ -32,7 +32,7 @@ pub(super) fn summary_of(made: &NewSummary, now: Timestamp) -> Summary {
     }
 }
 
-/// Returns the number of characters of all bullets.
+/// Counts the characters of all bullets.
 pub(super) fn chars(summary: &Summary) -> usize {
     summary.bullets.iter().map(|bullet| bullet.text.chars().count()).sum()
 }

@@ -1,4 +1,4 @@
-//! Points of a recap: written by a model, in parts if necessary, or extracted without one.
+//! Writes the points of a recap with a model, in parts if the messages exceed one prompt, or extracts them without one.
 
 use crate::bullets::{self, Ground};
 use crate::extract::{self, Ranking};
@@ -14,15 +14,16 @@ use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use chime_llm::AnswerFormat;
 
-/// Tokens per model call.
+/// Maximum number of tokens of messages per model call.
 const PART_TOKENS: usize = 4000;
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
-/// Messages per extract: each message is compared with all others.
+/// Messages are extracted in groups of this size. An extract compares every message with all others, so large groups
+/// would be slow.
 const STRETCH: usize = 150;
 
 impl Memory {
-    /// Returns the points of `said`, oldest first, each with the messages that support it. Falls back to an extract if
-    /// the model is not available or fails.
+    /// Returns the points of a recap of `said`, oldest first, each with its source messages, and the method. Makes an
+    /// extract if there is no model or it fails.
     pub async fn recap(
         &self,
         conversation: Conversation,
@@ -59,7 +60,8 @@ impl Memory {
                 points.extend(bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens));
             }
             let merged = lines::bullet_parts(&points, room, estimate_tokens);
-            // Points that merging does not shrink are used as they are, within the caps.
+            // Merging does not make the points fewer, so it would never end. They are used as they are, within the
+            // caps.
             if is_last || points.is_empty() || merges && merged.len() >= parts.len() {
                 break;
             }
@@ -91,7 +93,7 @@ impl Memory {
         loop {
             match self.model.ask_for(request.clone(), &self.clock).await {
                 Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
-                // A background recap waits until the answers are done.
+                // Answers come first: a recap in the background waits and then continues.
                 Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
                 Err(error) => return Err(StepError::Model(error.to_string())),
             }
@@ -99,7 +101,7 @@ impl Memory {
     }
 }
 
-/// Keeps only the sources that support the point. Returns `None` if there are none.
+/// Removes source messages that have no words in common with the point. Returns `None` if no source is left.
 fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
     let ground = |seq| {
         let one = spoken.iter().find(|one| one.line.seq == seq)?;
@@ -116,7 +118,7 @@ fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
     (!sources.is_empty()).then_some(Bullet { sources, ..point })
 }
 
-/// Extracts the best messages of each stretch, and of these the most informative.
+/// Extracts the best messages of each group, and selects the most informative of these.
 fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
     let stretches = spoken.chunks(STRETCH);
     let is_one = stretches.len() == 1;

@@ -1,4 +1,4 @@
-//! Rolling summaries of a chat's sessions: Recent and History.
+//! Updates the summaries of a chat that cover many sessions: Recent (the last 28 days) and History (everything older).
 
 use std::time::Duration;
 
@@ -18,14 +18,15 @@ use chime_jobs::JobOutcome;
 use chime_store::summaries::{self, RollingSummary};
 use chime_store::{Priority, Reader, jobs, memory, sessions};
 
-/// Maximum number of sessions in Recent: thirty a day for 28 days.
+/// Maximum number of sessions that Recent covers: thirty a day for 28 days.
 const SESSIONS: u32 = 840;
-/// Tokens of session summaries that Recent is made from: the newest in full, and the best bullets of the others.
+/// Recent is made from the newest session summaries, up to this many tokens in full, and from the best bullets of the
+/// others.
 const NEWEST_TOKENS: usize = 4000;
 const OTHERS: Caps = Caps { bullets: 30, tokens: 1800 };
-/// Tokens of both together.
+/// Maximum number of tokens that Recent is made from.
 pub(super) const CHOSEN_TOKENS: usize = NEWEST_TOKENS + OTHERS.tokens;
-/// Delay before retrying if an input changed meanwhile.
+/// Delay before the next attempt if an input changed meanwhile.
 const CHANGED: Duration = Duration::from_secs(1);
 
 pub(super) type Minis = Vec<(Session, Summary)>;
@@ -103,7 +104,8 @@ impl Memory {
             .await?;
         let Some((oldest, _)) = minis.first() else { return self.finish(job).await };
         if newest.is_some_and(|newest| oldest.last.0 < newest) {
-            // Sessions must be folded in order, so that later statements replace earlier ones.
+            // This session is older than one already folded: History is deleted and folded again in order, so that
+            // later statements replace earlier ones.
             self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
             return Ok(JobOutcome::WaitUntil(now));
         }
@@ -118,7 +120,7 @@ impl Memory {
             .write(Priority::Background, move |tx| {
                 let is_kept = summaries::fold(tx, chat, &folded, before.as_ref(), &after)?;
                 if is_kept {
-                    // Folded sessions leave Recent.
+                    // The sessions are now in History, so Recent must be made again without them.
                     jobs::add_or_move(tx, &JobPayload::Recent { chat: telegram, key: chat }, now.plus(CHANGED))?;
                 }
                 Ok(is_kept)
@@ -127,7 +129,7 @@ impl Memory {
         if is_kept {
             report(chat, &kept, &made, "HISTORY_SUMMARY_UPDATED", u32::try_from(count).unwrap_or(u32::MAX));
         }
-        // There may be more sessions to fold, or other ones.
+        // The job runs again: there may be more sessions to fold, or after a failure, other ones.
         Ok(JobOutcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
     }
 
@@ -153,7 +155,7 @@ impl Memory {
         };
         let room = self.model.material_tokens(usize::MAX);
         match means {
-            // Too much for one prompt.
+            // The bullets exceed one prompt, so no model is called.
             Means::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
                 Ok(extract())
             }
@@ -172,7 +174,7 @@ pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) 
     NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
-/// Returns the session summaries of the last 28 days, oldest first.
+/// Returns the summaries of the last 28 days' sessions, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
     let mut found =
         summaries::minis_between(conn, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?;
@@ -180,7 +182,7 @@ fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Re
     Ok(found)
 }
 
-/// Selects the bullets that Recent is made from, oldest first, each with its date.
+/// Selects the bullets that Recent is made from, oldest first, each with the date of its session.
 pub(super) fn chosen(
     minis: &Minis,
     room: usize,

@@ -1,4 +1,4 @@
-//! Tags and vectors of session summaries.
+//! Makes the tags and vectors of session summaries.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ use chime_store::{
     Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
 };
 
-/// Number of a chat's summaries that determine which words are rare.
+/// Number of a chat's newest summaries among which a word must be rare to become a tag.
 const TEXTS: u32 = 40;
-/// Vectors made per run.
+/// Maximum number of missing vectors made per run.
 const FILLED_AT_ONCE: u32 = 500;
-/// Number of tags of the chat that a model is shown, the most used first.
+/// Number of the chat's most used tags that a model is shown, so that it uses them again.
 const INVENTORY: u32 = 40;
 
 impl Memory {
-    /// Returns tags without a model: the words of `bullets` that are rare in the chat's newest summaries.
+    /// Returns tags made without a model: words of `bullets` that are rare in the chat's newest summaries.
     pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<SessionTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
@@ -61,7 +61,8 @@ impl Memory {
         let payload = job.payload.clone();
         self.store
             .write(Priority::Background, move |tx| {
-                // Only of the summary that was read: a newer one has a job of its own.
+                // If the summary has changed since it was read, its tags are not stored: the newer one has a job of its
+                // own.
                 if summaries::mini(tx, id)?.as_ref() == Some(&summary) {
                     tag_rows::save(tx, id, &rows(tags))?;
                     topics::touch(tx, id)?;
@@ -72,7 +73,8 @@ impl Memory {
         Ok(JobOutcome::Finished)
     }
 
-    /// Makes the vector of a summary with a server. The local model makes it together with the summary.
+    /// Requests the vector of a summary from the server and stores it. (A local model makes the vector together with
+    /// the summary.)
     pub(super) async fn make_vector(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
         let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {
@@ -99,7 +101,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// Makes the missing vectors of the current model, newest first: directly by the local model, as jobs by a server.
+    /// Makes summary vectors that are missing for the current model, newest first. A local model makes them at once;
+    /// for a server this enqueues jobs.
     pub async fn fill_in_vectors(&self) -> chime_store::Result<()> {
         let model = match &self.vectors {
             SummaryVectors::Off => return Ok(()),
@@ -136,12 +139,12 @@ impl Memory {
     }
 }
 
-/// Converts tags to rows of the store.
+/// Converts tags to rows for the store.
 pub(super) fn rows(tags: Vec<SessionTag>) -> Vec<tag_rows::NewTag> {
     tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
 }
 
-/// Returns the text of a summary without members, as input of the embedding.
+/// Returns the text of a summary without members' names, as input of the embedding model.
 pub(super) fn plain(summary: &Summary) -> String {
     let nobody = std::collections::BTreeMap::new();
     let line =
@@ -149,13 +152,13 @@ pub(super) fn plain(summary: &Summary) -> String {
     summary.bullets.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The names of a chat's members, which are no tags.
+/// Returns the words of the members' names, which must not become tags.
 fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
     let names = summaries::member_names(conn, chat)?;
     Ok(MemberNames::of(names.values().map(String::as_str)))
 }
 
-/// Tags without a model, where `texts` are summaries of the chat.
+/// Returns tags made without a model. A word is rare if few of `texts`, the chat's newest summaries, contain it.
 fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
     let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
     let all = (met.len() + 1) as f64;

@@ -1,4 +1,5 @@
-//! Memory on a real store, without a model: after any change of messages it equals a memory built from scratch.
+//! Memory on a real database without a model. After any changes of messages, it must equal a memory that is built from
+//! the final messages.
 
 mod cut;
 
@@ -33,7 +34,7 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        // In memory if possible: a year takes thousands of commits.
+        // A folder in the machine's memory if possible: a simulated year takes thousands of commits.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let clock = Clock::system();
         let path = folder.path().join("chime.db");
@@ -80,7 +81,7 @@ impl Bench {
         self.memory.store.write(Priority::Background, work).await.unwrap()
     }
 
-    /// Stores a message as the daemon does.
+    /// Stores a message in the same way as the daemon.
     async fn take_in(&self, message: Message) {
         self.write(move |tx| {
             let row = chats::find(tx, CHAT)?.unwrap();
@@ -101,7 +102,7 @@ impl Bench {
         .await;
     }
 
-    /// Divides, then works until nothing is due.
+    /// Divides the conversation, then runs jobs until none is due.
     async fn work(&self) {
         loop {
             assert!(matches!(self.memory.divide().await, JobOutcome::UntilNextRun));
@@ -142,7 +143,7 @@ impl Bench {
         }
     }
 
-    /// Returns the whole memory as text.
+    /// Returns the contents of the whole memory as text, for comparison.
     async fn told(&self) -> Vec<String> {
         self.write(|tx| {
             let all: Vec<Session> =
@@ -167,7 +168,7 @@ impl Bench {
     }
 }
 
-/// Returns message `number`, sent `minutes` before `now`.
+/// Returns message `number` with the text `words`, sent `minutes` before `now`.
 fn message(number: u32, minutes: u32, words: &str, now: Timestamp) -> Message {
     let mut message = transcript(&format!("10:00 ann#{number} {words}")).remove(0).message;
     message.sent_at = Timestamp::from_secs(now.secs() - i64::from(minutes) * 60);
@@ -176,7 +177,7 @@ fn message(number: u32, minutes: u32, words: &str, now: Timestamp) -> Message {
 
 #[derive(Debug, Clone)]
 enum Happens {
-    /// A message arrives, or the one with this number is edited.
+    /// A new message with this number arrives, or the existing one is edited.
     Said {
         number: u32,
         words: usize,
@@ -243,7 +244,7 @@ proptest! {
     }
 }
 
-/// An answer depends on all messages of the summaries that it was shown.
+/// When a message is forgotten, answers that were shown a summary of it are deleted: a summary must not cover too many.
 #[tokio::test]
 async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     const DAYS: u32 = 8;
@@ -271,7 +272,7 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     }
 }
 
-/// A year of a busy group, without a model: sessions, folding and caps hold at every step.
+/// In a simulated year of a busy group without a model, sessions, History and the limits are right at every step.
 #[tokio::test]
 async fn a_year_of_a_busy_group_keeps_every_cap() {
     const DAYS: u32 = 365;
@@ -302,7 +303,7 @@ async fn a_year_of_a_busy_group_keeps_every_cap() {
     );
 }
 
-/// Stores eight conversations a day, two hours apart.
+/// Stores the messages of a day: eight sessions that are two hours apart.
 fn take_in_a_day(tx: &chime_store::Writer<'_>, midnight: Timestamp, from: u32, count: u32) -> chime_store::Result<()> {
     let row = chats::find(tx, CHAT)?.unwrap();
     for number in 0..count {

@@ -1,4 +1,5 @@
-//! Summaries of the oldest part of long threads: made after the first answer about such a thread, and extended later.
+//! Summarizes the oldest part of long threads: after the first answer about such a thread, and again when more messages
+//! have become too old for the prompt.
 
 use std::collections::BTreeSet;
 
@@ -15,18 +16,18 @@ use chime_jobs::JobOutcome;
 use chime_store::thread_summaries::{self, Extension, ThreadSummary};
 use chime_store::{Priority, Reader, memory, messages, summaries};
 
-/// Tokens of messages per extension.
+/// Maximum number of tokens of messages that a summary is extended by at once.
 const PART_TOKENS: usize = 6000;
-/// Number of messages after which a summary is not extended, and the next one begins. An answer that shows a summary
-/// depends on all of its messages.
+/// A summary of this many messages is not extended: the next messages get one of their own. When a message is
+/// forgotten, every answer is deleted that shows a summary of it, so summaries must not cover too many messages.
 const MOST_MESSAGES: usize = 400;
-/// No limit on the number of messages.
+/// No limit on the number of messages that a summary covers.
 const ANY: usize = usize::MAX;
 
-/// Next part of a thread that is not summarized yet.
+/// Messages of a thread that are not summarized yet, with the summary to extend.
 struct ThreadPart {
     before: Option<ThreadSummary>,
-    /// Bullets to extend.
+    /// Bullets of the summary so far; empty if a model replaces an extract.
     so_far: Vec<Bullet>,
     messages: Vec<StoredMessage>,
 }
@@ -46,7 +47,7 @@ impl Memory {
             let part = self.store.read(move |conn| next_part(conn, chat, &wanted, room, by.as_deref())).await?;
             let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
             if !self.extend_by(job, conversation, part, means).await? {
-                // The messages changed meanwhile: the next answer about the thread enqueues the job again.
+                // The messages have changed meanwhile. The next answer about the thread starts the job again.
                 return self.finish(job).await;
             }
         }
@@ -109,7 +110,8 @@ impl Memory {
     }
 }
 
-/// Returns the summary that covers most of `oldest`, with the names of members.
+/// Returns the summary that covers the greatest part of `oldest`, with the members' current names. Returns `None`
+/// without memory or summary.
 pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<ThreadSummary>> {
     if memory::is_off(conn, chat)? {
         return Ok(None);
@@ -119,8 +121,8 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_sto
     Ok(Some(ThreadSummary { text: members::named(&found.text, &names), ..found }))
 }
 
-/// Returns the next part, or `None` if all of `oldest` is summarized. An extract is replaced by the model `by`, unless
-/// that model already failed at it.
+/// Returns the next messages to summarize, up to `room` tokens, or `None` if all of `oldest` are summarized. If the
+/// model `by` is given, it replaces an extract from the start, unless its output was already unusable for it.
 fn next_part(
     conn: &Reader,
     chat: ChatKey,

@@ -1,4 +1,4 @@
-//! Summary of a topic, and its memory lines for the prompt.
+//! Summarizes a topic, and formats the summaries of topics for the prompt.
 
 use std::collections::BTreeSet;
 
@@ -23,17 +23,17 @@ use chime_store::{
     Priority, Reader, Writer, chats, memory, sessions, summaries, summary_vectors, tags, topics as rows,
 };
 
-/// Maximum number of sessions (the newest with the tag) behind a topic's summary.
+/// Maximum number of sessions, the newest with the tag, that a topic's summary is made from.
 const SESSIONS: u32 = 300;
-/// Attempts per run, if the input changes meanwhile.
+/// Number of attempts per run: if the input changes meanwhile, the summary is made again.
 const ATTEMPTS: usize = 2;
 
-/// Input of a topic's summary.
+/// Sessions and summaries that a topic's summary is made from.
 #[derive(PartialEq)]
 struct TopicSummaryInput {
-    /// Newest sessions with the tag.
+    /// Newest sessions that have the topic's tag.
     carriers: Vec<SessionId>,
-    /// Summaries of these and of similar sessions, oldest first.
+    /// Summaries of these sessions and of sessions with similar vectors, oldest first.
     minis: Minis,
 }
 
@@ -50,8 +50,9 @@ impl Memory {
         self.finish(job).await
     }
 
-    /// Updates the summary of a topic if it is missing, stale or old, or if a model may replace an extract. The last
-    /// attempt of a `job` falls back to an extract; without a job, the next topic check tries again.
+    /// Updates the summary of a topic if it is missing, stale or old, or if a model may replace an extract. If the
+    /// model's output is unusable, the last attempt of `job` makes an extract. Without a job there is none: the next
+    /// check of the topic tries again.
     pub(super) async fn refresh_topic(
         &self,
         job: Option<&Job>,
@@ -110,7 +111,8 @@ impl Memory {
         }
     }
 
-    /// Stores the summary. Returns `false` if its input has changed, so that forgotten content does not reappear.
+    /// Stores the summary. Returns `false` without storing it if its input has changed meanwhile: it could contain a
+    /// message that was just forgotten.
     async fn keep_topic(
         &self,
         chat: ChatKey,
@@ -188,8 +190,8 @@ fn is_as_read(tx: &Writer<'_>, tag: i64, read: &TopicSummaryInput) -> chime_stor
     Ok(true)
 }
 
-/// Returns the topic summaries of a conversation as memory lines. Empty once the session in which the topics were found
-/// has ended.
+/// Returns the summaries of a conversation's topics as lines for the prompt. Topics belong to a session, so there are
+/// none after its end.
 pub fn topic_pieces(
     conn: &Reader,
     conversation: Conversation,
@@ -206,7 +208,8 @@ pub fn topic_pieces(
     Ok(shown.into_iter().filter_map(piece).collect())
 }
 
-/// Returns the topics of a conversation by slug, with their summaries in the `recent` field, ready for display.
+/// Returns the topics of a conversation by slug, each with its summary in the `recent` field of [`Remembered`], ready
+/// for display.
 pub fn remembered_topics(
     conn: &Reader,
     conversation: Conversation,
@@ -225,7 +228,7 @@ pub fn remembered_topics(
     Ok(shown)
 }
 
-/// Returns the tags that are topics of a conversation at `now`, best first.
+/// Returns the row numbers of the tags that are topics of a conversation at `now`, best first.
 pub fn active_topics(
     conn: &Reader,
     conversation: Conversation,
@@ -238,7 +241,7 @@ pub fn active_topics(
     if memory::is_off(conn, conversation.chat)? {
         return Ok(Vec::new());
     }
-    // A topic set by a member without an open session applies to the next one.
+    // Without a session, the topic was set by a member and applies to the next one.
     let Some(opener) = state.opener else { return Ok(state.active) };
     let open = divide::open_session(conn, conversation, config, now)?;
     Ok(if open.is_some_and(|open| open.opener == opener) { state.active } else { Vec::new() })

@@ -22,7 +22,7 @@ use chime_llm::AnswerFormat;
 use chime_store::topics::{TopicState, TopicTag};
 use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};
 
-/// Number of messages that determine the topic.
+/// Number of the latest messages by members that decide about the topic.
 const LAST_MESSAGES: usize = 5;
 /// Maximum number of tags that are scored (the most used), and of sessions per tag (the newest).
 const TAGS: u32 = 150;
@@ -32,15 +32,16 @@ const OTHER_TAGS: usize = 40;
 /// Delay before retrying if the state changed meanwhile.
 const CHANGED: Duration = Duration::from_secs(1);
 
-/// Conversation whose topic is to be found.
+/// Conversation with everything needed to find its topic.
 struct TopicInput {
-    /// Stored state, to detect changes.
+    /// State as it is stored: the result is discarded if the stored state changes meanwhile.
     before: TopicState,
-    /// New state.
+    /// State to start from, which belongs to the open session.
     state: TopicState,
     opener: Seq,
     turn: u32,
-    /// Newest answered trigger of the session, if it is newer than the last model call.
+    /// Newest trigger of the session that the bot answered after the last model call; `None` if there is none, and the
+    /// model is then not asked.
     answered: Option<Seq>,
     said: Vec<StoredMessage>,
     tags: Vec<TopicTag>,
@@ -66,14 +67,15 @@ impl Memory {
             return self.wait_for_turns(job, conversation).await;
         }
         let Some(talk) = self.talk(conversation).await? else {
-            // Applies to the next session.
+            // No session is open: the topic that a member has set applies to the next one. Its summary is made now.
             self.refresh_topics(chat, set_by_hand, means).await;
             return self.wait_for_turns(job, conversation).await;
         };
         let is_due =
             topics::is_due(talk.turn, talk.state.evaluated_at) || talk.state.is_undecided && talk.answered.is_some();
         let is_set = talk.before.opener.is_none() && !talk.state.active.is_empty();
-        // True if the process was stopped between choice and summary.
+        // No new message came after the stored scoring: the process was probably stopped before it updated the
+        // summaries.
         let was_cut_off = talk.turn == talk.state.evaluated_at;
         let state = match (is_set, is_due) {
             (true, _) => TopicState { evaluated_at: talk.turn, adopted_at: talk.turn, ..talk.state.clone() },
@@ -86,7 +88,8 @@ impl Memory {
             .store
             .write(Priority::Background, move |tx| {
                 let now = rows::state(tx, conversation)?.unwrap_or_default();
-                // A member may have set a topic meanwhile. New messages are counted by the next check.
+                // If a member has set a topic meanwhile, the job starts again. A changed countdown (`turns_left`) does
+                // not matter.
                 let is_same = TopicState { turns_left: before.turns_left, ..now } == before;
                 if is_same {
                     rows::save_state(tx, conversation, &state)?;
@@ -113,7 +116,7 @@ impl Memory {
         }
     }
 
-    /// Ends the job without scoring.
+    /// Ends the job without scoring, and restarts the countdown of messages to the next scoring.
     async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> Result<JobOutcome, StepError> {
         let payload = job.payload.clone();
         self.store
@@ -125,7 +128,7 @@ impl Memory {
         Ok(JobOutcome::Finished)
     }
 
-    /// Loads the conversation; `None` if no session is open or the chat has no tags.
+    /// Loads the conversation. Returns `None` if no session is open or the chat has no tags.
     async fn talk(&self, conversation: Conversation) -> chime_store::Result<Option<TopicInput>> {
         let (config, now) = (self.config.clone(), self.clock.now());
         self.store
@@ -143,7 +146,8 @@ impl Memory {
                 let before = rows::state(conn, conversation)?.unwrap_or_default();
                 let state = match before.opener {
                     Some(opener) if opener == open.opener => before.clone(),
-                    // A new session starts without a topic, unless a member has just set one.
+                    // In a new session the topic of the old one no longer applies. A topic without a session was just
+                    // set by a member: it does apply.
                     Some(_) => TopicState { opener: Some(open.opener), ..TopicState::default() },
                     None => {
                         TopicState { opener: Some(open.opener), active: before.active.clone(), ..TopicState::default() }
@@ -156,8 +160,8 @@ impl Memory {
             .await
     }
 
-    /// Scores the topics and chooses. Asks a model if it could change the choice and an answer was given since the last
-    /// call.
+    /// Scores the tags and decides about the topic. Asks a model only if its scores could change the decision and the
+    /// bot has answered here since the last call.
     async fn evaluated(&self, chat: ChatKey, talk: &TopicInput, means: Means) -> Result<TopicState, StepError> {
         let ScoredTags { mut candidates, mentioned } = self.scored(chat, talk, means).await?;
         let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
@@ -214,8 +218,8 @@ impl Memory {
         Ok(ScoredTags { candidates, mentioned })
     }
 
-    /// Returns the similarity of each summary to a text; empty without vectors. A server makes the vector of the text
-    /// only if the model may be asked.
+    /// Returns the cosine of each summary's vector and the vector of `text`. Empty if there are no vectors, or if only
+    /// a server could make one and the model may not be asked.
     async fn cosines(&self, chat: ChatKey, text: &str, means: Means) -> chime_store::Result<HashMap<SessionId, f64>> {
         let (vector, name) = match &self.vectors {
             SummaryVectors::Local { embedder, name } => (embedder.embed(text), name.clone()),
@@ -266,7 +270,7 @@ impl Memory {
     }
 }
 
-/// Returns the topic that a member has set since the last check.
+/// Returns the topics that a member has set and that no session uses yet; empty if there are none.
 fn set_by_hand(conn: &chime_store::Reader, conversation: Conversation) -> chime_store::Result<Vec<i64>> {
     let state = rows::state(conn, conversation)?.filter(|state| state.opener.is_none());
     Ok(state.map(|state| state.active).unwrap_or_default())
@@ -281,7 +285,7 @@ fn forms_of(tags: &[TopicTag], tag: i64) -> &[String] {
     tags.iter().find(|one| one.id == tag).map_or(&[], |one| one.forms.as_slice())
 }
 
-/// Logs the choice, with row numbers of tags: their names are members' words.
+/// Logs the decision. Shows tags by their row numbers, since their names are members' words.
 fn report(
     chat: ChatKey,
     talk: &TopicInput,

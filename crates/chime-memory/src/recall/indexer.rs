@@ -1,5 +1,5 @@
-//! Maintains the vectors of old messages and their index, in the background. Each batch is one transaction, so a kill
-//! costs one batch.
+//! Makes the missing vectors of old messages and maintains their index, in the background. Each batch is one
+//! transaction, so that a killed process loses at most one batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,15 +16,15 @@ use chime_store::vector_tables::TABLES;
 use chime_store::vector_tables::{Space, SpaceState};
 use chime_store::{Priority, Store, StoreError, vectors};
 
-/// Messages per batch: well under 5 ms in the writer.
+/// Number of messages per batch. Writing them keeps the database's only writer busy for well under 5 ms.
 const AT_ONCE: u32 = 100;
-/// Batches per run, so that a shutdown never waits long.
+/// Maximum number of batches per run, so that a shutdown never waits long for the end of a run.
 const BATCHES: usize = 50;
-/// Texts per request to a server.
+/// Maximum number of texts in a request to the embedding server.
 const OF_A_REQUEST: u32 = 64;
-/// Index rows per transaction.
+/// Number of index rows written per transaction.
 const INDEXED_AT_ONCE: u32 = 200;
-/// Rows of an abandoned space deleted per transaction.
+/// Number of vectors deleted per transaction after a change of the model.
 const DELETED_AT_ONCE: u32 = 200;
 /// Delay between two runs while work remains.
 const GOES_ON_AFTER: Duration = Duration::from_millis(500);
@@ -32,16 +32,16 @@ const GOES_ON_AFTER: Duration = Duration::from_millis(500);
 pub enum VectorSource {
     Off,
     Local(Arc<Embedder>),
-    /// Model server. Requests are expensive, so only texts that already have a vector are embedded again.
+    /// Model server. Requests cost money, so only texts that have a vector of the previous model are embedded.
     Server(Arc<Embeddings>),
 }
 
-/// Worker that makes missing vectors, repairs the index, and migrates to a new model.
+/// Worker that makes missing vectors, rebuilds a damaged index, and replaces all vectors after a change of the model.
 pub struct VectorIndexer {
     store: Store,
     clock: Clock,
     source: VectorSource,
-    /// `true` if the index was checked since the start.
+    /// `true` once the index was checked in this process.
     is_checked: AtomicBool,
 }
 
@@ -53,7 +53,7 @@ enum IndexError {
     Server(#[from] LlmError),
 }
 
-/// Result of a step.
+/// Result of a part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepProgress {
     Done,
@@ -78,7 +78,7 @@ impl VectorIndexer {
         }
     }
 
-    /// Does one run of the job. Returns `true` if no work remains.
+    /// Does one run of the job. Returns `true` if no work is left.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
             Ok(progress) => Ok(progress == StepProgress::Done),
@@ -110,7 +110,8 @@ impl VectorIndexer {
         self.delete_left().await
     }
 
-    /// Returns the space of the current model. A server's space exists only after its first vector.
+    /// Returns the space of the current model (the set of vectors made by it), and creates it for a local model.
+    /// Returns `None` without a model, or before the server's first vector.
     async fn target(&self) -> chime_store::Result<Option<Space>> {
         match &self.source {
             VectorSource::Off => Ok(None),
@@ -133,7 +134,7 @@ impl VectorIndexer {
         }
     }
 
-    /// Rebuilds the index if it is incomplete.
+    /// Rebuilds the index of the active and the target space if it is incomplete.
     async fn check_index(&self, target: &Space) -> chime_store::Result<()> {
         let active = self.store.read(embedding_spaces::active).await?;
         for space in active.into_iter().chain([target.clone()]) {
@@ -146,7 +147,8 @@ impl VectorIndexer {
         Ok(())
     }
 
-    /// Rebuilds the index of a space. Until it is complete, searches compare all vectors.
+    /// Rebuilds the index of a space. Until it is complete, searches compare the question with every vector, which is
+    /// slower.
     async fn rebuild(&self, space: &Space) -> chime_store::Result<()> {
         let fresh = space.clone();
         let begin = move |tx: &chime_store::Writer<'_>| {
@@ -198,7 +200,7 @@ impl VectorIndexer {
         Ok(StepProgress::More)
     }
 
-    /// Migrates to the server's current model: embeds the texts that have a vector of the previous one.
+    /// Embeds texts that have a vector of the previous model with the server's current model.
     async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, IndexError> {
         let Some(active) = self.store.read(embedding_spaces::active).await?.filter(|active| active.id != target.id)
         else {
@@ -223,7 +225,8 @@ impl VectorIndexer {
         Ok(StepProgress::More)
     }
 
-    /// Activates the target space once all summaries have vectors in it, which memory jobs make.
+    /// Makes `target` the space that is searched, once all summaries have vectors in it. Summary vectors are made by
+    /// memory jobs.
     async fn change_to(&self, target: &Space) -> chime_store::Result<StepProgress> {
         let id = target.id;
         let change = move |tx: &chime_store::Writer<'_>| {
@@ -242,7 +245,7 @@ impl VectorIndexer {
         if is_due {
             tracing::info!(model = target.model, "recall searches the vectors of another model now");
         }
-        // A server's vectors take longer than a short delay.
+        // A server needs longer than the short delay before the next run, so the next periodic run continues.
         let is_local = matches!(self.source, VectorSource::Local(_));
         Ok(if is_another && !is_due && is_local { StepProgress::More } else { StepProgress::Done })
     }

@@ -11,17 +11,18 @@ use chime_relevance::retrieval::{Features, Lexicon};
 use chime_store::passages::{self, StoredPassage, Wanted};
 use chime_store::summaries;
 
-/// Newest messages read per time and member in the question.
+/// Maximum number of messages, the newest, read for each combination of a member and a time in the question.
 const READ: u32 = 200;
 /// Maximum number of times (such as days) per question.
 const TIMES: usize = 3;
-/// Number of content words from which on a message has the full score.
+/// Messages with this many content words or more get the full score.
 const LONG: usize = 10;
-/// Maximum number of sessions listed, and number of newest sessions considered.
+/// Maximum number of sessions listed, and maximum number read for each time.
 const SESSIONS: usize = 6;
 const SESSIONS_READ: u32 = 40;
 
-/// Returns the best messages for the members and times in the question, its own conversation first.
+/// Returns the messages by the members and at the times in the question, those from its own conversation first. For a
+/// question that names a time, the longest come first, else the newest.
 pub fn messages(reading: &ParsedRequest<'_>, lexicon: &mut Lexicon<'_>) -> chime_store::Result<Vec<RankedMessage>> {
     let mut seen = HashSet::new();
     let mut listed: Vec<(StoredPassage, usize)> = Vec::new();
@@ -34,14 +35,15 @@ pub fn messages(reading: &ParsedRequest<'_>, lexicon: &mut Lexicon<'_>) -> chime
     let is_elsewhere = |one: &StoredPassage| one.thread != reading.request.conversation.thread;
     let names_time = !reading.question.spans.is_empty();
     listed.sort_by(|(a, a_tells), (b, b_tells)| {
-        // By time, the longest first; by member, the newest first.
+        // If the question names a time, the longest messages come first, else the newest.
         let by_length = if names_time { b_tells.cmp(a_tells) } else { Ordering::Equal };
         is_elsewhere(a).cmp(&is_elsewhere(b)).then(by_length).then((b.sent_at, b.seq).cmp(&(a.sent_at, a.seq)))
     });
     Ok(listed.into_iter().map(|(found, telling)| reading.listed(&found, telling)).collect())
 }
 
-/// Returns the summaries of the longest sessions that ended at the times in the question. Empty if it names a member.
+/// Returns the summaries of the longest sessions that ended at the times in the question. Returns none if the question
+/// names a member, since a summary is about several.
 pub fn sessions(reading: &ParsedRequest<'_>) -> chime_store::Result<Vec<FoundSummary>> {
     if !reading.question.named.is_empty() {
         return Ok(Vec::new());
@@ -64,19 +66,19 @@ pub fn sessions(reading: &ParsedRequest<'_>) -> chime_store::Result<Vec<FoundSum
 }
 
 impl ParsedRequest<'_> {
-    /// Returns the times in the question as half-open ranges.
+    /// Returns the times in the question. Each is a pair of its start and its end, which is excluded.
     fn times(&self) -> Vec<(Timestamp, Timestamp)> {
         self.question.spans.iter().take(TIMES).map(|span| (span.from, span.to)).collect()
     }
 
-    /// Returns the messages of the named members at the named times. Without members, of all; without times, of any
-    /// time.
+    /// Returns the messages by the members in the question at its times. If it names no member, by everybody; if it
+    /// names no time, of any time.
     fn said(&self) -> chime_store::Result<Vec<StoredPassage>> {
         let RecallRequest { conversation, before, .. } = *self.request;
         let all = Wanted { chat: conversation.chat, conversation: None, before, within: None, by: None };
         let members: Vec<UserId> = self.named().map(|(id, _)| *id).collect();
         if members.is_empty() && !self.question.named.is_empty() {
-            // The named member opted out.
+            // The question names only members who opted out.
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
@@ -85,7 +87,8 @@ impl ParsedRequest<'_> {
                 let wanted = Wanted { within, by, ..all };
                 let newest = passages::newest(self.conn, &wanted, READ)?;
                 if by.is_none() && newest.len() == READ as usize {
-                    // Other forum topics may fill the limit, so the question's own topic is also read separately.
+                    // The limit may be reached by messages from other forum topics, so the topic of the question is
+                    // read separately too.
                     let here = Wanted { conversation: Some(conversation), ..wanted };
                     found.extend(passages::newest(self.conn, &here, READ)?);
                 }
@@ -108,7 +111,7 @@ impl ParsedRequest<'_> {
     }
 }
 
-/// Wraps each item in `Some`; returns one `None`, which means "any", if there are none.
+/// Wraps each item in `Some`. If there are none, returns a single `None`, which means “any”.
 fn each_or_any<T>(named: Vec<T>) -> Vec<Option<T>> {
     if named.is_empty() { vec![None] } else { named.into_iter().map(Some).collect() }
 }

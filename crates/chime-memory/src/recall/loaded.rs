@@ -1,4 +1,4 @@
-//! Loads the candidates and their neighbours.
+//! Loads the proposed messages and their neighbours, which help to score them.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use chime_relevance::retrieval::passage::put_beside;
 use chime_relevance::retrieval::proposals::ranges;
 use chime_store::passages::{self, StoredPassage};
 
-/// Maximum number of messages loaded. None ranked behind them has been right in any labelled chat.
+/// Maximum number of messages loaded. In the labelled chats no right message was ever proposed at a lower rank.
 const READ: u32 = 400;
 
-/// Candidates and their neighbours, by number.
+/// Proposed messages and their neighbours, ordered by message number.
 pub struct LoadedCandidates {
     pub messages: Vec<StoredPassage>,
 }
@@ -40,7 +40,7 @@ impl LoadedCandidates {
         Ok(Self { messages })
     }
 
-    /// Returns the messages as input of the ranker.
+    /// Returns the messages in the form that the ranker reads.
     pub fn passages(&self) -> Vec<Passage<'_>> {
         let places: HashMap<MessageId, usize> =
             self.messages.iter().enumerate().map(|(place, stored)| (stored.id, place)).collect();

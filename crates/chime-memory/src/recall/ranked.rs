@@ -1,4 +1,4 @@
-//! Selects from the ranked messages and sessions those that the prompt shows.
+//! Selects the messages and sessions for the prompt from the ranked ones.
 
 use std::collections::HashSet;
 
@@ -10,27 +10,27 @@ use chime_core::{Bullet, Conversation, LegScores, Seq, SessionId};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
 use chime_store::{Reader, messages, sessions, topic_names};
 
-/// Maximum number of messages recalled by content.
+/// Maximum number of messages selected because their content matches the question.
 const RECALLED: usize = 10;
-/// Maximum number of listed messages; the token limit may allow fewer.
+/// Maximum number of messages selected because of their author or time. The token limit may allow fewer.
 const LISTED: usize = 30;
-/// Maximum number of sessions, and of bullets per session.
+/// Maximum number of sessions selected, and of bullets of each.
 const TOLD: usize = 3;
 const BULLETS: usize = 4;
 
-/// Ranked recall results for a question.
+/// Messages and sessions found for a question, ranked but not selected yet.
 pub struct RankedRecall {
     conversation: Conversation,
-    /// The trigger: only earlier messages are recalled.
+    /// Number of the trigger: only messages with a lower one are recalled.
     before: Seq,
     /// Best first.
     messages: Vec<RankedMessage>,
-    /// Messages for the member or time in the question, best first.
+    /// Messages by the member or from the time that the question names, best first.
     listed: Vec<RankedMessage>,
     summaries: Summaries,
 }
 
-/// Message that may be recalled.
+/// Message that may be selected for the prompt, with its score.
 pub struct RankedMessage {
     pub seq: Seq,
     pub score: f64,
@@ -59,7 +59,8 @@ impl RankedRecall {
         self
     }
 
-    /// Returns the best results without the messages that the prompt already shows.
+    /// Returns the best messages and sessions for the prompt. Leaves out the messages in `shown`, which the prompt
+    /// contains already.
     pub fn best(&self, conn: &Reader, shown: &HashSet<Seq>) -> chime_store::Result<Recalled> {
         Ok(Recalled { messages: self.best_messages(conn, shown)?, sessions: self.best_sessions(conn, shown)? })
     }
@@ -79,8 +80,8 @@ impl RankedRecall {
         Ok(best)
     }
 
-    /// Alternates listed and found messages, each once, because either may be meant: "What did we agree for saturday?"
-    /// asks for messages about that day and for messages sent on it.
+    /// Alternates messages selected by their author or time with messages selected by content, each once. Either may be
+    /// meant: “What did we agree for Saturday?” asks for messages about that day or for messages sent on it.
     fn by_turns(&self, shown: &HashSet<Seq>) -> Vec<&RankedMessage> {
         let is_news = |one: &&RankedMessage| one.seq < self.before && !shown.contains(&one.seq);
         let mut found = self.messages.iter().filter(is_news).take(RECALLED);
@@ -122,7 +123,7 @@ impl RankedRecall {
         Ok(recalled)
     }
 
-    /// Returns the name of a conversation's forum topic, if it differs from the question's.
+    /// Returns the name of a conversation's forum topic, or `None` if it is the topic of the question.
     fn other_topic(&self, conn: &Reader, conversation: Conversation) -> chime_store::Result<Option<String>> {
         if conversation == self.conversation {
             return Ok(None);

@@ -9,12 +9,11 @@ use chime_store::Reader;
 use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_tables::Space;
 
-/// Minimum share of the question that a message and its context must cover. Of the values compared by
-/// `cargo bench --bench fit -- --recall`, this one best separates right messages from messages in chats without
-/// an answer.
+/// Minimum share of the question's words that a message and its context must contain. Found by `cargo bench --bench fit
+/// -- --recall`: of the values compared, it best separates right messages from those found in chats without an answer.
 pub const MIN_COVERAGE: f64 = 0.35;
 
-/// Query of a chat's past.
+/// Question about a chat's past.
 #[derive(Debug, Clone, Copy)]
 pub struct RecallRequest<'a> {
     pub conversation: Conversation,
@@ -23,11 +22,11 @@ pub struct RecallRequest<'a> {
     /// Offset of the chat's time zone from UTC, in seconds.
     pub utc_offset: i32,
     pub by: UserId,
-    /// The trigger: only earlier messages are recalled.
+    /// Number of the trigger: only messages with a lower one are recalled.
     pub before: Seq,
 }
 
-/// Parsed question with everything needed for ranking.
+/// Parsed question, with everything that the retrievers and rankers need.
 pub struct ParsedRequest<'a> {
     pub conn: &'a Reader,
     pub request: &'a RecallRequest<'a>,
@@ -35,9 +34,9 @@ pub struct ParsedRequest<'a> {
     pub language: Language,
     pub people: Vec<(UserId, String)>,
     pub space: Option<Space>,
-    /// Packed embedding of the question in `space`; empty if there is none.
+    /// Vector of the question in `space`, packed as in the store; empty if there is none.
     pub vector: Vec<u8>,
-    /// Local model, if it belongs to `space` or there is no space.
+    /// Local model, if it made the vectors of `space` or if there is no space; else `None`.
     pub embedder: Option<&'a Embedder>,
     pub codes: &'a Mutex<VectorCodes>,
 }

@@ -1,5 +1,5 @@
-//! Retrievers: each proposes messages and sessions by one criterion and reads a bounded number of rows. None of them
-//! ranks.
+//! Retrievers: each proposes messages or sessions by one criterion and reads a limited number of rows. Scoring them
+//! against each other is the ranker's work.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,10 +13,10 @@ use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::{MESSAGES, SUMMARIES};
 use chime_store::{embedding_spaces, passages, summaries, tags};
 
-/// Maximum number of messages read from a word's posting list.
+/// Maximum number of messages read for a word.
 const OF_A_WORD: u32 = 400;
-/// Words with longer lists are searched in pairs: number of such words (the rarest), maximum number of messages per
-/// pair, and approximate number of the rarer word's newest messages that are searched.
+/// Words with more messages than that are also searched in pairs. Number of such words (the rarest), maximum number of
+/// messages per pair, and approximate number of the rarer word's newest messages among which the pair is searched.
 const PAIRED: usize = 3;
 const OF_A_PAIR: u32 = 60;
 const PASSED_BY: f64 = 4_000.0;
@@ -27,20 +27,20 @@ const AUTHORS: usize = 3;
 /// Maximum number of messages and of sessions proposed by vectors.
 const BY_VECTOR: usize = 60;
 const SESSIONS_BY_VECTOR: usize = 24;
-/// Newest messages without a stored vector that are compared directly.
+/// Number of the newest messages without a stored vector that are embedded and compared during the question.
 const UNSTORED: u32 = 200;
 /// Maximum number of sessions (the newest) that each word of the question proposes as a tag.
 const BY_TAG: u32 = 20;
-/// Number of proposed sessions whose messages are proposed too, and messages of each.
+/// Number of the best proposed sessions whose messages are proposed too, and maximum number of messages from each.
 const OPENED: usize = 6;
 const OF_EACH: u32 = 4;
 
-/// Weights of the other retrievers relative to the share of the question's words in a message.
+/// Weights of vector, author and session scores; the share of the question's words in a message has weight 1.
 const OF_VECTOR: f64 = 2.0;
 const OF_AUTHOR: f64 = 0.6;
 const OF_SESSION: f64 = 0.7;
 
-/// Proposals with the scores of each retriever.
+/// Messages and sessions that the retrievers proposed, each with the score that every retriever gave it.
 #[derive(Debug, Default)]
 pub struct RecallCandidates {
     pub messages: HashMap<Seq, LegScores>,
@@ -48,7 +48,7 @@ pub struct RecallCandidates {
     pub proposals: Vec<Proposal>,
     pub sessions: BTreeMap<SessionId, LegScores>,
     pub frequencies: Frequencies,
-    /// Embeddings computed for new messages without a stored one.
+    /// Vectors computed during this question, of new messages that have no stored vector yet.
     pub vectors: HashMap<Seq, Vec<f32>>,
 }
 
@@ -70,7 +70,7 @@ impl RecallCandidates {
         sessions
     }
 
-    /// Orders the proposals by their combined scores.
+    /// Sorts the proposals by the weighted sum of their scores.
     fn settle(&mut self, words: &[WordPostings]) {
         let other = |legs: &LegScores| {
             let by_author = if legs.author > 0.0 { OF_AUTHOR } else { 0.0 };
@@ -87,7 +87,7 @@ impl RecallCandidates {
 }
 
 impl ParsedRequest<'_> {
-    /// Runs all retrievers.
+    /// Runs all retrievers and collects their proposals.
     pub fn candidates(&self) -> chime_store::Result<RecallCandidates> {
         let mut candidates = RecallCandidates::default();
         let stems = self.stems();
@@ -137,8 +137,8 @@ impl ParsedRequest<'_> {
         Ok(words)
     }
 
-    /// In languages without a stemmer, adds messages with the beginning of `word` in any of their words to the last
-    /// list.
+    /// Proposes messages in which a word begins with `word`, and adds them to the last list. Only for languages without
+    /// a stemmer, where other forms of a word are not found by its stem.
     fn by_parts(
         &self,
         word: &str,
@@ -153,7 +153,8 @@ impl ParsedRequest<'_> {
         Ok(())
     }
 
-    /// Adds messages with two of the words whose posting lists were not read completely.
+    /// Adds messages that contain two frequent words together. Frequent words have more messages than were read, so
+    /// older messages would be missed.
     fn by_pairs(&self, stems: &[(String, &str)], lists: &mut [Postings]) -> chime_store::Result<()> {
         let mut common: Vec<usize> = (0..lists.len()).filter(|place| !lists[*place].is_complete).collect();
         common.sort_by(|a, b| lists[*a].held.total_cmp(&lists[*b].held));
@@ -194,7 +195,8 @@ impl ParsedRequest<'_> {
         let Some(space) = self.space.as_ref().filter(|_| !self.vector.is_empty()) else { return Ok(()) };
         let (chat, newest) = (self.request.conversation.chat, self.request.before);
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
-        // If another question holds the codes, uses the index.
+        // Another question may be using the codes (compressed vectors in memory). This one then searches the index on
+        // disk.
         let mut codes = self.codes.try_lock().ok();
         for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())? {
             candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
@@ -207,7 +209,7 @@ impl ParsedRequest<'_> {
         Ok(())
     }
 
-    /// Compares the newest messages directly, because they have no stored vectors yet.
+    /// Embeds the newest messages now and compares them with the question, because their vectors are not stored yet.
     fn by_new_vectors(&self, candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         let Some(embedder) = self.embedder else { return Ok(()) };
         let (chat, before) = (self.request.conversation.chat, self.request.before);
@@ -241,7 +243,7 @@ impl ParsedRequest<'_> {
         Ok(())
     }
 
-    /// Proposes the source messages of the best sessions' summaries.
+    /// Proposes the source messages of the summaries of the best sessions.
     fn open_sessions(&self, candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         for (session, scores) in candidates.best_sessions().into_iter().take(OPENED) {
             for seq in summaries::grounds(self.conn, session, OF_EACH)? {

@@ -1,4 +1,4 @@
-//! Ranks the summaries of sessions by the question.
+//! Ranks summaries of sessions by how well they answer the question.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, Store
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
 
-/// Number of best messages whose sessions are considered.
+/// Number of best messages whose sessions' summaries are read.
 const MESSAGES: usize = 10;
-/// Maximum number of session summaries read, and of these, the ones proposed by vectors and tags.
+/// Maximum number of session summaries read, and how many of these may come from the proposals of vectors and tags.
 const LOOKED: usize = 8;
 const PROPOSED: usize = 4;
 /// Session summaries that match a question.
 #[derive(Debug, Default)]
 pub struct Summaries {
     pub best_first: Vec<FoundSummary>,
-    /// Source messages of rolling summaries, which the prompt contains too.
+    /// Source messages of Recent and History, whose content the prompt shows anyway.
     pub said_elsewhere: HashSet<Seq>,
 }
 
@@ -28,12 +28,12 @@ pub struct FoundSummary {
     pub id: SessionId,
     pub score: f64,
     pub legs: LegScores,
-    /// Bullets with current names of members, in order, with their scores.
+    /// Bullets with the current names of members, in the summary's order, each with its score.
     bullets: Vec<(Bullet, f64)>,
 }
 
 impl Summaries {
-    /// Appends the summaries that are not present yet.
+    /// Appends the summaries of sessions that are not in the list yet.
     pub fn add(&mut self, others: Vec<FoundSummary>) {
         for other in others {
             if !self.best_first.iter().any(|known| known.id == other.id) {
@@ -43,14 +43,15 @@ impl Summaries {
     }
 }
 
-/// Session that may be recalled.
+/// Session whose summary is compared with the question.
 struct SessionCandidate {
     id: SessionId,
     summary: Summary,
     legs: LegScores,
 }
 
-/// Returns the summaries of the best sessions that cover enough of the question.
+/// Returns the summaries that contain enough of the question's words, best first. Reads the sessions of the best
+/// messages, and those proposed by vectors and tags.
 pub fn found(
     reading: &ParsedRequest<'_>,
     found: &LoadedCandidates,
@@ -85,7 +86,7 @@ pub fn found(
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
 }
 
-/// Returns the closed sessions of the best messages.
+/// Returns for each of the best messages the closed session that contains it, if there is one.
 fn sessions_of(
     reading: &ParsedRequest<'_>,
     found: &LoadedCandidates,
@@ -140,14 +141,14 @@ fn scored_bullets(
 }
 
 impl FoundSummary {
-    /// Takes all of a summary, with equal scores.
+    /// Creates the result from a complete summary, with the same score for every bullet.
     pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, legs: LegScores) -> Self {
         let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), sources: bullet.sources.clone() };
         let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
         Self { id, score: 0.0, legs, bullets }
     }
 
-    /// Returns the `most` best bullets for which `is_news` holds, in their order.
+    /// Returns up to `most` of the best bullets for which `is_news` returns `true`, in the summary's order.
     pub fn best_bullets(&self, most: usize, is_news: impl Fn(&Bullet) -> bool) -> Vec<Bullet> {
         let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| *score > 0.0 && is_news(bullet));
         let mut best: Vec<(usize, f64)> = telling.map(|(place, (_, score))| (place, *score)).collect();
@@ -158,7 +159,7 @@ impl FoundSummary {
     }
 }
 
-/// Loads the source messages of bullets.
+/// Loads the source messages of bullets. Messages that no longer exist are left out.
 pub fn grounds(conn: &Reader, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<StoredMessage>> {
     let seqs: BTreeSet<Seq> = bullets.iter().flat_map(|bullet| bullet.sources.iter().copied()).collect();
     let mut grounds = Vec::new();

@@ -10,7 +10,8 @@ const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
 /// Noon of the second day of a transcript.
 const THE_SIXTH: Timestamp = Timestamp::from_secs(DAY_ONE.secs() + 36 * 3600);
 
-/// Returns the numbers of the messages recalled from `chat` for `text`, best first.
+/// Returns the ids of the messages of `chat` recalled for the question `text`, best first. `shown` are in the prompt
+/// already.
 async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
     recalled_at(NOW, chat, text, shown).await
 }
@@ -85,7 +86,8 @@ async fn nothing_is_recalled_for_what_was_never_said() {
     assert_eq!(recalled(TALK, "and what about it?", &[]).await, [] as [u32; 0]);
 }
 
-/// Recalls from a conversation with a summary, whose first bullet may also be in Recent.
+/// Recalls for `text` from a conversation whose session has a summary. If `is_in_recent`, Recent contains its first
+/// bullet too.
 async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Timestamp) -> Recalled {
     use chime_core::{Bullet, Closed, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
     use chime_store::summaries::{RollingSummary, save_mini, save_rolling};

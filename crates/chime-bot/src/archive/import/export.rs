@@ -1,4 +1,4 @@
-//! Writes a chat's own data as JSON, with one page of messages in memory at a time.
+//! Writes the stored messages of a chat as JSON. Only one page of messages is in memory at a time.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use chime_core::{ChatId, ChatKey, Seq, StoredMessage, message_link};
 use chime_store::chats::ChatRow;
 use chime_store::{Store, StoreError, chats, messages};
 
-/// Messages per page.
+/// Number of messages read at once.
 const PAGE: usize = 1_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +21,8 @@ pub enum ExportError {
     Store(#[from] StoreError),
 }
 
-/// Writes the readable messages of a chat, without stubs and without members who opted out. Returns the number of
-/// messages.
+/// Writes the readable messages of a chat to `out`. Leaves out forgotten messages and members who opted out. Returns
+/// the number of messages.
 pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result<u64, ExportError> {
     let found = store.read(move |conn| chats::find(conn, chat)).await?;
     let Some(row) = found else { return Err(ExportError::NoSuchChat(chat)) };

@@ -1,5 +1,5 @@
-//! Reads an export twice with one message in memory at a time: first for the chats and topics in it, then for the
-//! messages.
+//! Reads an export twice, with one message in memory at a time: first to find its chats and their forum topics, then
+//! for the messages.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::archive::import::source::{locate, open};
 use crate::archive::{Conversion, ExportedChat, TopicHints, Unusable};
 use chime_core::{Chat, Message, UserId};
 
-/// Messages per transaction.
+/// Number of messages per batch, which is written in one transaction.
 const BATCH: usize = 500;
 
-/// Export that has been scanned for its chats.
+/// Export whose chats are known from the first pass.
 #[derive(Debug)]
 pub struct ExportFile {
     pub(super) path: PathBuf,
@@ -25,14 +25,14 @@ pub struct ExportFile {
     outlines: Vec<ExportOutline>,
 }
 
-/// Facts about a chat that its messages do not contain. In the file they may come after the messages.
+/// Facts about a chat that are needed before its first message. The file may have them after the messages.
 #[derive(Debug, Default)]
 struct ExportOutline {
     chat: ExportedChat,
     hints: TopicHints,
 }
 
-/// Messages of one chat, and the number of bytes read so far.
+/// Messages of one chat, with the number of bytes of the file read so far.
 pub struct ImportBatch {
     pub chat: Chat,
     pub messages: Vec<Message>,
@@ -40,13 +40,14 @@ pub struct ImportBatch {
     pub bytes: u64,
 }
 
-/// Skipped chats, and the error if the file was not read to its end.
+/// Result of the second pass: skipped chats with the reasons, and the error that ended it early, if any.
 pub struct Ended {
     pub left_out: Vec<(String, Unusable)>,
     pub outcome: Result<(), ImportError>,
 }
 
-/// Scans a file, or the only export in a folder. Damage is reported later, by [`read`].
+/// Scans a file, or the only export in a folder. Does not report damage in the file: [`read`] does, after the messages
+/// before it.
 ///
 /// # Errors
 /// Fails if there is no such file, or if it is not an export.
@@ -64,7 +65,7 @@ pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
     Ok(ExportFile { path, outlines: reading.outlines })
 }
 
-/// Reads the file and sends its messages in batches.
+/// Reads the file again and sends its messages in batches. Ends early if the receiver is dropped.
 pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<ImportBatch>) -> Ended {
     let ExportFile { path, outlines } = file;
     let bytes = Arc::new(AtomicU64::new(0));
@@ -82,7 +83,7 @@ enum Pass<'a> {
 struct ExportReader<'a> {
     pass: Pass<'a>,
     outlines: Vec<ExportOutline>,
-    /// Number of message lists met in this pass.
+    /// Number of chats whose messages were reached in this pass.
     met: usize,
     left_out: Vec<(String, Unusable)>,
 }
@@ -98,7 +99,7 @@ impl ExportReader<'_> {
     }
 }
 
-/// Top level of the file: one chat, or lists of chats.
+/// Top level of the file: a chat, or lists of chats. Lists are searched recursively.
 struct Root<'r, 'a>(&'r mut ExportReader<'a>);
 
 impl<'de> DeserializeSeed<'de> for Root<'_, '_> {
@@ -168,7 +169,7 @@ impl<'de> Visitor<'de> for Chats<'_, '_> {
 }
 
 struct Messages<'c, 'r, 'a> {
-    /// Fields of the chat that come before the messages in the file.
+    /// Chat as described by the fields that come before its messages in the file.
     chat: &'c ExportedChat,
     reading: &'r mut ExportReader<'a>,
 }
@@ -218,12 +219,12 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
     }
 }
 
-/// Batch being filled.
+/// Collects the messages of one chat and sends them in batches.
 struct Filling<'a> {
     exported: ExportedChat,
     bot: UserId,
     conversion: Conversion,
-    /// In a private chat unknown until the partner's first message.
+    /// Chat as the bot knows it; `None` in a private chat until the first message of the bot's partner.
     chat: Option<Chat>,
     messages: Vec<Message>,
     unreadable: u64,
@@ -235,7 +236,7 @@ impl Filling<'_> {
     fn fill<'de, S: SeqAccess<'de>>(mut self, mut seq: S) -> Result<(), S::Error> {
         loop {
             let next = match seq.next_element::<Value>() {
-                // Messages before the damage are still imported.
+                // Sends the messages before the damage, so that they are imported.
                 Err(error) => {
                     self.hand_over()?;
                     return Err(error);
@@ -266,7 +267,7 @@ impl Filling<'_> {
         let bytes = self.bytes.load(Ordering::Relaxed);
         let batch =
             ImportBatch { chat: chat.clone(), messages, unreadable: std::mem::take(&mut self.unreadable), bytes };
-        // The receiver is gone, so writing has failed; the writer reports the reason.
+        // The receiver was dropped because writing has failed; the receiver reports that error.
         self.batches.blocking_send(batch).map_err(|_| E::custom("the import ended"))
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the file of an export and repairs its bytes so that a JSON parser accepts them.
+//! Finds the file of an export, and repairs bytes in it that a JSON parser rejects.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -10,9 +10,9 @@ use crate::archive::import::error::ImportError;
 
 const NAME: &str = "result.json";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Bytes per read.
+/// Number of bytes read at once.
 const CHUNK: usize = 1 << 20;
-/// Length of a surrogate pair written as two escapes, such as `\ud83d\ude00`.
+/// Length of the longest sequence that must be complete to be repaired: two escapes such as `\ud83d\ude00`.
 const LONGEST: usize = 12;
 
 /// Finds the export for a path: the file itself, or the only `result.json` in the folder or its direct subfolders.
@@ -38,7 +38,7 @@ pub fn locate(path: &Path) -> Result<PathBuf, ImportError> {
     }
 }
 
-/// Lists the first few files.
+/// Formats a list of files: the first few by their paths.
 fn listed(files: &[PathBuf]) -> String {
     const NAMED: usize = 5;
     let mut names: Vec<String> = files.iter().take(NAMED).map(|file| file.display().to_string()).collect();
@@ -48,7 +48,7 @@ fn listed(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Opens an export for a JSON parser; `bytes` counts the bytes read.
+/// Opens an export for a JSON parser. `bytes` counts the bytes read so far.
 pub fn open(path: &Path, bytes: Arc<AtomicU64>) -> Result<impl Read, ImportError> {
     let file = File::open(path).map_err(|source| ImportError::File { path: path.to_owned(), source })?;
     Ok(BufReader::with_capacity(CHUNK, Mended::new(CountingReader { file, bytes })))
@@ -67,15 +67,15 @@ impl Read for CountingReader {
     }
 }
 
-/// Reader that removes a byte-order mark and replaces lone surrogates in JSON. Exporters write a lone surrogate where
-/// they cut a text inside an emoji. The replacement has the same length, so that positions in error messages stay
-/// right.
+/// Reader that removes a byte-order mark and replaces lone surrogates in JSON. Some exporters cut a text in the middle
+/// of an emoji and so write only half of a surrogate pair. The replacement has the same length, so that the positions
+/// in error messages are right.
 struct Mended<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// Number of buffered bytes that were handed out.
+    /// Number of buffered bytes that the caller has read.
     taken: usize,
-    /// Number of buffered bytes that are repaired.
+    /// Number of buffered bytes that are already repaired.
     ready: usize,
     has_begun: bool,
     is_at_end: bool,
@@ -116,7 +116,8 @@ impl<R: Read> Read for Mended<R> {
     }
 }
 
-/// Replaces lone surrogates and returns the number of finished bytes; the last few may depend on bytes that follow.
+/// Replaces lone surrogates. Returns the number of bytes that are final: the last few may depend on bytes that are not
+/// read yet.
 fn mend(bytes: &mut [u8], is_end: bool) -> usize {
     let mut at = 0;
     while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | 0xed)) {
@@ -129,7 +130,7 @@ fn mend(bytes: &mut [u8], is_end: bool) -> usize {
     bytes.len()
 }
 
-/// Repairs the escape or character at the start of `bytes` and returns its length.
+/// Repairs the escape or character at the start of `bytes`. Returns its length in bytes.
 fn mend_one(bytes: &mut [u8]) -> usize {
     let unit = |at: usize| {
         let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
@@ -143,7 +144,7 @@ fn mend_one(bytes: &mut [u8]) -> usize {
             6
         }
         (_, Some(_)) => 6,
-        // A lone surrogate encoded as UTF-8.
+        // A lone surrogate, encoded as UTF-8 (which is invalid).
         ([first @ 0xed, second @ 0xa0..=0xbf, third, ..], None) => {
             [*first, *second, *third] = [0xef, 0xbf, 0xbd];
             3
@@ -157,7 +158,7 @@ fn mend_one(bytes: &mut [u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// Reader that returns one byte at a time, so that every position is a buffer end once.
+    /// Reader that returns one byte at a time, so that the buffer ends at each position once.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -172,7 +173,7 @@ mod tests {
     #[track_caller]
     fn check(bytes: &[u8], expected: &[u8]) {
         for end in 0..=bytes.len() {
-            // Finished bytes do not change later.
+            // Bytes reported as final do not change when more bytes follow.
             let mut whole = bytes.to_vec();
             let done = mend(&mut whole[..end], false);
             mend(&mut whole[done..], true);

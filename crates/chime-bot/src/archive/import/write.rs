@@ -1,4 +1,4 @@
-//! Stores a batch of imported messages under the same rules as live updates: respects objections and stores nothing
+//! Stores imported messages by the same rules as live updates: respects opt-outs and deletions, and stores no message
 //! twice.
 
 use std::collections::{HashMap, HashSet};
@@ -15,21 +15,21 @@ use chime_store::chats::ChatRow;
 use chime_store::messages::TakenIn;
 use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
 
-/// Number of stored texts from which a chat's language counts as known. Below it, the import judges the language.
+/// Minimum number of stored texts for the chat's language to be trusted. With fewer, the import detects the language.
 const KNOWN_WELL: usize = 30;
 
-/// Messages that a dry run has counted and that a real run would have stored by then.
+/// Messages counted in this dry run: a real run would have stored them, so a second copy counts as known.
 pub type DryRunMessages = HashSet<(ChatId, MessageId)>;
 
 #[derive(Clone)]
 pub struct ImportSettings {
     pub access: AccessConfig,
-    /// Messages from before this time are past their retention.
+    /// Messages sent before this time are not imported, because their retention is over; `None` to import all.
     pub cutoff: Option<Timestamp>,
     pub now: Timestamp,
 }
 
-/// Counts for one batch.
+/// Counts of one batch.
 pub struct BatchCounts {
     chat: ChatId,
     title: Option<String>,
@@ -67,15 +67,15 @@ pub fn add(tally: &mut Tally, counted: BatchCounts) {
     chat.unreadable += counted.unreadable;
 }
 
-/// Objections to keeping messages of a chat.
+/// Members and a period of a chat whose messages are stored without content.
 struct Objections {
     members: HashSet<UserId>,
-    /// End of the period that was forgotten for the whole chat.
+    /// Time of the last `/forget all`: applies to messages up to it.
     forgotten_until: Option<Timestamp>,
 }
 
 impl Objections {
-    /// Reads the objections for a chat. For an unknown chat these are the members who opted out everywhere.
+    /// Loads the objections for a chat. For an unknown chat, these are the members who opted out of all chats.
     fn read(conn: &Reader, row: Option<&ChatRow>) -> chime_store::Result<Self> {
         let members = consent::opted_out_of(conn, row.map_or(ChatKey(0), |row| row.key))?.into_iter().collect();
         let forgotten_until = row.map_or(Ok(None), |row| consent::forgotten_until(conn, row.key))?;
@@ -94,7 +94,7 @@ impl Objections {
     }
 }
 
-/// Counts the results of a batch without writing it.
+/// Counts what writing a batch would do, without writing it.
 pub fn count(
     conn: &Reader,
     batch: &ImportBatch,
@@ -179,7 +179,7 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
     Ok(counted)
 }
 
-/// Schedules a notice about the number of imported messages in each chat.
+/// Schedules a notice in each chat with the number of its imported messages.
 pub fn announce(tx: &Writer<'_>, news: &[(ChatId, u64)], now: Timestamp) -> chime_store::Result<()> {
     for (chat, count) in news {
         jobs::add_or_move(tx, &JobPayload::Imported { chat: *chat, count: *count }, now)?;
@@ -189,11 +189,12 @@ pub fn announce(tx: &Writer<'_>, news: &[(ChatId, u64)], now: Timestamp) -> chim
 
 fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &ImportSettings) -> chime_store::Result<bool> {
     let known = row.map_or(chat, |row| &row.chat);
-    // In a private chat the person and the chat have one id.
+    // A private chat has the same id as its user.
     Ok(served(conn, known, UserId(chat.id.0), &setting.access)? == Access::Allowed)
 }
 
-/// Returns the time before which messages are expired. The chat's own retention has precedence.
+/// Returns the time before which messages have expired: by the chat's own retention if it has one, else by the
+/// operator's.
 fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &ImportSettings) -> chime_store::Result<Option<Timestamp>> {
     let own = row.map_or(Ok(None), |row| chats::own_retention(conn, row.key))?;
     Ok(match own {
@@ -202,8 +203,8 @@ fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &ImportSettings) -> chi
     })
 }
 
-/// Sets the language of a chat that has few messages. Words are stemmed in that language, so it must be known before
-/// the first of them is indexed.
+/// Detects the language of a chat that has few messages. This must happen before the first message is indexed, because
+/// its words are stemmed in that language.
 fn with_language(tx: &Writer<'_>, row: ChatRow, said: &[Message]) -> chime_store::Result<ChatRow> {
     if messages::recent_texts(tx, row.key, KNOWN_WELL)?.len() >= KNOWN_WELL {
         return Ok(row);

@@ -1,4 +1,4 @@
-//! Tells a chat once which data is kept.
+//! Sends a chat the notice about stored data, and the notice about imported messages.
 
 use crate::commands::handlers::{Commands, format, notices_of};
 use crate::commands::notice::Notice;
@@ -11,7 +11,7 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};
 
 impl Commands {
-    /// Handles an `announce` job for a chat.
+    /// Handles an `announce` job: sends the privacy notice, once per chat.
     pub async fn announce(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.tell_what_is_kept(job, chat).await {
             Ok(()) => JobOutcome::Finished,
@@ -19,7 +19,7 @@ impl Commands {
         }
     }
 
-    /// Handles an `imported` job: tells a chat that older history was imported.
+    /// Handles an `imported` job: reports that `count` older messages were imported.
     pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobOutcome {
         let told = async {
             let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;

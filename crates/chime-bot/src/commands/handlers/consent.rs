@@ -1,4 +1,4 @@
-//! Commands about privacy and ownership, and the dispatch of commands to their handlers.
+//! Commands about privacy and ownership, and the choice of the handler for each command.
 
 use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::notice::Notice;
@@ -27,7 +27,7 @@ impl Commands {
             CommandName::Notes => return self.list_notes(job, order).await,
             CommandName::Settings => return self.show_settings(job, order).await,
             CommandName::New => self.start_session(job, order).await?,
-            // `react` has answered these already.
+            // `react` has already replied to these.
             CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {
                 self.finish(job).await?
             }
@@ -35,7 +35,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Replies to a `/claim`. The code was compared when the message arrived, so its sender is an owner now or the code
+    /// Replies to `/claim`. The code was checked when the message arrived, so now the sender is an owner, or the code
     /// was wrong.
     async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
@@ -65,7 +65,7 @@ impl Commands {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
-        // The opt-out has been in force since the command arrived.
+        // The opt-out took effect when the command arrived; only the reply is left.
         let markdown = wording::opted_out(reach(order.scope()), order.texts());
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
@@ -77,12 +77,13 @@ impl Commands {
         let (scope, sender, chat) = (order.scope(), order.message.message.sender.id, order.chat.key);
         let at = MessageAt::of(&order.message);
         let read = move |conn: &chime_store::Reader| {
-            // If the sender was opted out when the command arrived, only a stub of the command was stored.
+            // `true` if the command itself was stored without content, because its sender was opted out when it
+            // arrived.
             let was_out = messages::is_stub(conn, at.chat, at.message)?;
             Ok((consent::opted_out(conn, chat, sender)?, was_out))
         };
         let (out, was_out) = self.store.read(read).await?;
-        // An opt-out of every chat can only be taken back in private.
+        // An opt-in in a group does not end an opt-out of all chats, which must be ended in private: the reply says so.
         let still = out.filter(|out| *out == OptOutScope::EveryChat && scope != OptOutScope::EveryChat).map(reach);
         let told = Notice::Own(wording::opted_in(still, was_out, order.texts()));
         self.answer(job, &order.message, &told, |_| Ok(())).await
@@ -94,12 +95,13 @@ impl Commands {
 }
 
 impl CommandRequest {
-    /// Returns the bot's texts in the chat's language.
+    /// Returns the bot's texts in the language of the chat.
     pub(super) fn texts(&self) -> &'static Texts {
         texts(self.chat.speaks().code())
     }
 
-    /// Returns the scope of an opt-out or opt-in: in private it covers every chat.
+    /// Returns the chats that an opt-out or opt-in applies to: all chats if it was sent in private, else the chat
+    /// itself.
     fn scope(&self) -> OptOutScope {
         match self.chat.chat.kind {
             ChatKind::Private => OptOutScope::EveryChat,
@@ -107,8 +109,8 @@ impl CommandRequest {
         }
     }
 
-    /// Returns `true` if an anonymous admin sent the command. Their messages cannot be told from others sent as the
-    /// chat.
+    /// Returns `true` if an anonymous admin sent the command. It is then unknown which person did, since all anonymous
+    /// admins write as the chat.
     pub(super) fn is_in_the_name_of_the_chat(&self) -> bool {
         let message = &self.message.message;
         message.sender.is_chat && message.sender.id.0 == message.chat.0

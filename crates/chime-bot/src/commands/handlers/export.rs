@@ -1,4 +1,5 @@
-//! `/export`: sends a chat's data as a file in private, to its creator at once and to other admins after a day.
+//! `/export`: sends a chat's data as a file in private. The chat's creator gets it at once, other admins after a day,
+//! in which it can be cancelled.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,21 +18,21 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Language, chats, jobs};
 use chime_telegram::TelegramError;
 
-/// Largest file to send, in bytes. It is built in memory; for more, the operator runs `chime export`.
+/// Maximum size of the file in bytes, since it is built in memory. For more data, the operator runs `chime export`.
 const LARGEST_BYTES: usize = 20 * 1024 * 1024;
 
 /// Result of an export.
 enum Exported {
     Sent,
     TooLarge,
-    /// The member never opened a private chat with the bot.
+    /// The member has never opened a private chat with the bot, so the bot may not write there.
     CannotWrite,
     NoSuchChat,
     NotNow(JobOutcome),
 }
 
 impl Exported {
-    /// Returns the reply for the chat, or `None` if there is nothing to say.
+    /// Returns the reply to the command, or `None` if the export must be tried again or the chat is unknown.
     fn told(&self, texts: &Texts) -> Option<String> {
         match self {
             Self::Sent => Some(texts.export_sent.clone()),
@@ -68,7 +69,7 @@ impl Commands {
         let message = &order.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
         match exported.told(order.texts()) {
-            // In private the file is reply enough.
+            // In private no other reply than the file is needed.
             Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
                 self.finish(job).await?;
                 Ok(JobOutcome::Finished)
@@ -78,7 +79,8 @@ impl Commands {
         }
     }
 
-    /// Announces in the chat that an admin gets the file in a day. Asking again does not change the time.
+    /// Announces in the chat that an admin will get the file after `wait`. If it is announced already, its time does
+    /// not change.
     async fn announce_export(
         &self,
         job: &Job,
@@ -109,7 +111,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Handles an `export` job, due when the day for calling it off is over.
+    /// Handles an `export` job: sends the announced file, if its receiver is still an admin.
     pub async fn export_announced(
         &self,
         job: &Job,
@@ -165,12 +167,12 @@ impl Commands {
             Err(ExportError::Io(_)) => return Ok(Exported::TooLarge),
             Err(ExportError::NoSuchChat(_)) => return Ok(Exported::NoSuchChat),
         }
-        // A private chat has the id of its user.
+        // A private chat has the same id as its user.
         Ok(match self.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
             Ok(()) => Exported::Sent,
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Exported::CannotWrite,
-            // The file may have arrived. Sending it a second time does little harm; repeating it every few seconds
-            // would.
+            // The file may have arrived, so only one more attempt is made: getting it twice does little harm, getting
+            // it every few seconds would.
             Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) if attempts == 0 => {
                 Exported::NotNow(JobOutcome::Failed(format!("sending an export: {error}")))
             }
@@ -180,7 +182,7 @@ impl Commands {
     }
 }
 
-/// Writer into memory that fails above [`LARGEST_BYTES`].
+/// Writer into memory that fails if it gets more than [`LARGEST_BYTES`].
 #[derive(Debug, Default)]
 struct Bounded {
     bytes: Vec<u8>,

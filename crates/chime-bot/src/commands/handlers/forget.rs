@@ -1,4 +1,4 @@
-//! `/forget`: checks who may delete what, and deletes it.
+//! `/forget`: checks whether the sender may delete the requested data, and deletes it.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, chats, jobs, messages};
 use chime_telegram::{MemberStatus, TelegramError};
 
-/// Messages forgotten per transaction; small enough not to delay answers.
+/// Number of messages deleted per transaction: few enough not to delay answers.
 const AT_ONCE: u32 = 16;
 
-/// Membership of a user in a chat, or the outcome for a job that cannot ask Telegram now.
+/// Membership of a user in a chat, or the job's outcome if Telegram cannot be asked now.
 pub(super) enum MembershipLookup {
     Role(ChatRole),
     NotNow(JobOutcome),
@@ -55,7 +55,8 @@ impl Commands {
             },
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
-            // Somebody outside a chat must not learn anything about it, not even that a message exists.
+            // Somebody who is not in the chat must not learn whether the message exists, so the reply is the same as
+            // for an unknown message.
             RequestDecision::Refused(_) if place != message.chat => {
                 self.reply(job, &order, order.texts().not_kept.clone()).await
             }
@@ -71,8 +72,8 @@ impl Commands {
         }
     }
 
-    /// Returns the chat of a request, and the message if the request names one. Returns `None` if there is no such
-    /// message.
+    /// Returns the chat of a request, and the message that the request names, if any. Returns `None` if the named
+    /// message does not exist.
     async fn target(
         &self,
         order: &CommandRequest,
@@ -101,7 +102,7 @@ impl Commands {
         }
     }
 
-    /// Stores the request with the job that does it. The chat gets a reply when it is done.
+    /// Stores the request and enqueues the job that deletes the data. That job also sends the reply.
     async fn start_forgetting(
         &self,
         job: &Job,
@@ -117,7 +118,8 @@ impl Commands {
                 }
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
-                // The command itself is not counted: members do not think of it as one of their messages.
+                // The command itself is deleted now, without being counted: members do not expect it among their
+                // messages.
                 let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
                 forget::messages(tx, &[command], manner)?;
                 jobs::finish(tx, job.kind(), &job.key())
@@ -158,7 +160,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Handles a `forget` job; `request` is the row of the request.
+    /// Handles a `forget` job. `request` is the row number of the stored request.
     pub async fn forget(&self, job: &Job, request: i64) -> JobOutcome {
         match self.do_forget(job, request).await {
             Ok(outcome) => outcome,
@@ -181,11 +183,11 @@ impl Commands {
                 MembershipLookup::NotNow(outcome) => return Ok(outcome),
             }
         }
-        // Must come first: afterwards the age of the messages is unknown.
+        // Must happen before the deletion, which also deletes the age of the messages.
         let request = deletion.request;
         prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
-        // The scrub removes traces in the database file in the background, once no write is waiting.
+        // Deleted text remains in unused parts of the database file. The scrub job overwrites it in the background.
         let now = self.now();
         let scrub = move |tx: &Writer<'_>| jobs::add_or_move(tx, &JobPayload::Scrub {}, now);
         self.store.write(Priority::Background, scrub).await?;
@@ -202,7 +204,8 @@ impl Commands {
         self.tell(job, &deletion, wording::forgotten(counts, texts)).await
     }
 
-    /// Returns the texts in the language of the chat that gets the reply.
+    /// Returns the texts in the language of the chat that gets the reply, or in the default language if there is no
+    /// reply.
     async fn texts_of(&self, deletion: &Deletion) -> chime_store::Result<&'static Texts> {
         let Some(to) = deletion.request.to else { return Ok(texts(Language::DEFAULT.code())) };
         let row = self.store.read(move |conn| chats::find(conn, to.chat)).await?;
@@ -219,7 +222,7 @@ impl Commands {
             .await
     }
 
-    /// Reports the result of a request and removes it.
+    /// Replies with the result and deletes the request. A request without a reply target is deleted silently.
     async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> chime_store::Result<JobOutcome> {
         let id = deletion.id;
         let Some(to) = deletion.request.to else {
@@ -265,7 +268,8 @@ impl Commands {
     }
 }
 
-/// Returns the data to delete, or `None` if the request names none.
+/// Returns the data to delete. Returns `None` if the request is to stop a deletion, or names a message that does not
+/// exist.
 fn what(order: &CommandRequest, request: &ForgetRequest, target: Option<&StoredMessage>) -> Option<DeletionTarget> {
     match (request, target) {
         (ForgetRequest::Message(_), Some(target)) => {
@@ -281,7 +285,7 @@ fn what(order: &CommandRequest, request: &ForgetRequest, target: Option<&StoredM
     }
 }
 
-/// Returns the time of the command by Telegram's clock, which also dates the messages. A command may be an edit.
+/// Returns the time of the command or of its edit. It is a time of Telegram's clock, like the times of messages.
 fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }

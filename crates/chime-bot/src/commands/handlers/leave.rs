@@ -1,4 +1,4 @@
-//! Tells an unauthorised chat once how to get access, then leaves it.
+//! Sends an unauthorised chat one notice about how to get access, and then leaves the chat.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, admission, chats, messages, outbox};
 use chime_telegram::TelegramError;
 
-/// Interval for checking whether the notice was sent; the bot leaves only afterwards.
+/// Interval for checking whether the notice was sent: the bot must not leave before that.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// State of the chat when the job starts.
+/// State of the chat when the job runs.
 enum LeaveState {
-    /// Unknown or authorised by now.
+    /// Unknown, or authorised meanwhile: the bot does not leave.
     Welcome,
     NotTold {
         row: ChatRow,
@@ -33,7 +33,7 @@ enum LeaveState {
 }
 
 impl Commands {
-    /// Handles a `leave` job for a chat.
+    /// Handles a `leave` job: sends the notice, or leaves the chat if the notice was sent.
     pub async fn leave(&self, job: &Job, chat: ChatId) -> JobOutcome {
         match self.reject(job, chat).await {
             Ok(outcome) => outcome,
@@ -72,7 +72,7 @@ impl Commands {
         self.store
             .read(move |conn: &Reader| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(LeaveState::Welcome) };
-                // In a private chat the user and the chat have the same id; in a group the sender does not matter.
+                // A private chat has the same id as its user. In a group the sender does not matter.
                 if served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed {
                     return Ok(LeaveState::Welcome);
                 }
@@ -92,7 +92,7 @@ impl Commands {
     async fn go(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
         match self.telegram.leave_chat(chat).await {
             Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
-            // Already out, or never reachable again.
+            // The bot is out of the chat already, or can never reach it again.
             Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
                 tracing::info!(chat.id = chat.0, %error, "chat {chat} cannot be left");
             }
@@ -110,7 +110,8 @@ impl Commands {
         self.end(job, |_| Ok(())).await
     }
 
-    /// Finishes the job and runs `note`, unless the job was rescheduled because the bot was added again.
+    /// Finishes the job and runs `note` in the same transaction. Does neither if the bot was added to the chat again
+    /// meanwhile: the job then runs again.
     async fn end<F>(&self, job: &Job, note: F) -> chime_store::Result<JobOutcome>
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -141,12 +142,12 @@ impl Commands {
     }
 }
 
-/// Returns the notice to an unauthorised group or channel from which nothing is stored.
+/// Returns the notice to an unauthorised group or channel.
 fn turned_away(chat: ChatId, texts: &Texts) -> String {
     filled(&texts.access.turned_away, &[("chat", &chat.to_string())])
 }
 
-/// Returns the notice to somebody who may not write in private.
+/// Returns the notice to a user who may not use the bot in private.
 fn turned_away_in_private(
     chat: ChatId,
     private_chats: PrivateChats,

@@ -14,7 +14,7 @@ use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::{chats, memory, sessions};
 
-/// Parsed arguments of `/memory`.
+/// Arguments of `/memory`.
 enum MemoryArguments {
     Show,
     /// Shows the memory of the chat that a message link points to.
@@ -46,7 +46,7 @@ impl Commands {
         }
     }
 
-    /// Handles `/new`: the current session ends at this command.
+    /// Handles `/new`: ends the current session at this command.
     pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
         let message = &order.message.message;
         let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
@@ -55,7 +55,7 @@ impl Commands {
         self.answer(job, &order.message, &Notice::Own(order.texts().memory.new_talk.clone()), also).await
     }
 
-    /// Shows the memory of `chat`. The caller has checked that the sender belongs to it.
+    /// Replies with the memory of `chat`. The caller must have checked that the sender is a member of it.
     async fn show_memory(&self, job: &Job, order: &CommandRequest, chat: ChatRow) -> chime_store::Result<JobOutcome> {
         let (key, zone) = (chat.key, self.zone);
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
@@ -77,7 +77,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Shows the memory of another chat in private, to members of that chat only.
+    /// Replies in private with the memory of another chat, if the sender is a member of it.
     async fn show_memory_of(
         &self,
         job: &Job,

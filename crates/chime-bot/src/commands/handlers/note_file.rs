@@ -1,4 +1,4 @@
-//! Reads the text of a file to save as a note.
+//! Reads the text of a file that is to be saved as a note.
 
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_core::texts::NoteTexts;
@@ -6,20 +6,20 @@ use chime_jobs::JobOutcome;
 use chime_store::inbox;
 use chime_telegram::{AttachedFile, TelegramError, attached_file};
 
-/// Largest file accepted as a note.
+/// Maximum size of a file that is accepted as a note, in bytes.
 const LARGEST_BYTES: usize = 1024 * 1024;
 
-/// Text of the file of a `/note`, or the reason why there is none.
+/// Text of the file for a `/note`, or the reason why there is none.
 pub(super) enum FileText {
     /// The command has no file and does not reply to one.
     NoFile,
     Text(String),
-    /// The file cannot be saved.
+    /// The file cannot be saved as a note, for this reason.
     Unusable(FileFault),
     NotNow(JobOutcome),
 }
 
-/// Reason for not saving a file.
+/// Reason why a file cannot be saved as a note.
 pub(super) enum FileFault {
     Kind,
     Large,
@@ -39,7 +39,8 @@ impl FileFault {
 }
 
 impl Commands {
-    /// Reads the file attached to the command or to the message it replies to, found in the stored update.
+    /// Downloads the file attached to the command or to the message that it replies to, and returns its text. The
+    /// stored raw update has the file's id.
     pub(super) async fn text_of_file(&self, order: &CommandRequest) -> chime_store::Result<FileText> {
         let (chat, id) = (order.message.message.chat, order.message.message.id);
         let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
@@ -68,7 +69,7 @@ fn is_text(file: &AttachedFile) -> bool {
 
 fn text(bytes: Vec<u8>) -> FileText {
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    // Some editors start a file with a byte-order mark.
+    // Some editors write a byte-order mark at the start of a file, which is removed.
     let text = text.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
     match text.filter(|text| text.chars().any(char::is_alphanumeric)) {
         Some(text) => FileText::Text(text),

@@ -1,4 +1,4 @@
-//! `/note` and `/notes`: texts that a chat saves for reference.
+//! `/note` and `/notes`: texts that a chat saves so that answers can use them.
 
 use crate::commands::handlers::note_file::FileText;
 use crate::commands::handlers::settings::Right;
@@ -12,15 +12,15 @@ use chime_jobs::JobOutcome;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, messages, notes};
 
-/// Most notes of a chat; larger collections belong elsewhere.
+/// Maximum number of notes in a chat. Larger collections belong elsewhere.
 const MOST_NOTES: usize = 200;
-/// Most pieces of all notes of a chat. Every question is compared with each piece.
+/// Maximum number of pieces of all notes in a chat, since every question is compared with each piece.
 const MOST_PIECES: usize = 4_000;
 
-/// Parsed arguments of `/note`.
+/// Arguments of `/note`.
 #[derive(Debug, PartialEq, Eq)]
 enum NoteArguments {
-    /// Saves the message that the command replies to.
+    /// Saves the message that the command replies to as a note.
     SaveParent,
     Save(String),
     Delete(u32),
@@ -35,8 +35,8 @@ fn request(args: &str, is_reply: bool) -> NoteArguments {
     }
 }
 
-/// Parses the text after `delete`. Anything but exactly one number is unclear. Returns `None` for a text that only
-/// begins with "delete", which is saved.
+/// Parses the text after `delete`, which should be a note's number. Anything but one number is unclear. Returns `None`
+/// if there are other words: the text only begins with “delete” and is saved as a note.
 fn deletion(named: &str) -> Option<NoteArguments> {
     let words = named.split(|c: char| c.is_whitespace() || c == ',').map(|word| word.trim_matches(['#', '.', '!']));
     let mut numbers = Vec::new();
@@ -101,7 +101,7 @@ impl Commands {
         }
     }
 
-    /// Returns the command and, if it is stored, the message that it replies to.
+    /// Returns the numbers of the command and of the message that it replies to, if that is stored.
     async fn with_parent(&self, order: &CommandRequest) -> chime_store::Result<Vec<Seq>> {
         let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
         let found = self.store.read(move |conn| match parent {
@@ -134,7 +134,8 @@ impl Commands {
             return self.say(job, order, order.texts().notes.full.clone()).await;
         }
         let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
-        // The number can be read before writing, since nothing else writes notes of this chat in the meantime.
+        // The number that the note will get can be read before writing: nothing else writes notes of this chat at this
+        // time.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
         let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
         self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;

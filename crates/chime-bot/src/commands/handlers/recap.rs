@@ -1,4 +1,4 @@
-//! `/recap`: finds the requested period and manages the chat's subscription.
+//! `/recap`: determines the period of a recap and starts it, and manages the chat's subscription.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use chime_privacy::ChatRole;
 use chime_store::recaps::{self, Subscription};
 use chime_store::{Priority, jobs, messages};
 
-/// Number of the member's last messages among which the last visit is searched.
+/// Number of a member's last messages in which their previous visit is searched.
 const MOMENTS: usize = 200;
-/// Resolution of Telegram's message dates.
+/// Telegram gives the times of messages in whole seconds.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
@@ -47,7 +47,7 @@ impl Commands {
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
                 let wrote = self.store.read(wrote).await?;
-                // A member who wrote for the first time just now gets a recap from that message on.
+                // A member without an earlier visit gets a recap since their first message.
                 match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
                     Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
                     None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
@@ -64,7 +64,7 @@ impl Commands {
         }
     }
 
-    /// Schedules a job that writes the recap.
+    /// Enqueues the job that writes the recap.
     async fn start_recap(
         &self,
         job: &Job,
@@ -158,7 +158,8 @@ fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
     zone.moment(day.and_time(NaiveTime::MIN))
 }
 
-/// Returns how many days ago it last was `day`, from 1 to 7; for today there is `RecapArguments::Today`.
+/// Returns how many days ago it was `day`, 1 to 7. If today is that day, returns 7, since [`RecapArguments::Today`]
+/// covers today.
 fn days_since(day: Weekday, at: Timestamp, zone: Zone) -> u64 {
     match zone.local(at).weekday().days_since(day) {
         0 => 7,

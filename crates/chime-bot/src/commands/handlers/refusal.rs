@@ -1,4 +1,4 @@
-//! Tells a member that a trigger was refused: in words, by a reaction, or by one line if the reaction fails.
+//! Tells a member that their trigger was refused: by a text, by a reaction, or by one line if the reaction fails.
 
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
@@ -9,13 +9,13 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, chats, jobs, outbox, refusals};
 use chime_telegram::TelegramError;
 
-/// Reaction to a refused trigger. Telegram lets bots react with a few emoji only.
+/// Reaction to a refused trigger. Telegram allows bots only some emoji.
 pub const REFUSED_REACTION: &str = "👀";
-/// Attempts at the reaction, after which a line of text replaces it.
+/// Number of attempts to react. After that a line of text is sent instead.
 const REACTION_ATTEMPTS: u32 = 3;
 
 impl Commands {
-    /// Handles a `refusal` job for the refused trigger `at`.
+    /// Handles a `refusal` job: reports the refusal of the trigger `at`.
     pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> JobOutcome {
         match self.explain_refusal(job, at).await {
             Ok(outcome) => outcome,
@@ -71,8 +71,8 @@ impl Commands {
         }
     }
 
-    /// Stores the words as a reply and finishes the job, in one transaction. The line that replaces reactions is
-    /// written only once.
+    /// Stores `words` as a reply and finishes the job, in one transaction. A line that replaces a reaction is sent only
+    /// once for each member or chat that exceeds a limit, not for each refused trigger.
     async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> chime_store::Result<JobOutcome> {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
@@ -104,7 +104,7 @@ fn write(
     jobs::finish(tx, kind, key)
 }
 
-/// Returns `true` if the same reaction may succeed later.
+/// Returns `true` if the reaction failed for a reason that may pass.
 fn may_pass(error: &TelegramError) -> bool {
     matches!(error, TelegramError::NotSent(_) | TelegramError::Unknown(_) | TelegramError::Failed { .. })
 }

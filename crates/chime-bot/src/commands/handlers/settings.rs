@@ -1,4 +1,4 @@
-//! `/settings`: shows the panel and handles its buttons.
+//! `/settings`: shows the panel with the chat's settings and handles its buttons.
 
 use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands};
@@ -17,7 +17,7 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 use chime_telegram::TelegramError;
 
-/// Permission of a user to change the settings of a chat.
+/// Permission to change the settings of a chat.
 pub(super) enum Right {
     Yes,
     No,
@@ -45,7 +45,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Replies to a command with buttons.
+    /// Replies to a command with a text and buttons.
     pub(super) async fn offer(
         &self,
         job: &Job,
@@ -59,7 +59,7 @@ impl Commands {
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
-    /// Sets the time zone of the chat by its IANA name, or back to the operator's.
+    /// Sets the chat's time zone to the one with this IANA name. The name `default` sets it back to the operator's.
     async fn set_time_zone(&self, job: &Job, order: &CommandRequest, name: &str) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
@@ -82,7 +82,7 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Works on a `press` job.
+    /// Handles a `press` job: makes the change that a pressed button stands for.
     pub async fn press(&self, job: &Job, query: &str) -> JobOutcome {
         match self.pressed(job, query).await {
             Ok(outcome) => outcome,
@@ -130,7 +130,8 @@ impl Commands {
             }
             Right::Yes => {
                 let (key, query) = (chat.key, press.query.clone());
-                // One transaction, so that handling a press twice cannot undo a later press.
+                // Change and end of the job are one transaction: if the job ran twice, its second run could undo a
+                // later press.
                 let written = move |tx: &Writer<'_>| {
                     match change {
                         SettingChange::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
@@ -146,7 +147,7 @@ impl Commands {
                     button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
-                // Reloaded, since the language may have changed.
+                // Loads the chat again, because the change may have been its language.
                 let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
                 let again = self.show_again(press, &chat).await?;
                 return self.confirm_shown(job, press, again).await;
@@ -156,8 +157,8 @@ impl Commands {
         Ok(JobOutcome::Finished)
     }
 
-    /// Confirms a press after its message was edited, or has the edit made again at the time that Telegram asked for. The
-    /// button does not wait for it.
+    /// Confirms a press, so that the button stops waiting. If Telegram asked for a pause before the panel can be
+    /// edited, the job runs again at `again`; else it is finished.
     async fn confirm_shown(
         &self,
         job: &Job,
@@ -171,7 +172,7 @@ impl Commands {
         Ok(again.map_or(JobOutcome::Finished, JobOutcome::WaitUntil))
     }
 
-    /// Returns whether turning memory off would delete anything.
+    /// Returns `true` if turning memory off would delete anything.
     pub(super) async fn has_memory(&self, chat: ChatKey) -> chime_store::Result<bool> {
         self.store.read(move |conn| memory::is_kept(conn, chat)).await
     }
@@ -182,8 +183,8 @@ impl Commands {
         }
     }
 
-    /// Updates the panel to the current settings. Returns the time for another attempt if Telegram asks for a pause;
-    /// after any other error the next press shows it right.
+    /// Edits the panel so that it shows the current settings. If Telegram asks for a pause, returns the time for the
+    /// next attempt. Other errors are only logged, since the next press edits the panel again.
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> chime_store::Result<Option<Timestamp>> {
         let panel = self.panel(chat).await?;
         let texts = texts(chat.speaks().code());
@@ -231,12 +232,13 @@ impl Commands {
     }
 }
 
-/// The longest name that is repeated, in characters.
+/// Maximum length of an unknown name that the reply repeats, in characters.
 const LONGEST_NAME: usize = 60;
-/// The name that stands for the operator's time zone.
+/// Name that a member types for the operator's time zone.
 const DEFAULT: &str = "default";
 
-/// Reads the name behind `timezone`, as in `/settings timezone Europe/Paris`.
+/// Returns the name after `timezone` in the arguments of `/settings timezone Europe/Paris`, or `None` if they have
+/// another form.
 fn time_zone_asked(args: &str) -> Option<&str> {
     let (first, name) = args.trim().split_once(char::is_whitespace)?;
     let first = first.to_lowercase().replace('_', "");

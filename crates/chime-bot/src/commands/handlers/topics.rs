@@ -1,4 +1,4 @@
-//! `/topics`: lists the topics of a chat, sets the current topic, and merges topics.
+//! `/topics`: lists the topics of a chat, sets the current topic of a conversation, and merges topics.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use chime_memory::topics::near_pairs;
 use chime_store::tags::Tag;
 use chime_store::{Reader, Writer, jobs, outbox, summaries, tags, topics as rows};
 
-/// Topics in the list.
+/// Maximum number of topics in the list.
 const LISTED: u32 = 20;
-/// Tags compared with each other for near-duplicates, and the number of pairs suggested.
+/// Number of tags in which similar names are searched, and maximum number of pairs that are suggested for merging.
 const COMPARED: u32 = 100;
 const PAIRS: usize = 3;
-/// Limits on the messages recorded as sources of a reply: sessions per tag, and messages per session.
+/// Limits on the messages that a reply depends on: sessions per tag, and messages per session.
 const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
@@ -107,8 +107,8 @@ impl Commands {
         self.store.read(move |conn| tags::find(conn, chat, &tag.key)).await
     }
 
-    /// Replies with tags, which are members' words: the reply's text is deleted when one of its source messages is
-    /// forgotten.
+    /// Replies with tags, which consist of members' words. The reply's text is deleted when one of the messages with
+    /// these words is forgotten.
     async fn say_of_tags<F>(
         &self,
         job: &Job,
@@ -130,7 +130,7 @@ impl Commands {
     }
 }
 
-/// Returns the source messages of tags.
+/// Returns the messages that the tags come from.
 fn grounds<'a>(conn: &Reader, named: impl IntoIterator<Item = &'a Tag>) -> chime_store::Result<BTreeSet<Seq>> {
     let mut found = BTreeSet::new();
     for tag in named {

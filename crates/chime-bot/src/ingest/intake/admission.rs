@@ -1,4 +1,4 @@
-//! Starts the job of a trigger, or the job that reports a refusal if the trigger exceeds the rate limit.
+//! Enqueues the job that a trigger asks for, or a job that reports its refusal if the rate limit is exceeded.
 
 use chime_access::admission::recent;
 use chime_access::{Decision, admit, subject};
@@ -7,22 +7,22 @@ use chime_core::{Because, ChatKey, Conversation, Job, JobKind, JobPayload, Messa
 use chime_store::refusals::AcceptedTrigger;
 use chime_store::{Writer, jobs, refusals};
 
-/// Result of admitting a trigger.
+/// Result of [`start`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// Its job exists or existed already.
+    /// The trigger already has a job.
     Known,
     Started(Job),
-    /// Refused, with the job that says so.
+    /// Refused by the rate limit. The job reports this.
     Refused(Because, Job),
 }
 
-/// Trigger and the job that it requests.
+/// Trigger that asks for a job.
 #[derive(Debug, Clone)]
 pub struct JobRequest<'a> {
     pub job: JobPayload,
     pub chat: ChatKey,
-    /// The complete message, even if its author opted out and its words are not stored.
+    /// The complete message, also if it is not stored because its author opted out.
     pub message: &'a Message,
 }
 
@@ -32,7 +32,8 @@ impl JobRequest<'_> {
     }
 }
 
-/// Adds the requested job. A trigger is judged once: when a refused trigger arrives again, it stays refused.
+/// Enqueues the job of a trigger if the rate limit allows it. Each trigger is counted only once: a refused trigger that
+/// arrives again stays refused.
 pub fn start(
     tx: &Writer<'_>,
     request: JobRequest<'_>,
@@ -47,7 +48,7 @@ pub fn start(
     let refusal = JobPayload::Refusal { at: MessageAt { chat: message.chat, message: message.id } };
     let is_known = jobs::exists(tx, job.kind(), &job.key())? || jobs::exists(tx, JobKind::Refusal, &refusal.key())?;
     if is_known {
-        // The message may have been edited; a job that has not started yet uses the current text.
+        // The message may have been edited: a job that has not started yet uses the new text.
         jobs::replace(tx, &job)?;
         return Ok(Start::Known);
     }
@@ -71,7 +72,7 @@ pub fn start(
     }
 }
 
-/// Returns the time of the question: a mention added by an edit is as old as the edit.
+/// Returns the time at which the question was asked: the time of the edit, if the message was edited.
 fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }

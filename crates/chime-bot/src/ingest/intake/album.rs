@@ -1,25 +1,26 @@
-//! Makes an album one trigger. Its messages arrive one by one, and any of them may have the caption.
+//! Treats an album as one trigger. Telegram sends its photos as separate messages, and any of them may have the
+//! caption.
 
 use std::time::Duration;
 
 use chime_core::{JobKind, JobPayload, Message, MessageAt, ParsedTrigger, Timestamp};
 use chime_store::{Reader, Writer, jobs, messages};
 
-/// Wait for the rest of an album. Its messages arrive within this time, so the answer has all photos and replies to the
-/// message with the caption.
+/// Delay of an album's answer. All its messages arrive within this time, so that the answer has every photo and replies
+/// to the message with the caption.
 pub const SETTLES: Duration = Duration::from_secs(1);
 
-/// State of the job for an album, as started by its other messages.
+/// State of the job that another message of the same album may have started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
     Nothing,
-    /// A photo without words has started a job that is due at this time.
+    /// A message without words has started a job that is not due yet: that message, and the time at which it is due.
     Wordless(MessageAt, Timestamp),
-    /// A job with words exists, or a job has started.
+    /// A job is due already, or was started by a message with words.
     Done,
 }
 
-/// Returns the state of the job for the album of `message`; `Nothing` if it belongs to no album.
+/// Returns the state of the job of `message`'s album. Returns [`Begun::Nothing`] if the message is not in an album.
 pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::Result<Begun> {
     let Some(album) = &message.album else { return Ok(Begun::Nothing) };
     for (id, is_wordless) in messages::of_album(conn, message.chat, album)? {
@@ -33,7 +34,7 @@ pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::R
     Ok(Begun::Nothing)
 }
 
-/// Replaces the job for the photo at `wordless` by a job for a message that has words.
+/// Replaces the job for the message `wordless` by `job`, which is for a message with words.
 pub fn take_over(tx: &Writer<'_>, wordless: MessageAt, job: &JobPayload, due_at: Timestamp) -> chime_store::Result<()> {
     jobs::finish(tx, JobKind::Answer, &wordless.to_string())?;
     jobs::add(tx, job, due_at)?;

@@ -1,4 +1,4 @@
-//! Writes a batch: raw updates, rows, jobs and the offset in one transaction.
+//! Stores a batch of updates: raw updates, messages, jobs and the poll offset in one transaction.
 
 use crate::ingest::Came;
 use crate::ingest::intake::authorize::Asks;
@@ -21,7 +21,7 @@ use chime_store::{
     outbox, quotes_and_forwards, sessions, topic_names,
 };
 
-/// Stores `batch` and moves the offset. Must run inside the one transaction that makes both durable.
+/// Stores `batch` and the offset after it. Must be called in the transaction that commits both.
 pub fn apply(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
@@ -29,8 +29,8 @@ pub fn apply(
     setting: &IntakeSettings,
     at: Moment,
 ) -> chime_store::Result<Applied> {
-    // A savepoint for each update would write the full-text index for each, so only a batch that failed as a whole uses
-    // them.
+    // First tries without a savepoint for each update, because each savepoint writes the full-text index. They are used
+    // only after an update has failed.
     let together = chime_store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, take_in_all));
     let applied = match together {
         Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, take_in_apart)?,
@@ -42,12 +42,12 @@ pub fn apply(
     Ok(applied)
 }
 
-/// Returns `true` if the error is not caused by an update, so the whole batch must be retried.
+/// Returns `true` if the database itself has the error, not an update: the whole batch must then be tried again.
 fn blames_the_file(error: &StoreError) -> bool {
     error.is_fatal() || error.is_passing()
 }
 
-/// Stores the events of one update.
+/// Function that stores the events of one update.
 type TakeIn =
     fn(&Writer<'_>, &[Event], &IntakeSettings, Moment, &mut Applied) -> chime_store::Result<RawJsonPermission>;
 
@@ -74,7 +74,8 @@ fn apply_each(
             RawJsonPermission::Keep | RawJsonPermission::Drop => (false, None),
             RawJsonPermission::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
-        // Content that became rows is not stored twice; an update that could not be read is stored in full.
+        // Content that is stored in rows is not stored again as raw JSON. An update that cannot be read is stored
+        // completely.
         let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
         let raw = raw.filter(|_| may_keep);
         if let Some(why) = &error {
@@ -93,7 +94,7 @@ fn apply_each(
     Ok(applied)
 }
 
-/// Like [`take_in_all`], in a savepoint, so that a failing update does not affect the rest of the batch.
+/// Stores the events like [`take_in_all`], but in a savepoint: if it fails, the other updates of the batch are kept.
 fn take_in_apart(
     tx: &Writer<'_>,
     events: &[Event],
@@ -111,7 +112,7 @@ fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &IntakeSetting
     update.traces.as_ref().map_or(Ok(false), |traces| consent_filter::may_keep_unread(tx, traces, setting))
 }
 
-/// Permission to keep the raw JSON of an update.
+/// Decision about storing the raw JSON of an update.
 enum RawJsonPermission {
     Keep,
     Drop,
@@ -125,7 +126,7 @@ fn take_in_all(
     at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<RawJsonPermission> {
-    // The raw JSON of an update without events is not kept either.
+    // An update without events is not worth storing.
     let mut content = RawJsonPermission::Drop;
     for event in events {
         let kept = match event {
@@ -143,8 +144,8 @@ fn take_in_all(
     Ok(content)
 }
 
-/// Stores a button press as a row until its job is done. The raw JSON is dropped, since it contains the whole message
-/// with the button.
+/// Stores a button press until its job is done. Its raw JSON is not stored, because it contains the whole message with
+/// the button.
 fn take_in_press(
     tx: &Writer<'_>,
     press: &Press,
@@ -162,7 +163,7 @@ fn take_in_press(
     Ok(RawJsonPermission::Drop)
 }
 
-/// Stores a 👍 or 👎 on an answer as feedback. Other reactions are ignored.
+/// Stores a 👍 or 👎 on an answer of the bot as feedback. Ignores other reactions.
 fn take_in_feedback(
     tx: &Writer<'_>,
     reaction: &Reaction,
@@ -189,7 +190,7 @@ fn opinion(emoji: &str) -> Option<bool> {
     }
 }
 
-/// Stores a message. `edited_at` is set if it arrived as an edit.
+/// Stores a message and starts its jobs. `edited_at` is the time of the edit if the message arrived as an edit.
 fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -206,8 +207,8 @@ fn take_in_message(
     if chat.kind == ChatKind::Private {
         authorize::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     }
-    // A message proves that the bot is in the chat, except one that names the bot itself: it may report the bot's
-    // removal.
+    // A message shows that the bot is in the chat. A message that names the bot does not: it may be the report that the
+    // bot was removed.
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
     }
@@ -265,7 +266,7 @@ fn take_in_message(
     Ok(RawJsonPermission::Keep)
 }
 
-/// Stores a stub of a message from an unauthorised chat, and schedules the notice to the chat.
+/// Stores a message from an unauthorised chat without its content, and schedules the notice to the chat.
 fn reject_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -277,7 +278,7 @@ fn reject_message(
     applied.refused_chats.insert(chat.0);
     let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
     if asks == Asks::AboutPrivacy {
-        // The words are held for this job only, as for a member who opted out.
+        // The text is stored only until this job is done, as for a member who opted out.
         let news = StoredArrival { chat: key, came: Came::New, words: WordStorage::Held };
         start_work(tx, arrival, news, setting, at, applied)?;
     }
@@ -286,7 +287,8 @@ fn reject_message(
     Ok(RawJsonPermission::Drop)
 }
 
-/// Returns whether a message shows that another bot is in the chat: it was added, wrote, or is given a command by name.
+/// Returns `true` if a message shows that another bot is in the chat: the other bot was added, wrote, or was addressed
+/// by a command such as `/help@other`.
 fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
     let message = &arrival.message;
     let names_another = |word: &str| {
@@ -298,7 +300,7 @@ fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
         || message.text.split_whitespace().any(names_another)
 }
 
-/// Announces the privacy notice in a chat that the bot joined, once.
+/// Schedules the privacy notice in a chat that the bot has joined. A chat gets it only once.
 fn announce(
     tx: &Writer<'_>,
     chat: ChatId,
@@ -322,11 +324,12 @@ fn note_membership(
     applied: &mut Applied,
 ) -> chime_store::Result<RawJsonPermission> {
     if !membership.is_member {
-        // After a migration the bot leaves the group's old id, but the chat continues under the new one.
+        // When a group becomes a supergroup, the bot leaves the old id, but the chat continues under the new one and
+        // must not count as left.
         if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
             chats::set_removed(tx, row.key, now)?;
             sessions::cut_all(tx, row.key, now)?;
-            // Nothing can be sent there any more.
+            // The bot cannot send to this chat any more.
             jobs::end_all_of(tx, membership.chat.id)?;
         }
         return Ok(RawJsonPermission::Drop);

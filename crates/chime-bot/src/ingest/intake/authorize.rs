@@ -1,4 +1,5 @@
-//! Authorizes chats. An unauthorised chat gets one notice about how to get access; then the bot leaves it.
+//! Decides whether a chat may use the bot. An unauthorised chat gets one notice about how to get access, and the bot
+//! leaves it.
 
 use std::time::Duration;
 
@@ -13,11 +14,12 @@ use chime_privacy::language_of_app;
 use chime_store::chats::ChatRow;
 use chime_store::{Writer, admission, chats, consent, jobs, messages};
 
-/// Wait before turning a chat away: the update that an owner added the bot may come after the chat's first message.
+/// Delay before the notice to an unauthorised chat: the update that an owner has added the bot may arrive after the
+/// first message.
 const ADMISSION_SETTLES: Duration = Duration::from_secs(3);
 
-/// Finds or creates the row of an authorised chat. The title of a private chat is its member's name, so it is omitted
-/// if the member opted out.
+/// Returns the stored row of an authorised chat, and creates it if needed. The title of a private chat is the member's
+/// name, so it is not stored if the member opted out.
 pub fn keep_chat(tx: &Writer<'_>, chat: &Chat) -> chime_store::Result<ChatRow> {
     if chat.kind == ChatKind::Private && consent::is_out_everywhere(tx, UserId(chat.id.0))? {
         return chats::upsert(tx, &nameless(chat));
@@ -25,13 +27,14 @@ pub fn keep_chat(tx: &Writer<'_>, chat: &Chat) -> chime_store::Result<ChatRow> {
     chats::upsert(tx, chat)
 }
 
-/// Returns the chat without its names, which are not stored for an unauthorised chat.
+/// Removes the names of an unauthorised chat, which must not be stored.
 fn nameless(chat: &Chat) -> Chat {
     Chat { title: None, username: None, ..chat.clone() }
 }
 
-/// Stores a stub for a message in an unauthorised chat, and the language of the author's app. Also returns whether the
-/// message is a privacy command: these are still handled in a chat that was authorised before.
+/// Stores a message from an unauthorised chat without its content, and the language of the author's app. Also returns
+/// [`Asks::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was authorised
+/// before.
 pub fn store_stub(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -45,7 +48,8 @@ pub fn store_stub(
     Ok((row.key, asks))
 }
 
-/// Sets the language of the bot's own texts in a new chat to the app language of the user who wrote there or added it.
+/// Sets the language of the bot's own texts in a new chat. `app` is the app language of the user who wrote there or
+/// added the bot.
 pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) -> chime_store::Result<()> {
     match app.and_then(language_of_app) {
         Some(code) => chats::set_first_language(tx, chat, Language::from_code(code)),
@@ -53,14 +57,14 @@ pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) ->
     }
 }
 
-/// Requests that are still handled in an unauthorised chat.
+/// Kind of request that is still handled in an unauthorised chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
     AboutPrivacy,
     Nothing,
 }
 
-/// Decides whether a message is from an authorised chat or user.
+/// Decides whether a message may use the bot. Also lets a user become the owner with the correct claim code.
 pub fn admit(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -71,7 +75,7 @@ pub fn admit(
     if arrival.chat.kind == ChatKind::Private
         && let Some((command, args)) = command_in(arrival, setting)
     {
-        // Everybody may see and delete their data, even if they may not write anywhere else.
+        // Everybody may see and delete their own data, even without access to the bot.
         if command.spec().is_about_privacy {
             return Ok(Access::Allowed);
         }
@@ -80,19 +84,19 @@ pub fn admit(
                 admission::add_owner(tx, sender, now)?;
                 tracing::info!(user.id = sender.0, "user {sender} claimed the bot and owns it now");
             }
-            // A wrong code gets a reply too.
+            // A message with a wrong code is accepted too, so that it gets a reply.
             return Ok(Access::Allowed);
         }
     }
     served(tx, &arrival.chat, sender, &setting.access)
 }
 
-/// Schedules the notice to an unauthorised chat, after which the bot leaves it.
+/// Schedules the job that sends an unauthorised chat the notice and leaves it.
 pub fn reject(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Result<()> {
     jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 
-/// Handles a change of the bot's membership in a chat. Returns whether the chat is authorised.
+/// Handles that the bot was added to a chat or unblocked by a user. Returns the chat's access.
 pub fn enter(
     tx: &Writer<'_>,
     membership: &Membership,
@@ -107,10 +111,10 @@ pub fn enter(
     let access = served(tx, chat, *by, &setting.access)?;
     match (access, chat.kind) {
         (Access::Allowed, _) => keep_chat(tx, chat).map(drop)?,
-        // A user who unblocked the bot has not written anything yet.
+        // The user has only unblocked the bot and written nothing, so there is nothing to reply to.
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
-            // The chat may have no row yet.
+            // Creates the row of the chat if there is none; the notice needs it.
             let row = chats::upsert(tx, &nameless(chat))?;
             set_language_of_app(tx, row.key, membership.language.as_deref())?;
             jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;

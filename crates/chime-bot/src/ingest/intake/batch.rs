@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::ingest::intake::memory_jobs::{Touched, Turns};
 use chime_core::{Because, ChatId, Conversation, Job, Timestamp};
 
-/// Time at which a batch is taken in.
+/// Current time by both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     pub now: Timestamp,
@@ -17,22 +17,22 @@ pub struct Moment {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     pub stored: usize,
-    /// Jobs that are due now.
+    /// Jobs that can start at once.
     pub started: Vec<Job>,
-    /// `true` if jobs were added that are not in `started`.
+    /// `true` if jobs were added that start later or are not in `started`.
     pub postponed: bool,
-    /// Kind and reason of each update that was parked.
+    /// Kind and error of each update that was stored but could not be handled.
     pub parked: Vec<(String, String)>,
     /// Triggers refused by the rate limit.
     pub refused: Vec<(ChatId, Because)>,
     /// New votes on answers: `true` for 👍, `false` for 👎.
     pub feedback: Vec<bool>,
-    /// Chats that wrote without being allowed.
+    /// Chats whose messages were rejected because the chat is not authorised.
     pub refused_chats: HashSet<i64>,
-    /// Hours of conversations with new or changed messages. Sessions are computed again for these.
+    /// Hours of conversations in which messages were added or changed, so that their sessions must be divided again.
     pub touched: Touched,
     /// New messages by members.
     pub turns: Turns,
-    /// Conversations with new messages; `true` if one of them is being answered.
+    /// Conversations with new messages, and `true` if one of these is being answered.
     pub heard: HashMap<Conversation, bool>,
 }

@@ -1,4 +1,4 @@
-//! Consent filter: decides which parts of an arriving message may be stored.
+//! Consent filter: decides which parts of an arriving message must not be stored, because somebody opted out.
 
 use std::iter;
 
@@ -28,7 +28,8 @@ pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store
     })
 }
 
-/// Returns `true` if the author of forwarded or quoted words opted out, in this chat or in the chat they come from.
+/// Returns `true` if the message forwards or quotes a person who opted out, in this chat or in the chat where the words
+/// come from.
 fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<bool> {
     let Some(Borrowed { chat: origin, author: Some(author), .. }) = message.borrowed else { return Ok(false) };
     let origin = origin.map_or(Ok(None), |id| chats::find(conn, id))?.map(|row| row.key);
@@ -40,7 +41,8 @@ fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store
     Ok(false)
 }
 
-/// Applies `/optin` and `/optout` from this message on. Returns `true` if a job was scheduled.
+/// Handles `/optin` and `/optout` at once, so that they apply to the next message. Returns `true` if a job was
+/// scheduled.
 pub fn apply_command(
     tx: &Writer<'_>,
     command: CommandName,
@@ -49,12 +51,12 @@ pub fn apply_command(
     now: Timestamp,
 ) -> chime_store::Result<bool> {
     let message = &arrival.message;
-    // An anonymous admin's messages cannot be told from others sent as the chat.
+    // The sender is an anonymous admin, so it is unknown which person wants to opt in or out.
     if message.sender.is_chat && message.sender.id.0 == message.chat.0 {
         return Ok(false);
     }
     let user = message.sender.id;
-    // In private the command covers every chat.
+    // In private the command applies to all chats.
     let scope = if arrival.chat.kind == ChatKind::Private { OptOutScope::EveryChat } else { OptOutScope::Chat(chat) };
     match command {
         CommandName::Optin => consent::opt_in(tx, scope, user).map(|()| false),
@@ -62,7 +64,8 @@ pub fn apply_command(
             if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
                 return Ok(false);
             }
-            // Answers based on the member's words are hidden already; this job deletes them with low priority.
+            // Answers with the member's words are hidden from now on. This job deletes them, when there is no more
+            // important work.
             let what = DeletionTarget::Derived { chat: scope.chat(), user };
             let until = message.sent_at;
             let request = deletions::DeletionRequest {
@@ -81,7 +84,8 @@ pub fn apply_command(
     }
 }
 
-/// Returns `true` if a raw update contains no words of a member who opted out.
+/// Returns `true` if a raw update may be stored: no member in it opted out, and none of its messages was stored without
+/// content.
 pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool> {
     for (chat, message) in &traces.messages {
         if messages::is_stub(conn, *chat, *message)? {
@@ -97,7 +101,8 @@ pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool>
     Ok(true)
 }
 
-/// Returns `true` if a raw update that could not be read comes only from known and authorised groups.
+/// Returns `true` if a raw update that could not be read may be stored: it must come from known and authorised groups
+/// only, and [`may_keep_raw`] must allow it.
 pub fn may_keep_unread(conn: &Reader, traces: &Traces, setting: &IntakeSettings) -> chime_store::Result<bool> {
     for (chat, _) in &traces.messages {
         let is_served = match chats::find(conn, *chat)? {

@@ -1,4 +1,4 @@
-//! Starts the jobs of a stored message.
+//! Enqueues the jobs of a message that was just stored.
 
 use crate::ingest::intake::admission::{self, JobRequest, Start};
 use crate::ingest::intake::album::{self, Begun};
@@ -14,11 +14,11 @@ use chime_core::{
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chats, consent, jobs, messages, outbox, scrub};
 
-/// Storage of the words that a job is to read.
+/// Storage of the words that a job needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordStorage {
     Stored,
-    /// Not stored, since the author opted out; held for one job.
+    /// Not stored permanently, since the author opted out: kept until the job is done.
     Held,
 }
 
@@ -50,7 +50,7 @@ pub fn start_work(
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
     if found.is_none() && message.edited_at.is_some() {
-        // The edit removed the mention; a job that still answers takes the whole text as the question.
+        // The edit removed the mention of the bot. If the answer is still given, the whole text becomes the question.
         jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
@@ -88,7 +88,8 @@ pub fn start_work(
     Ok(())
 }
 
-/// Starts the job of an album, unless another of its messages did. The job waits for the rest of the album.
+/// Enqueues the answer to an album, if no other message of the album has done so. The job is delayed until the whole
+/// album has arrived.
 fn start_album(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -127,8 +128,8 @@ fn start_album(
     Ok(())
 }
 
-/// Holds words that are not stored until the job about them is done. The scrub then removes them from the write-ahead
-/// log and from unused pages of the database file.
+/// Keeps words that must not be stored until the job that needs them is done. They are then deleted, and the scrub
+/// overwrites what is left of them in the database files.
 fn hold(tx: &Writer<'_>, message: &Message, words: WordStorage, at: Moment) -> chime_store::Result<()> {
     if words == WordStorage::Stored {
         return Ok(());
@@ -138,7 +139,7 @@ fn hold(tx: &Writer<'_>, message: &Message, words: WordStorage, at: Moment) -> c
     jobs::add_unless_due(tx, &JobPayload::Scrub {}, at.now.plus(scrub::HELD_FOR))
 }
 
-/// Returns `true` if another message of the same album was a trigger too; an album is counted once.
+/// Returns `true` if the rate limit has already counted another message of the same album.
 fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings) -> chime_store::Result<bool> {
     let Some(album) = &arrival.message.album else { return Ok(false) };
     for mate in messages::album(tx, arrival.message.chat, album)? {
@@ -150,7 +151,7 @@ fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSetti
     Ok(false)
 }
 
-/// Returns the earlier mention without words to which the message is the question, if there is one.
+/// Returns the earlier message that only mentions the bot and to which this message adds the question, if there is one.
 fn bare_tag_before(
     tx: &Writer<'_>,
     chat: ChatKey,
@@ -163,7 +164,7 @@ fn bare_tag_before(
     })
 }
 
-/// Returns `true` if the stored version of the message, before an edit, was a trigger.
+/// Returns `true` if an edited message was a trigger before the edit.
 pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings) -> chime_store::Result<bool> {
     match messages::find_any(tx, arrival.message.chat, arrival.message.id)? {
         Some(known) => Ok(find_trigger(tx, &known.message, arrival, setting)?.is_some()),
@@ -171,7 +172,8 @@ pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings)
     }
 }
 
-/// Returns the trigger in `message`, which is the arriving message or another of its chat with the same parent.
+/// Returns the trigger in `message`, or `None`. `message` is the arriving one, or another of the same chat with the
+/// same parent.
 fn find_trigger(
     tx: &Writer<'_>,
     message: &Message,
@@ -190,15 +192,15 @@ fn find_trigger(
     if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
         return Ok(found);
     }
-    // Apparent thanks may be the reply to a question by the bot.
+    // A message that looks like thanks may be the reply to a question that the bot asked.
     let said_before = answer_before(tx, message)?;
     let rules = Rules { said_before: said_before.as_ref(), ..rules };
     Ok(trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules))
 }
 
-/// Returns the bot's answer just before the message, which a few words without a reply may refer to.
+/// Returns the answer that the bot gave just before the message. A short message that is no reply may refer to it.
 fn answer_before(tx: &Writer<'_>, message: &Message) -> chime_store::Result<Option<Message>> {
-    /// In a group somebody may have written in between.
+    /// Number of messages searched: in a group others may have written since the answer.
     const JUST_BEFORE: usize = 3;
     let Some(row) = chats::find(tx, message.chat)? else { return Ok(None) };
     let conversation = Conversation { chat: row.key, thread: message.thread };
@@ -208,7 +210,7 @@ fn answer_before(tx: &Writer<'_>, message: &Message) -> chime_store::Result<Opti
     Ok(if is_answer(tx, Some(&last))? { Some(last) } else { None })
 }
 
-/// Returns `true` if the parent is an answer or a recap by the bot, not a notice or another command's reply.
+/// Returns `true` if the parent is an answer or a recap by the bot. Notices and replies to other commands do not count.
 fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<bool> {
     let Some(parent) = parent else { return Ok(false) };
     let part = outbox::by_message(tx, parent.chat, parent.id)?;

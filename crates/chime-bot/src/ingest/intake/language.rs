@@ -4,14 +4,14 @@ use chime_store::chats::ChatRow;
 use chime_store::messages::TakenIn;
 use chime_store::{Language, Writer, chats, messages, search};
 
-/// Number of new messages after which the language is detected again.
+/// The language is detected again each time the chat has this many more messages.
 const JUDGE_EVERY: u32 = 200;
-/// Sizes of the first detections, which come early, as soon as there is enough text.
+/// Numbers of messages at which it is detected for the first times.
 const JUDGE_FIRST: [u32; 5] = [8, 15, 30, 60, 100];
-/// Chat size, in messages, above which the first detections are done.
+/// Number of messages up to which the language is also detected before an answer.
 const YOUNG: i64 = 30;
 
-/// Detects the language at certain sizes of the chat.
+/// Detects the language if the new message brings the chat to one of these numbers of messages.
 pub fn judge_as_it_grows(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> chime_store::Result<()> {
     let TakenIn::New(stored) = taken else { return Ok(()) };
     if stored.seq.0 % JUDGE_EVERY != 0 && !JUDGE_FIRST.contains(&stored.seq.0) {
@@ -20,8 +20,8 @@ pub fn judge_as_it_grows(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> chi
     judge(tx, row, &messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?)
 }
 
-/// Detects the language of a new chat before its first answer, since the notice about kept data comes with that answer
-/// and is sent only once.
+/// Detects the language of a new chat before its first answer. With it the chat gets the privacy notice, which is sent
+/// only once and must be in the right language.
 pub fn judge_before_answering(tx: &Writer<'_>, row: &ChatRow) -> chime_store::Result<()> {
     if search::newest(tx, row.key)? > YOUNG {
         return Ok(());

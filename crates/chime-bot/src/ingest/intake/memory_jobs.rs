@@ -1,4 +1,5 @@
-//! Records work for memory: sessions to compute again, topics to find, voice messages to transcribe.
+//! Records work that new messages cause for the memory: sessions to divide, topics to find, voice messages to
+//! transcribe.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,18 +9,18 @@ use chime_core::{
 use chime_store::messages::TakenIn;
 use chime_store::{Writer, jobs, sessions, topics};
 
-/// Hours of conversations with new or changed messages.
+/// Hours of conversations in which messages were added or changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Touched(HashSet<(Conversation, i64)>);
 
 impl Touched {
-    /// Adds the hour of a new or changed message.
+    /// Adds the hour in which a new or changed message was sent.
     pub fn add(&mut self, chat: ChatKey, message: &Message) {
         let hour = message.sent_at.secs().div_euclid(sessions::NOTE_SPAN.as_secs().cast_signed());
         self.0.insert((Conversation { chat, thread: message.thread }, hour));
     }
 
-    /// Moves the hours of chat `ended` to chat `into`, under whose key it continues.
+    /// Moves the hours of chat `ended` to chat `into`, after the two were merged.
     pub fn move_to(&mut self, ended: ChatKey, into: ChatKey) {
         let moved = std::mem::take(&mut self.0).into_iter().map(|(conversation, hour)| match conversation {
             Conversation { chat, thread } if chat == ended => (Conversation { chat: into, thread }, hour),
@@ -37,7 +38,7 @@ impl Touched {
     }
 }
 
-/// Number of new messages by members, for each conversation.
+/// Number of new messages by members in each conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Turns(HashMap<Conversation, (ChatId, u32)>);
 
@@ -49,8 +50,8 @@ impl Turns {
         }
     }
 
-    /// Counts the messages and schedules the jobs that find topics. For a conversation that `is_answered`, the end of
-    /// the answer schedules it. Returns `true` if any job was added.
+    /// Stores the counts, and enqueues the search for the topic in conversations with enough new messages. While a
+    /// conversation is being answered, the end of the answer does that. Returns `true` if a job was added.
     pub fn write(
         &self,
         tx: &Writer<'_>,
@@ -68,7 +69,7 @@ impl Turns {
     }
 }
 
-/// Schedules the transcription of a voice message. Returns `true` if there is something to transcribe.
+/// Enqueues the transcription of a voice message. Returns `true` if there is something to transcribe.
 pub fn start_transcript(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> chime_store::Result<bool> {
     let is_news = matches!(taken, TakenIn::New(_) | TakenIn::Replaced(_));
     if !is_news || !taken.message().message.lacks_transcript() {
@@ -78,7 +79,7 @@ pub fn start_transcript(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> chi
     Ok(true)
 }
 
-/// Ends the session when a forum topic is closed.
+/// Ends the current session if the message reports that its forum topic was closed.
 pub fn cut_closed_topic(tx: &Writer<'_>, chat: ChatKey, message: &Message) -> chime_store::Result<()> {
     if message.detail.as_deref() != Some(TOPIC_CLOSED) {
         return Ok(());

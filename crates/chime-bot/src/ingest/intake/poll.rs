@@ -1,4 +1,4 @@
-//! The poll loop.
+//! Polls Telegram for updates and stores them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,51 +17,52 @@ use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Priority, Store, StoreError, inbox};
 use chime_telegram::{RawUpdate, Telegram, TelegramError};
 
-/// Age after which a stored offset is not used. Telegram restarts update ids at random after a week without updates;
-/// this is a day less.
+/// Age after which the stored offset (the id of the next update) is not used any more. After a week without updates,
+/// Telegram continues with a random id; this is a day less.
 const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
 
-/// Worker that takes in updates until it is stopped.
+/// Worker that polls for updates until it is stopped.
 pub struct Ingest {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub wake: Wake,
     pub health: PollHealth,
-    /// Conversations with new messages, for a receiver that prepares answers there. The receiver is optional.
+    /// Gets the conversations with new messages, so that vectors are fetched for them; `None` if no server makes
+    /// vectors.
     pub vectors: Option<mpsc::Sender<Conversation>>,
     pub setting: Arc<IntakeSettings>,
 }
 
-/// Time of the last poll result, and the current problem if polling does not work.
+/// Health of polling: the time of the last response, and the current problem if there is one.
 #[derive(Debug, Clone)]
 pub struct PollHealth(Arc<Mutex<PollState>>);
 
 #[derive(Debug, Clone)]
 struct PollState {
-    /// On the monotonic clock, so that a jump of the wall clock does not count as silence.
+    /// Measured by the monotonic clock: a jump of the system clock must not look like silence.
     last_sign: Stopwatch,
     trouble: Option<(TroubleKind, String, Stopwatch)>,
-    /// Milliseconds by which this machine's clock is ahead of Telegram's.
+    /// Milliseconds by which this machine's clock is ahead of Telegram's; `None` before the first response.
     ahead_ms: Option<i64>,
 }
 
-/// Problem that keeps updates from coming in.
+/// Problem that prevents updates from being received or stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PollTrouble {
     pub kind: TroubleKind,
     pub what: String,
-    /// Duration of the problem so far.
+    /// Time since the problem began.
     pub lasting: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleKind {
-    /// Telegram cannot be reached or has a fault.
+    /// Telegram cannot be reached or answers with an error.
     Polling,
-    /// Another process polls with the same token.
+    /// Another process polls with the same bot token, which Telegram does not allow.
     Conflict,
-    /// The database rejects updates.
+    /// The database cannot store the updates.
     Storing,
 }
 
@@ -70,7 +71,7 @@ impl PollHealth {
         Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None, ahead_ms: None })))
     }
 
-    /// Returns the time since polling last returned, with any result.
+    /// Returns the time since the last poll ended, with or without success.
     pub fn silent_for(&self) -> Duration {
         self.state().last_sign.elapsed()
     }
@@ -81,19 +82,21 @@ impl PollHealth {
         Some(PollTrouble { kind, what, lasting: since.elapsed() })
     }
 
-    /// Returns the seconds by which this machine's clock is ahead of Telegram's; negative if it is behind.
+    /// Returns the seconds by which this machine's clock is ahead of Telegram's, negative if it is behind. `None` if
+    /// unknown.
     pub fn ahead_s(&self) -> Option<i64> {
         self.state().ahead_ms.map(|ms| ms / 1000)
     }
 
-    /// Compares the clocks; to be called when a response has just arrived.
+    /// Compares this machine's clock with Telegram's, `there`. Must be called as soon as a response arrives.
     fn compare(&self, here: Timestamp, there: Option<Timestamp>) {
         if let Some(there) = there {
             self.state().ahead_ms = Some(here.millis().saturating_sub(there.millis()));
         }
     }
 
-    /// Records a poll result, with the problem if there is one. The start of a continuing problem is kept.
+    /// Records that a poll ended, and the problem if it failed. If the same kind of problem continues, its start time
+    /// is kept.
     pub fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
         let mut state = self.state();
         let now = clock.stopwatch();
@@ -109,7 +112,7 @@ impl PollHealth {
     }
 }
 
-/// Reason for stopping to poll for good.
+/// Reason why polling ended for good.
 #[derive(Debug, thiserror::Error)]
 pub enum PollEnd {
     #[error(
@@ -121,7 +124,7 @@ pub enum PollEnd {
 }
 
 impl Ingest {
-    /// Polls until `stop`. Retries after every error except a refused token and an unusable database.
+    /// Polls until `stop`. After an error it tries again, unless the token is refused or the database cannot be used.
     pub async fn run(self, stop: CancellationToken) -> Result<(), PollEnd> {
         let now = self.clock.now();
         let mut offset = self.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
@@ -146,7 +149,8 @@ impl Ingest {
                         backoff.succeeded();
                         continue;
                     }
-                    // No update in the batch has an id to confirm it by, so polling again at once would spin.
+                    // No update in the batch has an id, so the batch cannot be confirmed and comes again at once: waits
+                    // first.
                     backoff.failed(random())
                 }
                 Err(error) => {
@@ -167,8 +171,8 @@ impl Ingest {
         }
     }
 
-    /// Stores a batch, retrying as long as needed: nothing is confirmed without the commit. Returns `false` if stopped
-    /// first.
+    /// Stores a batch of updates. Tries again until it succeeds, since updates may be confirmed to Telegram only after
+    /// the commit. Returns `false` if stopped before that.
     async fn take_in(
         &self,
         batch: Vec<RawUpdate>,
@@ -188,7 +192,7 @@ impl Ingest {
                 Ok(applied) => {
                     self.health.note(&self.clock, None);
                     self.report(applied);
-                    // Lets the started jobs begin before the next poll.
+                    // The jobs of this batch begin before the next poll.
                     tokio::task::yield_now().await;
                     return Ok(true);
                 }
@@ -208,7 +212,7 @@ impl Ingest {
     fn report(&self, applied: Applied) {
         if let Some(vectors) = &self.vectors {
             for conversation in applied.heard.into_keys() {
-                // If the queue is full, the next message there tries again.
+                // If the queue is full, the next message in the conversation sends it again.
                 let _ = vectors.try_send(conversation);
             }
         }
@@ -232,8 +236,8 @@ impl Ingest {
         }
     }
 
-    /// Returns `true` if the token is refused for good. As that ends the daemon, two different requests must be
-    /// refused.
+    /// Returns `true` if Telegram refuses the token for two different requests. One refusal is not enough, because the
+    /// daemon then ends.
     async fn is_revoked(&self, error: &TelegramError) -> bool {
         matches!(error, TelegramError::Unauthorized)
             && matches!(self.telegram.get_me().await, Err(TelegramError::Unauthorized))

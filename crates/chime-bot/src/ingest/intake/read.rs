@@ -1,4 +1,4 @@
-//! Parses raw updates into events, so that a bad update affects no other.
+//! Parses raw updates into events, each by itself, so that a malformed update does not affect others.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,21 +9,21 @@ use chime_core::{Event, UpdateId, UserId, unless_it_panics};
 use chime_privacy::{Traces, leftover, traces};
 use chime_telegram::{RawUpdate, extract};
 
-/// Update after parsing, successful or not.
+/// Update after parsing, which may have failed.
 #[derive(Debug)]
 pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
-    /// Content that its events do not cover.
+    /// Content of the update that is in none of its events; `None` if there is nothing else.
     pub leftover: Option<String>,
-    /// Users and messages in the update; `None` if unknown.
+    /// Users and messages that the update names; `None` if it is not valid JSON.
     pub traces: Option<Traces>,
-    /// Events in the update, or the reason why they cannot be read.
+    /// Events of the update, or the reason why it cannot be parsed.
     pub events: Result<Vec<Event>, String>,
 }
 
-/// Parses a batch. Updates that cannot be parsed are included, to be parked.
+/// Parses a batch. Updates that cannot be parsed are returned too, with the reason.
 pub fn read_batch(batch: Vec<RawUpdate>, bot: UserId) -> Vec<ReadUpdate> {
     batch.into_iter().map(|raw| read(raw, bot)).collect()
 }
@@ -45,18 +45,19 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
     }
 }
 
-/// Returns the users and messages in an update, and its content beyond the events. Returns `None` if it is not JSON.
+/// Returns the users and messages that an update names, and its content that is in no event. Returns `None` if it is
+/// not valid JSON.
 fn looked_through(json: &str) -> Option<(Traces, Option<String>)> {
     let update: Value = serde_json::from_str(&repair(json)).ok()?;
     Some((traces(&update), leftover(update)))
 }
 
-/// Returns the offset that confirms the whole batch, or `None` if no update has an id.
+/// Returns the offset that confirms the whole batch to Telegram, or `None` if no update in it has an id.
 pub fn offset_after(batch: &[RawUpdate]) -> Option<i64> {
     batch.iter().filter_map(|raw| raw.id).map(|id| id.0.saturating_add(1)).max()
 }
 
-/// Returns a substitute id for an update without one: a hash of its content, below zero where Telegram has no ids.
+/// Returns an id for an update that has none: a negative hash of its content. Telegram's ids are never negative.
 fn stand_in(json: &str) -> UpdateId {
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);

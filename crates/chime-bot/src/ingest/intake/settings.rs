@@ -1,4 +1,4 @@
-//! Configuration that taking in an update needs.
+//! Settings for taking in updates.
 
 use std::time::Duration;
 
@@ -7,18 +7,17 @@ use chime_core::BotIdentity;
 use chime_core::config::{AccessConfig, RateLimit};
 use chime_core::trigger::Languages;
 
-/// Configuration that taking in an update needs.
 #[derive(Debug)]
 pub struct IntakeSettings {
     pub bot: BotIdentity,
     pub access: AccessConfig,
-    /// Code for claiming the bot, if it has no owner yet.
+    /// Code with which a user becomes the owner; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
-    /// `true` if chats get a notice about the data that is kept.
+    /// `true` if chats get the privacy notice.
     pub announces: bool,
     pub languages: &'static Languages,
     pub backlog_max_age: Duration,
-    /// `None` for no rate limit.
+    /// Rate limit of triggers; `None` for no limit.
     pub rate: Option<RateLimit>,
     /// `true` if voice messages are transcribed.
     pub transcribes: bool,

@@ -1,4 +1,5 @@
-//! Joins a mention without words and its author's next message, which has the question, into one question.
+//! Joins two messages to one question: one that only mentions the bot, and its author's next one, which has the
+//! question.
 
 use std::time::Duration;
 
@@ -6,17 +7,18 @@ use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic};
 use chime_core::{Conversation, EntityKind, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role};
 use chime_store::{Reader, Writer, jobs, messages};
 
-/// Longest time between the mention and the question.
+/// Maximum time between the mention and the question.
 const WITHIN: Duration = Duration::from_secs(60);
-/// Messages before the question among which the mention is searched; the bot may have written since.
+/// Number of messages before the question in which the mention is searched.
 const LOOKED_AT: usize = 6;
-/// Messages before the question whose authors count as present.
+/// Number of messages before the question whose authors count as present, so that the question may be addressed to
+/// them.
 const HEARD: usize = 40;
 
-/// Returns the mention that `message` completes: its author's previous message, if it mentions the bot and says nothing
-/// else, or if it is the first part of the question and not answered yet. `message` must not address the group or a
-/// member, and if the mention is answered already, it must continue that answer. `as_trigger` finds the trigger in a
-/// message.
+/// Returns the earlier message that `message` completes. This is its author's previous message, if it only mentions the
+/// bot, or if it is itself such a question and not answered yet. Returns `None` if `message` addresses a member or the
+/// group, or if the earlier message was answered and `message` does not continue that answer. `as_trigger` returns the
+/// trigger in a message.
 pub fn tag_before(
     conn: &Reader,
     message: &Message,
@@ -52,7 +54,7 @@ pub fn tag_before(
     let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
     let is_tag = match as_trigger(tag)? {
         Some(found) => says_nothing(&found),
-        // A message without a mention that is being answered is itself a question after a mention.
+        // This message does not mention the bot. If it is being answered, it was joined to a mention before it.
         None => is_open()?,
     };
     if is_answered && !goes_on() || !is_tag {
@@ -67,7 +69,7 @@ fn names_somebody(kind: &EntityKind) -> bool {
     matches!(kind, EntityKind::Mention | EntityKind::TextMention { .. })
 }
 
-/// Returns `true` if a message addresses another member who wrote recently, by name at its start or between commas.
+/// Returns `true` if a message addresses another member who wrote recently: by name at its start, or between commas.
 fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>) -> bool {
     let first_word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
     let asides = message.text.split([',', ':', '?', '!']).map(|aside| aside.trim().to_lowercase());
@@ -76,13 +78,13 @@ fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>
     others.map(|earlier| first_word(&earlier.sender.name)).any(|name| !name.is_empty() && called.contains(&name))
 }
 
-/// Returns the trigger for such a question, with the whole text as its words.
+/// Returns the trigger for a message that completes a mention. The question is its whole text.
 pub fn trigger(message: &Message) -> Trigger {
     let ask = message.text.trim().to_owned();
     Trigger { kind: TriggerKind::Ask, how: How::Mention, ask, generic: false, cut: Vec::new() }
 }
 
-/// Cancels the answer to the mention, if it was not given yet. Returns `true` if it was cancelled.
+/// Cancels the answer to the mention if it is not given yet. Returns `true` if it was cancelled.
 pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> chime_store::Result<bool> {
     let of_tag = answer_to(tag);
     let is_open = jobs::is_due(tx, &of_tag)?;
@@ -92,7 +94,7 @@ pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> chime_store::Result<bool> {
     Ok(is_open)
 }
 
-/// Returns a job with the key of the answer to `at`; the parsed trigger is not part of the key.
+/// Returns a job with the same key as the answer to `at`. (The parsed trigger is not part of the key.)
 fn answer_to(at: MessageAt) -> JobPayload {
     JobPayload::Answer { at, parsed: ParsedTrigger::default() }
 }

@@ -1,4 +1,4 @@
-//! Subjects that began before the usual candidates.
+//! A question continues a subject whose messages are older than the window, so only the index finds them.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn seldom(n: usize) -> String {
     format!("{}o{}i{}", letter(n), letter(n / 15), letter(n / 225 % 14))
 }
 
-/// Seconds since the previous message, author, text.
+/// Line of a test chat: seconds since the previous line, author, text.
 struct Line(u64, &'static str, String);
 
 fn line(after: u64, who: &'static str, text: &str) -> Line {
@@ -56,12 +56,13 @@ fn chatter(count: usize, seconds: u64) -> Vec<Line> {
     (0..count).map(|n| Line(seconds / count as u64, people[n * 3 % 5], text(n))).collect()
 }
 
-/// Returns the window of the last of `lines`, a trigger with this question.
+/// Returns the window for the last of `lines`, used as a trigger with the question `ask`.
 async fn asked(lines: Vec<Line>, ask: &'static str) -> ContextWindow {
     asked_in(lines, ask, |_| {}, "").await
 }
 
-/// Returns the window of a trigger without text about a [`resumed`] subject after changing some of its messages.
+/// Returns the window for a trigger without words about the [`resumed`] subject. `change` is applied to the messages
+/// with the ids `changed` before they are stored.
 async fn resumed_with(changed: &[i64], change: impl Fn(&mut Message)) -> ContextWindow {
     let change = |message: &mut Message| {
         if changed.contains(&message.id.0) {
@@ -71,7 +72,8 @@ async fn resumed_with(changed: &[i64], change: impl Fn(&mut Message)) -> Context
     asked_in(resumed(""), "", change, "").await
 }
 
-/// Returns the window of the last of `lines`, with each message changed by `change` and the database by `damage`.
+/// Returns the window for the last of `lines`. `change` is applied to each message before it is stored; `damage` is SQL
+/// that runs on the database before the question.
 async fn asked_in(
     lines: Vec<Line>,
     ask: &'static str,
@@ -101,7 +103,7 @@ async fn asked_in(
     picked.await.unwrap()
 }
 
-/// Returns the lines as a transcript that starts on day 1.
+/// Returns the lines as a transcript in the format of the test kit, starting on day 1.
 fn written(lines: &[Line]) -> String {
     let (mut chat, mut at) = (String::new(), 0);
     for (id, Line(after, who, text)) in (1..).zip(lines) {
@@ -116,7 +118,7 @@ fn written(lines: &[Line]) -> String {
     chat
 }
 
-/// Returns the ids of the older messages in the window.
+/// Returns the ids of the window's messages that were found by the index.
 fn bridged(window: &ContextWindow) -> Vec<i64> {
     let bridged = window.entries.iter().filter(|entry| entry.reason == Reason::Bridge);
     bridged.map(|entry| entry.message.message.id.0).collect()
@@ -129,7 +131,8 @@ fn restaurant() -> Vec<Line> {
     ]
 }
 
-/// Returns a subject that rested for two days and a thousand messages, and a trigger.
+/// Returns lines about a subject, two days and a thousand messages about other things, and a trigger that returns to
+/// the subject.
 fn resumed(ask: &str) -> Vec<Line> {
     let mut lines = chatter(300, DAY);
     lines.extend(restaurant());
@@ -175,7 +178,7 @@ async fn an_album_comes_whole() {
 
 #[tokio::test]
 async fn what_is_known_of_an_old_message_from_a_reply_does_not_hide_what_is_older() {
-    // The oldest of the candidates was stored last, so it has the highest number of all.
+    // The message with the oldest date is stored last, as by an import, so it gets the highest sequence number.
     let late = |message: &mut Message| (message.origin, message.id) = (Origin::Snapshot, MessageId(1));
     assert_eq!(bridged(&resumed_with(&[1105], late).await), [301, 302]);
 }

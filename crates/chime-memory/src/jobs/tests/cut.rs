@@ -1,4 +1,5 @@
-//! A job of any kind, killed after any step, leaves the same memory as an undisturbed run.
+//! Kills jobs in the middle: whichever job is killed after whichever step, the memory ends up as after an undisturbed
+//! run.
 
 use std::future::{Future, poll_fn};
 use std::task::Poll;
@@ -9,11 +10,11 @@ use chime_llm::{Embeddings, LlmOptions};
 use chime_store::{answers, summary_vectors, tags, thread_summaries};
 use chime_testkit::ModelServer;
 
-/// Every summary in this scenario.
+/// Answer of the scripted model for every summary.
 const BULLETS: &str = "- they decided to take the red tent to the lake on Friday \
                        [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12]";
 const TAGS: &str = r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#;
-/// Upper bound of a job's steps.
+/// Upper bound of the number of steps of a job.
 const MOST_STEPS: usize = 500;
 
 struct Scripted {
@@ -21,7 +22,7 @@ struct Scripted {
     _servers: [ModelServer; 2],
 }
 
-/// Sets up two sessions, one of them old enough for History, in a chat that recently tagged the bot.
+/// Creates a chat that recently tagged the bot, with two sessions, one of them old enough for History.
 async fn scripted(now: Timestamp) -> Scripted {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut bench = Bench::new().await;
@@ -89,7 +90,7 @@ fn asked(now: Timestamp) -> AnswerRecord {
     }
 }
 
-/// Returns the output of `work`, or `None` if it is killed after `steps` steps.
+/// Runs `work` for `steps` steps. Returns its output, or `None` if it has not ended by then, which kills it.
 async fn within<F: Future>(work: F, steps: usize) -> Option<F::Output> {
     let mut work = std::pin::pin!(work);
     let mut left = steps;
@@ -104,8 +105,8 @@ async fn within<F: Future>(work: F, steps: usize) -> Option<F::Output> {
 }
 
 impl Bench {
-    /// Works until nothing is due. Kills each job of kind `cut` after its first step, restarts it, kills it after its
-    /// second, and so on. Returns the number of kills.
+    /// Runs jobs until none is due. Each job of kind `cut` is killed after its first step, started again and killed
+    /// after its second, and so on. Returns the number of kills.
     async fn work_in_spite_of(&self, cut: Option<JobKind>) -> usize {
         let mut cuts = 0;
         loop {
@@ -155,7 +156,7 @@ impl Bench {
             }
             assert!(steps <= MOST_STEPS, "{job} does not end");
             let payload = job.payload.clone();
-            // Waits for writes of the previous attempt.
+            // This write waits until the writes of the killed attempt are done.
             if !self.write(move |tx| jobs::is_due(tx, &payload)).await {
                 return cuts;
             }
@@ -207,23 +208,24 @@ async fn ended_at_any_step_of_any_kind_of_job_memory_is_the_same() {
     }
 }
 
-/// Kill of a job after some of its steps.
+/// Job to start, and the number of steps after which it is killed.
 #[derive(Debug, Clone, Copy)]
 struct Crash {
     job: usize,
     steps: usize,
-    /// The job was only delayed: others overtake it, then it continues with what it had read.
+    /// `true` to continue the job later instead of killing it. Other jobs run in between, and it continues with
+    /// outdated input.
     is_late: bool,
 }
 
-/// Kills of any jobs after any steps, in any order.
+/// Returns random sequences of kills.
 fn crashes() -> impl Strategy<Value = Vec<Crash>> {
     let crash = (0_usize..12, 0_usize..14, prop::bool::weighted(0.2));
     prop::collection::vec(crash.prop_map(|(job, steps, is_late)| Crash { job, steps, is_late }), 0..60)
 }
 
 impl Bench {
-    /// Starts one due job or a round of periodic jobs, and kills it after some steps.
+    /// Starts one of the due jobs, or all periodic jobs, and kills it after some steps.
     async fn crash(&self, crash: Crash) {
         let later = self.memory.clock.now().plus(HOUR);
         let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
@@ -241,7 +243,7 @@ impl Bench {
         self.folded_once().await;
     }
 
-    /// Checks that History counts each folded session once. Returns their number.
+    /// Checks that History covers each folded session exactly once. Returns the number of these sessions.
     async fn folded_once(&self) -> usize {
         let (folded, history) = self
             .write(|tx| {
@@ -266,7 +268,7 @@ proptest! {
 
     #[test]
     fn folding_twice_is_impossible_over_any_order_of_crashes(crashes in crashes()) {
-        /// More than are folded at once.
+        /// More sessions than are folded at once.
         const SESSIONS: u32 = 26;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (disturbed, undisturbed) = runtime.block_on(async {

@@ -21,7 +21,7 @@ struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// Returns the distinct messages of the labelled chats, and the questions about them.
+/// Returns all different messages of the labelled chats, and the questions about them.
 fn labelled() -> (Vec<String>, Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/chats");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -41,7 +41,7 @@ fn labelled() -> (Vec<String>, Vec<String>) {
 }
 
 impl Bench {
-    /// A chat of 420 messages, the third with the code of the front door.
+    /// Creates a chat of 420 messages; the third contains the code of the front door.
     async fn new() -> Self {
         let (mut texts, _) = labelled();
         texts.truncate(420);
@@ -49,7 +49,7 @@ impl Bench {
         Self::of(texts).await
     }
 
-    /// A chat with these messages.
+    /// Creates a chat with these messages.
     async fn of(texts: Vec<String>) -> Self {
         let (folder, store) = new_store().await;
         let lines: Vec<String> = (1..=texts.len()).map(|number| format!("10:00 ben#{number} said")).collect();
@@ -71,7 +71,7 @@ impl Bench {
         Self { store, clock: Clock::system(), folder }
     }
 
-    /// Reopens the database, as after a restart.
+    /// Closes and opens the database, as a restart does.
     async fn opened_again(self) -> Self {
         self.store.close().await;
         let (store, _) = Store::open(&self.folder.path().join("chime.db"), Timestamp::from_secs(2)).unwrap();
@@ -117,13 +117,13 @@ fn shipped() -> Arc<Embedder> {
     Arc::new(Embedder::shipped().unwrap())
 }
 
-/// Loads the same model under another name, as if it were another model.
+/// Loads the built-in model under another name, so that it counts as a different model.
 fn other() -> Arc<Embedder> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../embedding/chat-static-ml-160-int8");
     Arc::new(Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap())
 }
 
-/// Returns the nearest texts with cosines, by index and by full scan.
+/// Returns the texts nearest to `text` with their cosines, found by the index and by comparing all vectors.
 async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -> (Vec<Near>, Vec<Near>) {
     let space = bench.active().await;
     let vector = chime_core::pack(&embedder.embed(text)).unwrap();
@@ -136,7 +136,7 @@ async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -
     bench.store.read(find).await.unwrap()
 }
 
-/// Returns the five nearest, by index and by full scan.
+/// Returns the five messages nearest to `text`, found by the index and by comparing all vectors.
 async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<Seq>) {
     let (index, scan) = nearest(bench, embedder, text, 5).await;
     assert_eq!((index.len(), index[0].1), (scan.len(), scan[0].1), "the nearest has the greatest cosine");
@@ -145,14 +145,15 @@ async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<
     (seqs(index), seqs(scan))
 }
 
-/// Returns the share of the nearest that the index found. Equal cosines are interchangeable.
+/// Returns the share of the nearest texts that the index found. A text with the same cosine as the last of them counts
+/// too.
 fn share_found(index: &[Near], scan: &[Near]) -> f64 {
     let least = scan.last().map_or(1.0, |(_, cosine)| *cosine);
     index.iter().filter(|(_, cosine)| *cosine >= least).count() as f64 / scan.len() as f64
 }
 
-/// The index compares a part of each vector only, so it misses some texts with nearly equal cosines. The bounds hold
-/// for these texts, which are the same in each run.
+/// The index compares only a part of each vector, so it misses some texts with nearly equal cosines. The bounds hold
+/// for exactly these texts.
 #[tokio::test]
 async fn of_thousands_the_index_finds_nearly_all_of_the_ten_nearest() {
     let (mut texts, questions) = labelled();
@@ -230,7 +231,7 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
     let (bench, before, after) = (Bench::new().await, shipped(), other());
     bench.keep(&before).await;
     let old = bench.active().await;
-    // Stopped half-way.
+    // The process is stopped in the middle of a migration.
     let indexer = bench.indexer(&after);
     let target = indexer.target().await.unwrap().unwrap();
     assert_eq!(indexer.make_batch(&target, &after).await.unwrap(), StepProgress::More);
