@@ -84,7 +84,7 @@ impl fmt::Display for Check {
 }
 
 impl LlmError {
-    /// Returns whether the server works and would fail again only for this request.
+    /// Returns whether the request itself causes the error: the server works, and other requests may succeed.
     pub fn is_about_the_request(&self) -> bool {
         match self {
             Self::PromptTooLong | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => true,
