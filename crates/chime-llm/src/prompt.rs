@@ -21,7 +21,7 @@ pub struct Prompt {
     pub tools: Tools,
     /// Pictures added to the last of `messages`, for models with vision.
     pub pictures: Vec<Picture>,
-    /// Time after which nobody waits for the answer, if earlier than the deadline of the client.
+    /// Time after which the answer is useless: the call ends then, even before the deadline of the client.
     pub until: Option<Timestamp>,
 }
 
@@ -139,7 +139,8 @@ impl Prompt {
         }
     }
 
-    /// Returns an estimate of the prompt's tokens that is rather too high than too low.
+    /// Returns an estimate of the prompt's tokens, with pictures and tools. It tends to be too high rather than too
+    /// low.
     pub fn estimated_tokens(&self) -> usize {
         /// Tokens that a chat template adds to each message.
         const WRAPPING: usize = 4;

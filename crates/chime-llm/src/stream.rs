@@ -24,7 +24,7 @@ pub struct Assembly {
     line: Vec<u8>,
     /// Data lines of an event that is not yet complete JSON.
     data: String,
-    /// Lines outside of events: possibly a whole answer.
+    /// Lines outside of events. They may be a whole answer, from a server that does not stream.
     outside: Vec<u8>,
     pieces: Pieces,
     has_choice: bool,
@@ -47,7 +47,7 @@ struct Chunk {
     timings: Timings,
 }
 
-/// Groq's place for the token counts.
+/// Field in which Groq sends the token counts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Extra {

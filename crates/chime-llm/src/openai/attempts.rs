@@ -1,4 +1,4 @@
-//! Dialects to try for one prompt, after the refusals so far.
+//! Chooses the dialect to try next for a prompt after each refusal.
 
 use crate::diagnose::{is_about_pictures, is_unexplained, named, sees_nothing};
 use crate::dialect::Dialect;
@@ -21,7 +21,7 @@ pub struct Attempts {
     /// `true` if the server said that the model accepts no pictures at all.
     pub sees_nothing: bool,
     learnt: Dialect,
-    /// A refusal without a reason, after which all optional parameters were omitted.
+    /// The first refusal without a reason. After it, all optional parameters are omitted.
     unexplained: Option<ServerFailure>,
 }
 
@@ -65,7 +65,8 @@ impl Attempts {
     pub fn refused(&mut self, failure: ServerFailure, prompt: &Prompt) -> Result<(), ServerFailure> {
         let spoken = self.dialect;
         if let Some(other) = named(&failure, spoken, prompt) {
-            // Another picture may be accepted: only a model that accepts none at all is sent none from now on.
+            // A refusal of this picture says nothing about others. Later prompts omit pictures only if the model
+            // accepts none.
             self.sees_nothing |= is_about_pictures(other, spoken) && sees_nothing(&failure);
             self.dialect = other;
             return Ok(());

@@ -1,4 +1,4 @@
-//! One model call: a stream with limited silence, or a whole answer from a server that refuses to stream.
+//! One model call: a stream with a time limit on its pauses, or a whole answer from a server that refuses to stream.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Factor on the allowed silence while the server processes the prompt, if its speed is unknown.
+/// Time limit for the first word if the prompt speed is unknown, as a multiple of the allowed silence.
 const READING: u32 = 5;
-/// Factor on the processing time expected from the measured speed.
+/// Time limit for the first word if the prompt speed is known, as a multiple of the expected processing time.
 const SLACK: f64 = 3.0;
 /// Upper limit of the wait for the first word, as a multiple of the allowed silence.
 const LONGEST: u32 = 15;
