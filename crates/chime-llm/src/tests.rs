@@ -516,7 +516,7 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
-    // Nobody has read it, so the model is called again.
+    // No part of the answer was shown, so the call is retried.
     let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
     assert_eq!(told(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));

@@ -12,11 +12,11 @@ use chime_core::{TokenUse, estimate_tokens, is_blank};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Estimated tokens per second of speech, for servers that do not count.
+/// Estimated tokens per second of speech, for servers that report no token counts.
 const TOKENS_A_SECOND: u64 = 10;
 /// Longest transcript in characters: models repeat themselves endlessly on noise.
 const MOST_CHARS: usize = 12_000;
-/// Seconds of silence in a probe: some servers refuse less than a tenth.
+/// Length of the silent test recording in seconds: some servers refuse recordings under 0.1 seconds.
 const PROBE_SECONDS: u32 = 1;
 
 #[derive(Debug)]

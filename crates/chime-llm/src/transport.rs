@@ -26,7 +26,8 @@ use chime_core::is_loopback;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Multiple of the operator's timeout after which a silent connection is closed, regardless of our clock.
+/// Read timeout of a connection, as a multiple of the operator's timeout. It works even if the system clock is set
+/// back.
 const SILENCES: u32 = 20;
 
 /// HTTP client of one server.
@@ -240,7 +241,7 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, S
         return Err(refusal(&mut response).await);
     }
     let body = read_body(&mut response).await?;
-    // Some servers always stream.
+    // Some servers send a stream although none was requested.
     let body =
         if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
     body.map(|body| http::Response::new(body).into()).ok_or(ServerFailure::NotJson)
@@ -279,7 +280,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Some(secs) = number(RETRY_AFTER.as_str()) {
         return Duration::try_from_secs_f64(secs).ok();
     }
-    // Relative to the server's own clock, which produced the date.
+    // Compared with the `Date` of the response, because the server's clock may differ from ours.
     let span = date(RETRY_AFTER.as_str())?.signed_duration_since(date(DATE.as_str())?);
     Some(span.to_std().unwrap_or_default())
 }

@@ -32,7 +32,7 @@ pub struct Usage {
     cached_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
     prompt_cache_hit_tokens: LenientNumber,
-    /// Not included in `input_tokens`, unlike the other cache counts in theirs.
+    /// Cached prompt tokens that `input_tokens` does not include. The other prompt counts include their cached tokens.
     #[serde(deserialize_with = "lenient")]
     cache_read_input_tokens: LenientNumber,
 }

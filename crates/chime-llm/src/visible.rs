@@ -9,7 +9,7 @@ use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 pub struct Visible {
     pub text: String,
     pub calls: Vec<ToolCall>,
-    /// `true` if text followed the end of the answer.
+    /// `true` if a loop, or text after the end of the answer, was removed.
     pub was_cut: bool,
 }
 

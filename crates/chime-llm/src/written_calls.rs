@@ -315,7 +315,7 @@ fn calls_in(value: &Value) -> Vec<(String, Value)> {
     name.zip(arguments.cloned()).into_iter().collect()
 }
 
-/// Returns whether a value holds nothing but calls: an answer in JSON may have a name too.
+/// Returns whether a JSON value has only the fields of a call: an answer in JSON may have a `name` too.
 fn is_only_a_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),
