@@ -106,7 +106,7 @@ wire! {
     ReactionType { emoji: String }
     ShortDescription { short_description: String }
     CallbackQuery { id: String, from: User, message: MessageReference, data: String }
-    /// The remaining fields of a message that is no longer accessible.
+    /// The fields that a message still has when it is no longer accessible.
     MessageReference { chat: Chat, message_id: i64, date: i64 }
 
     /// The response of every method.
@@ -133,7 +133,7 @@ wire! {
     External { origin: MessageOrigin, chat: Chat, message_id: i64 }
 }
 
-/// A list without its unreadable elements.
+/// A list. Elements that cannot be parsed are left out.
 #[derive(Debug)]
 pub struct Items<T>(pub Vec<T>);
 
@@ -166,7 +166,7 @@ fn lenient<T: DeserializeOwned>(fields: &RawFields<'_>, name: &str) -> Option<T>
 }
 
 impl<T> Items<T> {
-    /// Returns the elements of an optional list.
+    /// Returns the elements of an optional list, none if it is missing.
     pub fn of(list: Option<&Self>) -> &[T] {
         list.map_or(&[], |items| &items.0)
     }
@@ -188,13 +188,13 @@ impl Chat {
     }
 }
 
-/// Joins first and last name, as far as they exist.
+/// Joins first and last name. `None` if both are missing or empty.
 pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     let parts: Vec<&str> = [first, last].into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect();
     filled(Some(&parts.join(" ")))
 }
 
-/// Formats seconds as `m:ss`.
+/// Formats seconds as `m:ss`, or returns `None` if negative.
 pub fn minutes(seconds: i64) -> Option<String> {
     (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }
