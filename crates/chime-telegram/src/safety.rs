@@ -1,4 +1,4 @@
-//! Defuses text written by a model: no hidden addresses, mentions or commands.
+//! Makes text written by a model harmless: no hidden addresses, mentions or commands.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -35,7 +35,7 @@ pub struct Allowed<'a> {
 /// - Entities that mention a member or run something are dropped.
 pub fn defuse(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     let shown = reveal_addresses(text, allowed);
-    // After the first step, because a revealed address may follow a word directly.
+    // The second step must also check the addresses that the first one adds to the text.
     let harmless = join_words(shown, allowed);
     let end = harmless.text.len();
     clip(&harmless, 0..end)
@@ -98,7 +98,7 @@ fn is_web(url: &str) -> bool {
     without_scheme(url).is_some_and(|rest| !rest.is_empty())
 }
 
-/// Returns a web address without its scheme, in any case.
+/// Returns a web address without its scheme, or `None` for another scheme. Ignores the scheme's case.
 fn without_scheme(url: &str) -> Option<&str> {
     ["https://", "http://"].into_iter().find_map(|scheme| {
         let (start, rest) = url.split_at_checked(scheme.len())?;
@@ -106,7 +106,7 @@ fn without_scheme(url: &str) -> Option<&str> {
     })
 }
 
-/// Returns an address in its usual written form, to compare it with visible text.
+/// Returns an address without scheme and trailing slashes, to compare it with the visible text of a link.
 fn address_of(text: &str) -> &str {
     let text = text.trim();
     without_scheme(text).unwrap_or(text).trim_end_matches('/')

@@ -59,8 +59,8 @@ pub struct RawUpdate {
 }
 
 impl RawUpdate {
-    /// Extracts id and kind. Never fails: anything else than an update has neither, and [`extract`](crate::extract)
-    /// reports it.
+    /// Extracts id and kind. Never fails: input that is no update gets no id and an empty kind, and
+    /// [`extract`](crate::extract) reports it.
     pub fn parse(json: &str) -> Self {
         let text = repair(json);
         let fields: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap_or_default();

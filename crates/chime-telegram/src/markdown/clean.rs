@@ -17,7 +17,7 @@ pub(super) fn clean(text: &str) -> String {
         if !is_removed(c) {
             kept.push(c);
         } else if let Some(letter) = kept.chars().next_back().and_then(|before| compose(before, c)) {
-            // Keeps an `å` that is written as two characters.
+            // Joins letter and ring to one character, such as `å`: Telegram would remove a separate ring.
             kept.pop();
             kept.push(letter);
         }

@@ -24,7 +24,7 @@ struct OpenTag {
     kind: EntityKind,
     /// Start of its text, or of the part after the last code span.
     start: TextPosition,
-    /// Ranges of its text before code spans.
+    /// Earlier parts of its text, each ended by a code span: code cannot be inside another entity.
     earlier: Vec<Range<TextPosition>>,
     /// Number of open marks at its start: both tags of a pair must be inside the same mark.
     depth: usize,
@@ -169,7 +169,7 @@ impl Marks {
             open.depth == depth && writer.since(open.place) != BARS && touches(previous) && is_apart(next)
         };
         if let Some(open) = self.spoiler.take_if(closes) {
-            // Removing the bars shifts their positions.
+            // Removing the bars shifts the text after them, so the positions of open tags are no longer valid.
             self.tags.clear();
             writer.take_out(open.place, BARS);
             return writer.add(open.place, EntityKind::Spoiler);

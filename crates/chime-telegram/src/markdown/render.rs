@@ -34,7 +34,7 @@ pub fn to_entities(markdown: &str) -> FormattedText {
     }
     let mut rendered = renderer.writer.finish();
     if is_blank(&rendered.text) {
-        // Marks around nothing, as in a lone `#`, were meant as text.
+        // Markdown without visible text, such as a lone `#`, is shown as it was written.
         rendered = FormattedText::plain(cleaned.as_str());
     }
     clip(&rendered, 0..rendered.text.len())
@@ -47,7 +47,7 @@ struct Renderer<'a> {
     marks: Marks,
     /// Quotes and lists around the current position, outermost first.
     containers: Vec<Container>,
-    /// End of the bullet of the innermost new item: the item's first block continues its line.
+    /// End of the latest bullet. A block that starts here continues the bullet's line.
     bullet: Option<TextPosition>,
     /// Bytes of the source rendered so far.
     read_to: usize,
@@ -291,7 +291,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Fewest letters of a name such as `__init__`.
+/// Minimum number of letters in a name such as `__init__`.
 const SHORTEST_NAME: usize = 3;
 
 /// Returns whether emphasis marks are part of a word: inside one as in `5*3*2`, `2**10` and addresses, or around one as
