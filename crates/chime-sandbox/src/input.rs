@@ -11,7 +11,7 @@ pub struct NewChat {
     pub username: Option<String>,
     /// `true` if the supergroup has forum topics.
     pub forum: bool,
-    /// The bot's initial status. `Sandbox::add_bot_to` adds it later.
+    /// The bot's initial status: [`ChatMemberStatus::Left`] if `Sandbox::add_bot_to` adds the bot later.
     pub bot: ChatMemberStatus,
 }
 
@@ -205,7 +205,7 @@ pub struct Post {
     pub album: Option<String>,
     /// Entities of the text, instead of those that Telegram would find.
     pub entities: Option<Vec<Entity>>,
-    /// The chat that the message is sent for: this chat for an anonymous admin, or a channel.
+    /// The chat in whose name the message is sent: this chat for an anonymous admin, or a channel.
     pub sender_chat: Option<ChatId>,
     /// The name of a hidden account that the message is forwarded from.
     pub forwarded_from: Option<String>,
