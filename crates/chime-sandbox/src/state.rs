@@ -157,7 +157,7 @@ impl SandboxState {
         }
     }
 
-    /// Stores `message` with the next id of its chat; `None` if the chat does not exist.
+    /// Stores `message` with the next id of its chat and returns this id. `None` if the chat does not exist.
     pub(super) fn keep(&mut self, mut message: SandboxMessage) -> Option<MessageId> {
         let Some(chat) = self.chats.get_mut(&message.chat) else {
             self.note_unexpected(format!("a message for chat {}, which does not exist", message.chat));

@@ -120,7 +120,8 @@ pub(super) fn chat_to_write(state: &SandboxState, params: &RequestParams) -> Res
     }
 }
 
-/// Returns the forum topic of `message_thread_id`. Neither General nor a reply thread counts as one.
+/// Returns the forum topic of `message_thread_id`, or `None` if it is absent or the chat has no topics. An unknown
+/// topic is an error.
 pub(super) fn topic(
     state: &mut SandboxState,
     chat: ChatId,
