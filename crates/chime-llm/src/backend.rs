@@ -13,7 +13,7 @@ use chime_core::config::LlmConfig;
 pub enum Llm {
     /// A server with OpenAI's chat completions API.
     OpenAi(Arc<OpenAi>),
-    /// No model is configured: callers answer with a digest of the messages.
+    /// No model is configured: callers answer with a list of the messages that best fit the question.
     Offline,
 }
 

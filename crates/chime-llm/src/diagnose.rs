@@ -30,7 +30,7 @@ const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insuff
 /// Gemini's phrases for a wrong key, sent with status 400.
 const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
 
-/// Phrases for a refusal by a content filter rather than by the model.
+/// Phrases for a refusal by the provider's content filter.
 const FILTERED: &[&str] =
     &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
 
@@ -45,10 +45,10 @@ const SEES_NOTHING: &[&str] = &[
     "must be a string",
 ];
 
-/// Words in other complaints about a picture: too many, too large, damaged.
+/// Words of other errors about pictures: too many, too large, damaged.
 const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
-/// Phrases of chat templates without a system role.
+/// Phrases for a model whose chat template has no system role.
 const NO_SYSTEM: &[&str] = &[
     "system role",
     "system message",
@@ -58,7 +58,7 @@ const NO_SYSTEM: &[&str] = &[
     "roles are supported",
 ];
 
-/// Size in tokens above which an unexplained refusal is treated as a prompt that is too long.
+/// Estimated tokens of a prompt above which a refusal without a known reason means that the prompt is too long.
 const LARGE: usize = 2_000;
 
 pub fn diagnose(failure: ServerFailure) -> LlmError {
@@ -82,7 +82,7 @@ pub fn diagnose_prompt(failure: ServerFailure, prompt: &Prompt) -> LlmError {
     }
 }
 
-/// Converts an error body with status 200 to an error. Gateways send these when the server behind them fails.
+/// Converts an error that arrived with status 200. Gateways send such responses when the server behind them fails.
 pub fn diagnose_body(body: &Value) -> LlmError {
     let complaint = Complaint::of(body);
     let status = complaint.status.unwrap_or(200);
@@ -166,7 +166,7 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
     }
 }
 
-/// The content of an error body, independent of the server.
+/// The parts of an error body that all servers have in common.
 #[derive(Debug, Default)]
 struct Complaint {
     /// Message and code in lower case, for phrase search. May quote the prompt: never log it.

@@ -15,9 +15,9 @@ pub struct Dialect {
     pub no_pictures: bool,
     /// `true` if there is no system role and roles must alternate: instructions go into the first user message.
     pub no_system: bool,
-    /// `true` if the model's reasoning must be sent back with the calls that followed it.
+    /// `true` if requests with earlier tool calls must also contain the model's reasoning before these calls.
     pub wants_thoughts: bool,
-    /// `true` if a `response_format` was accepted before, so that a later failure has another cause.
+    /// `true` if the model accepted a `response_format` before: status 500 then has another cause.
     pub takes_forms: bool,
     /// Search for the refused parameter: position in `Optional::ALL`, counted from 1, of the one to omit in the next
     /// call. 0 if no search is under way.

@@ -16,7 +16,7 @@ const SLOW: f64 = 300.0;
 const SMALL: u64 = 8_000_000_000;
 /// Minimum number of uncached tokens for a speed measurement: with fewer, network latency dominates.
 const TELLING_TOKENS: u64 = 200;
-/// Number of speed measurements to keep.
+/// Number of latest speed measurements, whose median is the speed.
 const MEASURED: usize = 8;
 /// Plausible context sizes, in tokens. Other values are ignored.
 const CONTEXT_SIZES: std::ops::RangeInclusive<usize> = 256..=100_000_000;
@@ -42,7 +42,7 @@ impl ServerFacts {
         self.is_slow() || self.parameters.is_some_and(|parameters| parameters < SMALL)
     }
 
-    /// Fills missing facts from `other`.
+    /// Returns these facts. Those that are missing come from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `GET /v1/models` of vLLM, OpenRouter, Groq and llama.cpp.
+    /// Parses `GET /v1/models`, in which vLLM, OpenRouter, Groq and llama.cpp report the context size of each model.
     pub fn of_models(body: &Value, model: &str) -> Self {
         let Some(listed) = body.get("data").and_then(Value::as_array) else { return Self::default() };
         let named = listed.iter().find(|entry| entry["id"] == model);
@@ -79,7 +79,7 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `POST /api/show` of Ollama.
+    /// Parses `POST /api/show` of Ollama, which reports the context size and parameter count of a model.
     pub fn of_show(body: &Value) -> Self {
         let info = body.get("model_info").and_then(Value::as_object);
         let trained = info.and_then(|info| {
@@ -135,7 +135,8 @@ pub fn context_in_refusal(body: &str) -> Option<usize> {
     BEFORE.into_iter().find_map(number_behind)
 }
 
-/// The server's own timing of prompt processing: uncached tokens and tokens per second.
+/// Prompt processing as measured by the server: number of uncached tokens, and tokens per second. `None` if not
+/// reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ReadingTime(Option<(u64, f64)>);
 
@@ -176,7 +177,7 @@ impl Speeds {
     pub fn typical(&self) -> Option<f64> {
         let mut sorted: Vec<f64> = self.0.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
-        // The lower of two middle values: better to underestimate a server's speed.
+        // The median. Of two middle values the lower one, because it is safer to underestimate a server's speed.
         sorted.get(sorted.len().checked_sub(1)? / 2).copied()
     }
 }

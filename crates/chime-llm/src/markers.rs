@@ -16,7 +16,7 @@ static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Words between citation tags: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
+/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",

@@ -28,7 +28,7 @@ use chime_runtime::resilience::{RetryPolicy, random, within};
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
 
-/// Time after which a refused feature (tools, pictures) is tried again: servers are updated.
+/// Time after which a refused feature (tools, pictures) is tried again, because the server may have been updated.
 const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Time limit of one call, even if the server keeps sending.
@@ -72,7 +72,7 @@ struct Model {
 #[derive(Clone, Copy)]
 struct ModelCall<'a> {
     prompt: &'a Prompt,
-    /// Receiver of the text while it is written. `None`: the text arrives as a whole.
+    /// Channel for the text while it arrives. `None` if the caller needs only the whole answer.
     progress: Option<&'a AnswerProgress>,
     clock: &'a Clock,
 }
@@ -228,7 +228,7 @@ impl OpenAi {
     /// Returns the delay before the next retry, or `None` if the error allows none.
     fn delay(&self, error: &LlmError, retries: u32) -> Option<Duration> {
         match (error, error.recovery()) {
-            // A slow model stays slow, and the server may still be working on the call.
+            // No retry after a timeout: a slow model stays slow, and the server may still work on the first call.
             (LlmError::TimedOut, _) => None,
             (_, Recovery::RetryLater(retry_after)) => self.retries.delay(retries, retry_after, random()),
             (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
@@ -298,7 +298,7 @@ impl OpenAi {
 }
 
 impl ModelCall<'_> {
-    /// Returns whether part of the answer was shown to somebody.
+    /// Returns whether part of the answer was already shown in the chat.
     fn is_shown(&self) -> bool {
         self.progress.is_some_and(AnswerProgress::is_shown)
     }
@@ -386,7 +386,7 @@ impl Model {
 }
 
 impl Deadline {
-    /// Returns the time left, at most the whole span in case the system clock is set back.
+    /// Returns the time left. Never more than the whole span, even if the system clock was set back.
     fn left(&self, clock: &Clock) -> Duration {
         self.until.since(clock.now()).min(self.span)
     }

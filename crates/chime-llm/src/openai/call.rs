@@ -21,7 +21,7 @@ pub(super) struct TimedAnswer {
     pub reading: ReadingTime,
 }
 
-/// Reason for a call without an answer.
+/// Reason why a call returned no answer.
 enum CallFailure {
     TooSilent,
     /// Refusal by the server, or a broken connection.

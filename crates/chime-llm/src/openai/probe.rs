@@ -12,7 +12,7 @@ use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Token limit that lets a reasoning model reach its first word.
+/// Token limit of a test answer. Leaves room for the reasoning before the first word.
 const ROOM: u32 = 256;
 
 impl OpenAi {
