@@ -26,7 +26,7 @@ struct Word<'a> {
     begins_line: bool,
 }
 
-/// Consecutive equal units at the end of a text.
+/// The same sequence of words (unit), several times in a row at the end of a text.
 struct Repetition {
     /// Index of its first word.
     start: usize,
@@ -50,7 +50,8 @@ pub fn without_loop(text: &str) -> &str {
     text[..words[end].at.end].trim_end()
 }
 
-/// Returns whether a streamed text is caught in a loop.
+/// Returns whether a streamed text has repeated itself so often that it is certainly a loop, or ends with endless
+/// blanks.
 pub fn is_looping(text: &str) -> bool {
     /// Bytes at the end of the text to check. Bounds the work, because the check runs for every event of the stream.
     const TAIL: usize = 4_000;
@@ -73,7 +74,7 @@ fn times_allowed<'a>(words: &[Word<'a>], run: &Repetition, is_code: impl Fn(&Wor
     }
 }
 
-/// Finds the runs at the end of `words`, shortest units first.
+/// Finds repetitions at the end of `words`, those with the shortest unit first.
 fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Repetition> {
     let last = words.len().saturating_sub(1);
     (1..=LONGEST.min(words.len() / TIMES)).filter_map(move |period| {

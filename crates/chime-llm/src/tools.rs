@@ -73,7 +73,8 @@ impl Tools {
         self.offered.iter().map(definition).collect()
     }
 
-    /// Returns the rounds as messages for a server with tool support, with the model's reasoning if `with_thoughts`.
+    /// Returns the earlier calls and results as messages for a server with tool support. Includes the model's reasoning
+    /// if `with_thoughts`.
     pub fn messages(&self, with_thoughts: bool) -> Vec<Value> {
         let mut messages = Vec::new();
         for ToolRound { said, calls, results } in &self.rounds {
@@ -91,7 +92,8 @@ impl Tools {
         messages
     }
 
-    /// Returns the rounds as a plain text message, or `None` if there are none.
+    /// Returns the earlier calls and results as one message in plain text, for a server without tool support. `None` if
+    /// there are none.
     pub fn told(&self) -> Option<Value> {
         let looked_up = self.rounds.iter().flat_map(|round| round.calls.iter().zip(&round.results));
         let told: Vec<String> =
@@ -152,7 +154,7 @@ pub fn in_order(calls: Vec<CallPiece>) -> impl Iterator<Item = CallPiece> {
     calls.into_iter().enumerate().map(|(place, call)| CallPiece { index: Some(place), ..call })
 }
 
-/// Joins `pieces` to calls, ignoring calls without a name.
+/// Joins the pieces of each call. Ignores calls without a name, and gives an id to calls without one.
 pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
     let mut calls: Vec<(Option<usize>, ToolCall)> = Vec::new();
     for CallPiece { index, id, function, extra_content } in pieces {

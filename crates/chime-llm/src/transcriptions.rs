@@ -40,7 +40,8 @@ pub struct Transcript {
     /// Empty if nobody speaks.
     pub text: String,
     pub tokens: TokenUse,
-    /// `true` if the server counted `tokens`. Many servers charge by the minute, which no price per token reflects.
+    /// `true` if the server counted `tokens`, so that a price per token applies. Many servers charge by the minute
+    /// instead.
     pub is_counted: bool,
 }
 
@@ -105,7 +106,7 @@ fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
 /// Builds a silent WAV file: one channel, 8,000 samples per second, 8 bits each.
 fn silence(seconds: u32) -> Vec<u8> {
     const RATE: u32 = 8_000;
-    /// Bytes of the header after its length field.
+    /// Bytes of the header that its length field counts: all after this field.
     const HEAD: u32 = 36;
     let length = RATE * seconds;
     let mut file = Vec::new();

@@ -17,7 +17,7 @@ pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 /// Names of the model's role in templates.
 pub const ROLES: [&str; 3] = ["assistant", "model", "bot"];
 
-/// Role name that follows a token and belongs to it.
+/// Role name after a turn token, which is part of the markup.
 static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
 
 /// Start of a next turn that the model invented without its tokens: a sentence end, a role name and a line break.

@@ -65,7 +65,7 @@ impl Usage {
         LenientNumber(named.max(self.prompt_tokens_details.cached_tokens.0))
     }
 
-    /// Returns the tokens of the call, or `None` if the server has not counted them.
+    /// Returns the tokens of the call, or `None` if the server reports no plausible counts.
     pub fn counted(&self) -> Option<TokenUse> {
         /// Implausible count: no call uses this many tokens.
         const TOO_MANY: f64 = 100_000_000.0;

@@ -5,7 +5,7 @@ use crate::repetition::without_loop;
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 
-/// The parts of an output that are for members.
+/// The parts of a model's output that members may see, and its tool calls.
 pub struct Visible {
     pub text: String,
     pub calls: Vec<ToolCall>,

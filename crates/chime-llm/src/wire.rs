@@ -131,7 +131,7 @@ pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Valu
     body
 }
 
-/// Parses the body of a success.
+/// Parses the body of a successful response.
 ///
 /// # Errors
 /// The reason why the body is no answer: an error with status 200, a filter, no text, no end.
@@ -242,7 +242,7 @@ struct CompletionChoice {
     finish_reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     error: Option<Value>,
-    /// Our own mark on a body that was joined from an incomplete stream.
+    /// Set by us, not by a server: `true` if this body was joined from an incomplete stream.
     #[serde(deserialize_with = "lenient")]
     is_broken_off: bool,
 }
@@ -272,7 +272,7 @@ impl ChoiceMessage {
     }
 }
 
-/// The message of a choice, or the change in an event.
+/// The message of a choice, or the part of it that a stream event adds.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ReceivedMessage {

@@ -16,7 +16,7 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::RetryPolicy;
 use chime_testkit::{ModelServer, Reply};
 
-/// Bytes sent at once.
+/// Bytes per chunk of a response: small, so that chunks end within words and events.
 const PIECE: usize = 11;
 
 #[derive(Deserialize)]
