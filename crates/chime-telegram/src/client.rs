@@ -203,7 +203,8 @@ impl Telegram {
         }
     }
 
-    /// Shows the beginning of an answer in a private chat while the answer is being written.
+    /// Shows the beginning of an answer in a private chat while the model writes it. A later draft with the same
+    /// `answer_to` replaces it.
     pub async fn draft(
         &self,
         chat: ChatId,

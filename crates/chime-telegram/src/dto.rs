@@ -16,7 +16,8 @@ pub type Present = IgnoredAny;
 /// The unparsed fields of an object. The last one counts if a field occurs twice.
 type RawFields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Declares objects with lenient fields. Derived code would accept lists as objects and fail on duplicate fields.
+/// Declares structs whose fields are `None` if invalid. serde's derive would also accept lists as objects and fail on
+/// duplicate fields.
 macro_rules! wire {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
         $(#[$doc])*
@@ -55,7 +56,7 @@ wire! {
         receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
         direct_messages_topic: Present,
     }
-    /// The content of a message, or of an external message that is replied to.
+    /// The content of a message, or of a replied-to message from another chat.
     Content {
         text: String, entities: Items<Entity>, caption: String, caption_entities: Items<Entity>, rich_message: Value,
         animation: File, audio: File, document: File, video: File, video_note: File, voice: File,
@@ -114,7 +115,7 @@ wire! {
     Parameters { retry_after: u64, migrate_to_chat_id: i64 }
 }
 
-/// A message, split into three groups of its fields.
+/// A message. Its fields are split into three structs.
 #[derive(Debug)]
 pub struct TelegramMessage {
     pub head: Head,

@@ -37,7 +37,7 @@ pub enum TelegramError {
     /// Nothing can be sent to this chat any more.
     #[error("the chat is out of reach: {description}")]
     Gone { description: String },
-    /// The edit changed nothing: counts as success.
+    /// The edited message already has this content, so callers treat this as success.
     #[error("nothing to change")]
     NotModified,
     /// No connection was made, so the request certainly did not arrive.

@@ -1,4 +1,4 @@
-//! Converts updates to events. Pure and total; only the essential fields of a message are required.
+//! Converts updates to events. Pure functions that never panic. Only the essential fields of a message are required.
 
 mod content;
 mod message;

@@ -44,7 +44,7 @@ const UNUSED_UPDATES: &[&str] = &[
     "subscription",
 ];
 
-/// Longest stored name of a kind; Telegram's own are shorter.
+/// Maximum length of a stored kind. Telegram's own names are shorter.
 const KIND_LENGTH: usize = 64;
 
 /// An update before [`extract`](crate::extract).
@@ -68,7 +68,7 @@ impl RawUpdate {
     }
 }
 
-/// Returns whether `kind` is a known kind without content for the bot.
+/// Returns whether `kind` is known but not used by the bot.
 pub fn is_unused(kind: &str) -> bool {
     UNUSED_UPDATES.contains(&kind)
 }

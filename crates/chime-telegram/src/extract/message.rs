@@ -37,7 +37,7 @@ fn arrival(wire: &dto::TelegramMessage, bot: UserId) -> Result<Option<Arrival>, 
     if is_confidential(wire) || is_to_channel || wire.head.guest_query_id.is_some() {
         return Ok(None);
     }
-    // A scheduled message has id 0, which is valid and unusable.
+    // A scheduled message has id 0, so it cannot be stored or replied to.
     if wire.head.message_id == Some(0) {
         return Ok(None);
     }
@@ -61,7 +61,7 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
     let role = match content.kind {
         Kind::Service => Role::System,
         _ if sender.id == bot => Role::Assistant,
-        // Commands address a bot and not people: stored, but not part of the conversation.
+        // Commands address a bot and not people. They are stored, but do not count as conversation.
         _ if is_command(&content.text, &content.entities) => Role::System,
         _ => Role::User,
     };
@@ -110,8 +110,8 @@ fn is_confidential(wire: &dto::TelegramMessage) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
 }
 
-/// Returns the sender. `sender_chat` comes first: `from` is then only a placeholder, marked as a bot. A channel post
-/// may have neither.
+/// Returns the sender: `sender_chat` if there is one, because `from` is then only a placeholder account. Without
+/// either, as in some channel posts, the chat itself.
 fn sender(head: &dto::Head, chat: ChatId) -> Sender {
     let in_the_name_of = |author: Option<&dto::Chat>| Sender {
         id: UserId(author.and_then(|author| author.id).unwrap_or(chat.0)),
@@ -193,14 +193,15 @@ fn topic_name(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> Option<
     }
 }
 
-/// Returns whether `parent` is the message that created the forum topic: messages in a topic without another reply
-/// "reply" to it.
+/// Returns whether `parent` is the message that created the forum topic. Telegram sends it as the replied-to message of
+/// every message in the topic that is no reply.
 fn is_topic_root(parent: &dto::TelegramMessage, head: &dto::Head) -> bool {
     let root = thread(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
     root || parent.service.forum_topic_created.is_some()
 }
 
-/// Describes a parent without a stored message in one line: its author or chat, and the quoted part or the content.
+/// Describes a replied-to message that is not stored, in one line: its author or chat, and the quoted part or the
+/// content.
 fn snapshot(place: Option<String>, parent: &dto::Content, quote: Option<&str>) -> String {
     let what = quote.map_or_else(|| in_one_line(parent), str::to_owned);
     let place = place.unwrap_or_else(|| "elsewhere".to_owned());
