@@ -17,10 +17,10 @@ const COMMAND_LENGTH: RangeInclusive<usize> = 1..=64;
 /// Shortest name that Telegram treats as a mention.
 const MIN_NAME: usize = 2;
 
-/// Addresses and names that an answer may contain because its sources do.
+/// Addresses and names that an answer may contain because its sources contain them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Allowed<'a> {
-    /// Addresses that may be hidden behind other text.
+    /// Addresses that links with other text may have.
     pub urls: &'a [&'a str],
     /// Names that may be mentioned, without `@`, case-insensitive.
     pub names: &'a [&'a str],
@@ -60,7 +60,7 @@ fn reveal_addresses(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText
 enum EntityAction {
     Keep,
     Drop,
-    /// Drops the entity and writes this text after its words.
+    /// Drops the entity and inserts this text after the text that the entity covered.
     Reveal(String),
 }
 
@@ -131,7 +131,8 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     for at in teeth(&text.text, allowed.names) {
         units += utf16_len(&text.text[counted..at]);
         counted = at;
-        // Only the character before counts: an `@` inside code is harmless, whatever follows.
+        // Skips positions directly after a character in code: an `@` in code is harmless, even if the name after it is
+        // not in code.
         if !code.iter().any(|range| range.start < units && units <= range.end) {
             insertions.push(Insertion { at: units, text: WORD_JOINER.to_owned() });
         }

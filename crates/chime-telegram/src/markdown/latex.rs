@@ -1,6 +1,6 @@
 //! Converts common LaTeX to Unicode characters.
 
-/// Deepest nesting of braces; deeper ones are shown as text.
+/// Deepest nesting of braces to convert. Deeper braces are dropped, and their content stays.
 const MAX_DEPTH: usize = 12;
 /// Longest run of letters that may be variables; longer ones are words.
 const MAX_VARIABLE: usize = 2;
@@ -110,7 +110,7 @@ fn formula(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns whether a text contains a command, or an exponent or index among variables rather than words.
+/// Returns whether a text contains a LaTeX command, or an exponent or index and no words longer than a variable.
 fn is_formula(math: &str) -> bool {
     let has_command =
         math.split('\\').skip(1).any(|behind| is_known(word(behind)) || behind.starts_with(['{', ',', ';']));

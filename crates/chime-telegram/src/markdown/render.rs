@@ -51,7 +51,7 @@ struct Renderer<'a> {
     bullet: Option<TextPosition>,
     /// Bytes of the source rendered so far.
     read_to: usize,
-    /// `read_to` plus the white space after it.
+    /// End of the latest event in the source: `read_to` and the white space after it.
     looked_to: usize,
     code_block: Option<CodeBlock>,
     table: Option<TextTable>,
@@ -117,7 +117,7 @@ impl Renderer<'_> {
                 Some((name, is_closing)) => self.marks.tag(name, is_closing, &mut self.writer),
                 None => self.writer.push(&html),
             },
-            // Handled elsewhere, or disabled in our options.
+            // Handled elsewhere, or never sent with our parser options.
             Event::Start(_)
             | Event::End(_)
             | Event::InlineMath(_)
@@ -161,7 +161,7 @@ impl Renderer<'_> {
                 self.start_block(range.start);
                 self.table = Some(TextTable::new(alignments));
             }
-            // Handled by the table, or disabled in our options.
+            // Handled by the table, or never sent with our parser options.
             Tag::TableHead
             | Tag::TableRow
             | Tag::TableCell
@@ -189,7 +189,7 @@ impl Renderer<'_> {
                 self.leave();
             }
             TagEnd::Item => self.bullet = None,
-            // These close nothing or do not occur here.
+            // Nothing to close, or handled by the table, or never sent with our parser options.
             TagEnd::Paragraph
             | TagEnd::HtmlBlock
             | TagEnd::Table
@@ -217,7 +217,8 @@ impl Renderer<'_> {
         container
     }
 
-    /// Returns the number of lists around the current position within the innermost quote, which has its own margin.
+    /// Returns the number of lists around the current position, without those outside of the innermost quote: Telegram
+    /// indents a quote itself.
     fn lists(&self) -> usize {
         self.containers.iter().rev().take_while(|container| matches!(container, Container::List { .. })).count()
     }

@@ -71,7 +71,7 @@ struct ListMargins {
 }
 
 impl ListMargins {
-    /// Returns the text column of the innermost item that a line can belong to.
+    /// Returns the column at which the text of the innermost item starts that a line can belong to; 0 if there is none.
     fn margin_of(&mut self, line: &str) -> usize {
         let (begins, content) = (indent(line), line.trim_start_matches([' ', '\t']));
         if content.trim().is_empty() {
@@ -91,7 +91,8 @@ impl ListMargins {
     }
 }
 
-/// Rewrites text outside of code: LaTeX, emphasis next to East Asian punctuation, and HTML tags for characters.
+/// Rewrites text outside of code for the parser: LaTeX, emphasis next to East Asian punctuation, and HTML tags such as
+/// `<sup>`.
 pub(super) fn with_words_read(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut fences = Fences::default();

@@ -49,7 +49,7 @@ impl EntityWriter {
         self.text.get(start.bytes..).unwrap_or_default()
     }
 
-    /// Returns the previous character on the same line.
+    /// Returns the previous character, or `None` if the next text starts a new line.
     pub(super) fn last_char(&self) -> Option<char> {
         if self.pending_newlines > 0 { None } else { self.text.chars().next_back() }
     }
