@@ -1,4 +1,4 @@
-//! Connections that can be cut by the end of the sandbox or by a fault.
+//! Connections that the end of the sandbox or an injected fault closes at once.
 
 use std::future::Future;
 use std::io;

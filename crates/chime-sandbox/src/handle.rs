@@ -1,4 +1,4 @@
-//! The handle of a sandbox: start, set-up, events and inspection.
+//! [`Sandbox`], which programs and tests use to start a sandbox, set up chats, cause events and inspect the results.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -96,7 +96,7 @@ impl Sandbox {
         self.world.change(|state| state.say(chat, post))
     }
 
-    /// Posts several messages at once, so that a poll wakes up only once.
+    /// Posts several messages at once, so that a waiting poll returns all of them together.
     pub fn say_many(&self, chat: ChatId, posts: impl IntoIterator<Item = Post>) -> Vec<MessageId> {
         self.world.change(|state| posts.into_iter().map(|post| state.say(chat, post)).collect())
     }
@@ -124,7 +124,7 @@ impl Sandbox {
         self.world.change(|state| state.react(chat, message, by, emoji, now));
     }
 
-    /// Presses a button of a bot's message in the name of `by`. Returns the id that the bot has to answer.
+    /// Presses a button of a bot's message in the name of `by`. Returns the id of the press, which the bot must answer.
     pub fn press(&self, chat: ChatId, message: MessageId, by: UserId, data: &str) -> String {
         self.world.change(|state| state.press(chat, message, by, data))
     }
@@ -173,7 +173,8 @@ impl Sandbox {
         self.world.change(|state| state.queue.duplicate(update))
     }
 
-    /// Continues with other update ids, as after a week without updates. Drops pending updates.
+    /// Drops pending updates and continues with update id `next`: the real server chooses new ids after a week without
+    /// updates.
     pub fn restart_update_ids(&self, next: UpdateId) {
         self.world.change(|state| state.queue.restart_ids(next));
     }
@@ -196,7 +197,7 @@ impl Sandbox {
         self.world.wait_for(|state| (state.queue.len() == 0).then_some(())).await;
     }
 
-    /// Waits until all updates are delivered, confirmed or not.
+    /// Waits until all updates are delivered, even if the bot has not confirmed them.
     pub async fn all_handed_out(&self) {
         self.world.wait_for(|state| state.queue.is_handed_out().then_some(())).await;
     }
@@ -226,13 +227,13 @@ impl Sandbox {
         self.world.read(|state| state.short_description.clone())
     }
 
-    /// Returns the command lists as JSON, each with the JSON of its scope.
+    /// Returns the command lists, each after its key: the JSON of its scope, followed by its language code.
     pub fn commands(&self) -> Vec<(String, serde_json::Value)> {
         self.world.read(|state| state.commands.clone().into_iter().collect())
     }
 
-    /// Returns the mistakes of the bot or test so far: unknown methods or parameters, missing chats. Without message
-    /// text.
+    /// Returns the mistakes of the bot or test so far, such as unknown methods or parameters, or chats that do not
+    /// exist. Contains no message text.
     pub fn unexpected(&self) -> Vec<String> {
         self.world.read(|state| state.unexpected().to_vec())
     }

@@ -197,7 +197,7 @@ pub struct Post {
     pub at: Timestamp,
     pub content: PostContent,
     pub reply_to: Option<MessageId>,
-    /// The quoted part of the parent.
+    /// The quoted part of the message that is replied to.
     pub quote: Option<String>,
     /// The forum topic. Not needed for a reply to a message in a topic.
     pub thread: Option<ThreadId>,
@@ -209,9 +209,10 @@ pub struct Post {
     pub sender_chat: Option<ChatId>,
     /// The name of a hidden account that the message is forwarded from.
     pub forwarded_from: Option<String>,
-    /// The forwarded message, if its author is visible. A forwarded channel post includes its chat and message id.
+    /// Chat and id of the forwarded message, if its author is visible. The update contains these ids only for a channel
+    /// post.
     pub forward_of: Option<(ChatId, MessageId)>,
-    /// A replied-to message in another chat.
+    /// Chat and id of a replied-to message in another chat.
     pub reply_elsewhere: Option<(ChatId, MessageId)>,
     /// The inline bot that wrote the text.
     pub via_bot: Option<UserId>,

@@ -57,7 +57,7 @@ impl SandboxState {
         }
     }
 
-    /// Sets the reactions of `by`. Delivered only to admins that request `message_reaction`.
+    /// Sets the reactions of `by`. The bot gets an update only if it is an admin and requested `message_reaction`.
     pub(super) fn react(&mut self, chat: ChatId, id: MessageId, by: UserId, emoji: &[&str], at: Timestamp) {
         let new: Vec<String> = emoji.iter().map(|&emoji| emoji.to_owned()).collect();
         let Some(message) = self.message_mut(chat, id) else { return };

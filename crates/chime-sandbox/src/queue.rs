@@ -33,7 +33,7 @@ struct Echo {
     delivered: bool,
 }
 
-/// Unconfirmed updates, with the latest confirmed ones.
+/// Queue of unconfirmed updates. Also keeps the latest confirmed ones, for redelivery.
 #[derive(Debug)]
 pub(super) struct UpdateQueue {
     /// Sorted by id.
@@ -43,15 +43,15 @@ pub(super) struct UpdateQueue {
     next_id: i64,
     allowed: Vec<String>,
     latest_poll: PollNumber,
-    /// Id below which all updates were delivered.
+    /// Id below which all updates were delivered at least once.
     handed_out: i64,
 }
 
-/// Number of a `getUpdates` request: a later request ends an earlier one that waits.
+/// Number of a `getUpdates` request. A later request ends earlier ones that still wait for updates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PollNumber(u64);
 
-/// Current result of a poll.
+/// Result of a poll at the moment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Polled {
     /// A JSON array of updates.

@@ -217,8 +217,8 @@ fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessag
     object
 }
 
-/// Returns the author and date of a forwarded message or of a parent in another chat. Only a channel post includes its
-/// message id.
+/// Returns the origin of a forwarded message or of a replied-to message in another chat: author and date, for a channel
+/// post also the message id.
 fn origin(state: &SandboxState, chat: ChatId, id: MessageId) -> Option<Value> {
     let of = state.chats.get(&chat)?;
     let message = of.messages.get(&id)?;
@@ -301,7 +301,8 @@ fn poll(id: &str, question: &str, options: &[String]) -> Value {
     })
 }
 
-/// Returns the pinned message without its parent, or the remaining fields if it was deleted.
+/// Returns the pinned message without the one that it replies to. If it was deleted, returns only its chat and id, and
+/// date 0.
 fn pinned(state: &SandboxState, by: &SandboxMessage, id: MessageId) -> Value {
     let Some(of) = state.chats.get(&by.chat) else { return Value::Null };
     match of.messages.get(&id).filter(|message| !message.content.is_service()) {

@@ -1,4 +1,4 @@
-//! Faults on request, and the record of every call.
+//! Faults that tests inject into calls, and the record of all calls.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -292,7 +292,7 @@ async fn truncated(whole: Response) -> Response {
     let half = bytes.slice(..bytes.len() / 2);
     head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let end = stream::once(async {
-        // Yields once, so that the half is sent before the connection breaks.
+        // Lets the server send the first half before the connection breaks.
         tokio::task::yield_now().await;
         Err::<Bytes, io::Error>(io::ErrorKind::ConnectionReset.into())
     });

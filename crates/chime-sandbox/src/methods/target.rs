@@ -48,7 +48,8 @@ impl SendTarget {
         Ok(place)
     }
 
-    /// Makes this a reply if the message exists in the same topic.
+    /// Makes this a reply if the message exists in the same topic. Otherwise returns an error, unless the message does
+    /// not exist and the bot allows sending without a reply.
     fn attach(&mut self, state: &mut SandboxState, reply: ReplyParameters) -> Result<(), ApiError> {
         if reply.chat_id.is_some_and(|chat| chat != self.chat) {
             state.note_unexpected("a reply to another chat");
