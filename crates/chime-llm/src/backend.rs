@@ -13,7 +13,7 @@ use chime_core::config::LlmConfig;
 pub enum Llm {
     /// A server with OpenAI's chat completions API.
     OpenAi(Arc<OpenAi>),
-    /// No model is configured: callers answer with a digest of the messages.
+    /// No model is configured: callers answer with a list of the messages that best fit the question.
     Offline,
 }
 
@@ -27,9 +27,9 @@ pub struct LlmOptions {
     pub model: String,
     /// `MODEL_FALLBACK`, on the same server: called once when `model` fails.
     pub fallback: Option<String>,
-    /// `MODEL_TIMEOUT`: longest silence within an answer.
+    /// `MODEL_TIMEOUT`: longest time without new data within an answer. The first word may take longer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`: no retry starts after it.
+    /// `ANSWER_DEADLINE`: time from the start of a call after which no retry starts.
     pub deadline: Duration,
 }
 
@@ -51,7 +51,7 @@ impl Llm {
     /// Builds the client without opening a connection.
     ///
     /// # Errors
-    /// [`LlmError::NotConfigured`] when no call could ever succeed with these options.
+    /// [`LlmError::NotConfigured`] for an invalid address, a key that cannot be sent, or an empty model name.
     pub fn new(options: LlmOptions) -> Result<Self, LlmError> {
         Ok(Self::OpenAi(Arc::new(OpenAi::new(options)?)))
     }
@@ -68,7 +68,7 @@ impl Llm {
         }
     }
 
-    /// Returns the host that prompts are sent to, or `None` if they stay on this machine.
+    /// Returns the host of the model server, or `None` if no model is configured.
     pub fn host(&self) -> Option<&str> {
         match self {
             Self::OpenAi(model) => Some(model.host()),

@@ -1,4 +1,4 @@
-//! Code spans and blocks of Markdown. Markup that a model quotes in code is text.
+//! Finds code spans and code blocks in Markdown: tags and tokens that a model quotes in code must stay in its answer.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ pub fn code_ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Replaces each match outside of code with the result of `with`, or keeps the match on `None`.
+/// Replaces each match that starts outside of code with the result of `with`. Keeps the match if `with` returns `None`.
 pub fn replace_outside(text: &str, pattern: &Regex, with: impl Fn(&Captures<'_>) -> Option<String>) -> String {
     let code = code_ranges(text);
     let (mut replaced, mut from) = (String::with_capacity(text.len()), 0);
@@ -59,7 +59,8 @@ pub fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
     ranges.iter().any(|range| range.contains(&at))
 }
 
-/// Returns the run of three or more backticks or tildes that opens or closes a block.
+/// Returns the run of three or more backticks or tildes at the start of `line`, which opens or closes a code block, or
+/// `None` if there is none.
 fn fence_of(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;

@@ -30,7 +30,7 @@ const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insuff
 /// Gemini's phrases for a wrong key, sent with status 400.
 const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
 
-/// Phrases for a refusal by a content filter rather than by the model.
+/// Phrases for a refusal by the provider's content filter.
 const FILTERED: &[&str] =
     &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
 
@@ -45,10 +45,10 @@ const SEES_NOTHING: &[&str] = &[
     "must be a string",
 ];
 
-/// Words in other complaints about a picture: too many, too large, damaged.
+/// Words of other errors about pictures: too many, too large, damaged.
 const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
-/// Phrases of chat templates without a system role.
+/// Phrases for a model whose chat template has no system role.
 const NO_SYSTEM: &[&str] = &[
     "system role",
     "system message",
@@ -58,7 +58,7 @@ const NO_SYSTEM: &[&str] = &[
     "roles are supported",
 ];
 
-/// Size in tokens above which an unexplained refusal is treated as a prompt that is too long.
+/// Estimated tokens of a prompt above which a refusal without a known reason means that the prompt is too long.
 const LARGE: usize = 2_000;
 
 pub fn diagnose(failure: ServerFailure) -> LlmError {
@@ -82,19 +82,21 @@ pub fn diagnose_prompt(failure: ServerFailure, prompt: &Prompt) -> LlmError {
     }
 }
 
-/// Converts an error body with status 200 to an error. Gateways send these when the server behind them fails.
+/// Converts an error that arrived with status 200. Gateways send such responses when the server behind them fails.
 pub fn diagnose_body(body: &Value) -> LlmError {
     let complaint = Complaint::of(body);
     let status = complaint.status.unwrap_or(200);
     of_refusal(&ErrorResponse { status, retry_after: None, body: String::new() }, &complaint)
 }
 
-/// Returns the dialect to try next if the refusal names the part of the request that the server rejects.
+/// Returns the dialect to try next: without the part of the request that the refusal names. `None` if it names no known
+/// part, or if `spoken` already omits it.
 pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
     let ServerFailure::Refusal(ErrorResponse { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
-    // 400 is usual; gateways without a suitable provider send 404, and servers that validate late send 500.
+    // Statuses of a rejected parameter: 400 is usual; gateways without a suitable provider send 404, and servers that
+    // validate late send 500.
     if says(TOO_LONG) || !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
         return None;
     }
@@ -118,8 +120,8 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
     others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
 }
 
-/// Returns whether a refusal gives no known reason, so that any part of the request may be the cause. Servers without
-/// structured output fail with 500.
+/// Returns whether a refusal gives no known reason, so that any part of the request may be the cause. Status 500 counts
+/// too, unless the model accepted a `response_format` before: servers without structured output fail with 500.
 pub fn is_unexplained(failure: &ServerFailure, spoken: Dialect) -> bool {
     let ServerFailure::Refusal(refusal) = failure else { return false };
     match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
@@ -144,13 +146,14 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
     let ErrorResponse { status, retry_after, .. } = *refusal;
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     match status {
-        // Checked before the status: servers send these with 400, 413, 429 and 500.
+        // The text of the error is checked before the status: servers report a long prompt or missing credit with
+        // several statuses.
         413 => LlmError::PromptTooLong,
         _ if says(TOO_LONG) => LlmError::PromptTooLong,
         400..500 if says(NO_CREDIT) => complaint.refused(status, Check::Credit),
         429 => LlmError::Throttled { retry_after },
         408 => LlmError::TimedOut,
-        // Status 200 remains when the body names no other: something behind the gateway failed.
+        // Status 2xx: the gateway answered, but a server behind it failed, and the body states no other status.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
         _ if says(FILTERED) => LlmError::Filtered,
         _ if says(BAD_KEY) => complaint.refused(status, Check::Key),
@@ -163,7 +166,7 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
     }
 }
 
-/// The content of an error body, independent of the server.
+/// The parts of an error body that all servers have in common.
 #[derive(Debug, Default)]
 struct Complaint {
     /// Message and code in lower case, for phrase search. May quote the prompt: never log it.

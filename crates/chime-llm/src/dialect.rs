@@ -1,11 +1,11 @@
-//! Request dialects: the parameters that a model accepts. Most accept the default; refusals reveal the exceptions.
+//! Request dialects: the request parameters that a model does not accept in their default form. Learned from refusals.
 
 /// Deviations of a model from the default request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
     /// `true` if the limit is named `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
     pub completion_limit: bool,
-    /// `true` if only the default temperature is accepted.
+    /// `true` if only the default temperature is accepted, so that requests contain none.
     pub default_temperature: bool,
     /// `true` if `response_format` is refused, so that only the prompt can ask for a format.
     pub free_form: bool,
@@ -15,10 +15,11 @@ pub struct Dialect {
     pub no_pictures: bool,
     /// `true` if there is no system role and roles must alternate: instructions go into the first user message.
     pub no_system: bool,
-    /// `true` if the model's reasoning must be sent back with the calls that followed it.
+    /// `true` if requests with earlier tool calls must also contain the model's reasoning before these calls.
     pub wants_thoughts: bool,
-    /// `true` if a `response_format` was accepted before, so that a later failure has another cause.
+    /// `true` if the model accepted a `response_format` before: status 500 then has another cause.
     pub takes_forms: bool,
-    /// Number of optional parameters tried one by one to find the one that is refused.
+    /// Search for the refused parameter: position in `Optional::ALL`, counted from 1, of the one to omit in the next
+    /// call. 0 if no search is under way.
     pub suspect: usize,
 }

@@ -49,13 +49,13 @@ impl Embeddings {
         &self.model
     }
 
-    /// Returns the vectors of `texts`, of length 1 and equal dimension. One call without retries: nobody waits for
-    /// them.
+    /// Returns the vectors of `texts`, of length 1 and equal dimension, in the order of `texts`. Makes one call without
+    /// retries.
     ///
     /// # Errors
     /// As for a completion; [`LlmError::Malformed`] when a vector is missing, zero, or of another dimension.
     pub async fn embed(&self, texts: &[&str], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
-        // Prepared before it is cut: a truncated pattern would not be recognized.
+        // `prepare` gets the whole text: it would not recognize a pattern that the cut splits.
         let texts: Vec<String> = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
         let request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
         let call = self.server.embeddings(&request);

@@ -55,11 +55,11 @@ pub enum Check {
     Access,
     Model,
     Address,
-    /// The server rejected the request itself.
+    /// The server rejected the request for a reason that is none of the others.
     Request,
 }
 
-/// The caller's way to recover from an [`LlmError`].
+/// Action by which the caller can recover from an [`LlmError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
     /// The same call may succeed later, after the given delay if there is one.
@@ -84,7 +84,7 @@ impl fmt::Display for Check {
 }
 
 impl LlmError {
-    /// Returns whether the server works and would fail again only for this request.
+    /// Returns whether the request itself causes the error: the server works, and other requests may succeed.
     pub fn is_about_the_request(&self) -> bool {
         match self {
             Self::PromptTooLong | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => true,
@@ -162,7 +162,7 @@ impl LlmError {
             Self::Refused { check: Check::Credit | Check::Access | Check::Model | Check::Request, .. } => true,
             // The key and the address are the same for every model.
             Self::Refused { check: Check::Key | Check::Address, .. } => false,
-            // Shortening the prompt is better: the primary model can then answer.
+            // After `PromptTooLong` the caller shortens the prompt, which the primary model can then answer.
             Self::PromptTooLong | Self::NotConfigured(_) => false,
         }
     }

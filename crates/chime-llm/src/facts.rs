@@ -1,4 +1,5 @@
-//! Facts about a model server: context size, slots, parameters and prompt speed, parsed from its own reports. Pure.
+//! Facts about a model server, parsed from its own reports: context size, number of concurrent calls (slots), parameter
+//! count, prompt speed. Pure functions.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,22 +8,22 @@ use serde_json::Value;
 
 /// Ollama's default context size, in tokens.
 const OLLAMA_CONTEXT: usize = 4096;
-/// Concurrent calls to a server that batches them (vLLM, SGLang) or belongs to a provider.
+/// Number of concurrent calls assumed for a server that batches them (vLLM, SGLang) or belongs to a provider.
 pub const MANY_SLOTS: usize = 8;
 /// Prompt tokens per second below which a server counts as slow.
 const SLOW: f64 = 300.0;
 /// Parameters below which a model counts as small.
 const SMALL: u64 = 8_000_000_000;
-/// Fewest uncached tokens for a speed measurement: with fewer, network latency dominates.
+/// Minimum number of uncached tokens for a speed measurement: with fewer, network latency dominates.
 const TELLING_TOKENS: u64 = 200;
-/// Number of speed measurements to keep.
+/// Number of latest speed measurements, whose median is the speed.
 const MEASURED: usize = 8;
-/// Plausible context sizes, in tokens.
+/// Plausible context sizes, in tokens. Other values are ignored.
 const CONTEXT_SIZES: std::ops::RangeInclusive<usize> = 256..=100_000_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerFacts {
-    /// Tokens of prompt and answer together.
+    /// Context size: maximum number of tokens of prompt and answer together.
     pub context: Option<usize>,
     /// Number of calls that the server processes concurrently.
     pub slots: Option<usize>,
@@ -41,7 +42,7 @@ impl ServerFacts {
         self.is_slow() || self.parameters.is_some_and(|parameters| parameters < SMALL)
     }
 
-    /// Fills missing facts from `other`.
+    /// Returns these facts. Those that are missing come from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -52,7 +53,7 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `GET /props` of llama.cpp, where the context is the context of one slot.
+    /// Parses `GET /props` of llama.cpp, which reports the context size of a single slot.
     pub fn of_props(body: &Value) -> Self {
         Self {
             context: size(body.pointer("/default_generation_settings/n_ctx")),
@@ -61,11 +62,11 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `GET /v1/models` of vLLM, OpenRouter, Groq and llama.cpp.
+    /// Parses `GET /v1/models`, in which vLLM, OpenRouter, Groq and llama.cpp report the context size of each model.
     pub fn of_models(body: &Value, model: &str) -> Self {
         let Some(listed) = body.get("data").and_then(Value::as_array) else { return Self::default() };
         let named = listed.iter().find(|entry| entry["id"] == model);
-        // A server with a single model answers under any model name.
+        // A server that lists a single model uses it for any requested name.
         let Some(entry) = named.or(listed.first().filter(|_| listed.len() == 1)) else { return Self::default() };
         let told = ["max_model_len", "context_length", "context_window", "max_context_length"];
         let context = told.iter().find_map(|key| size(entry.get(key)));
@@ -78,7 +79,7 @@ impl ServerFacts {
         }
     }
 
-    /// Parses `POST /api/show` of Ollama.
+    /// Parses `POST /api/show` of Ollama, which reports the context size and parameter count of a model.
     pub fn of_show(body: &Value) -> Self {
         let info = body.get("model_info").and_then(Value::as_object);
         let trained = info.and_then(|info| {
@@ -106,9 +107,10 @@ impl ServerFacts {
     }
 }
 
-/// Returns the context size named in a refusal of a long prompt.
+/// Parses the context size from a refusal such as “maximum context length is 8192 tokens”. `None` if it names no
+/// plausible size.
 pub fn context_in_refusal(body: &str) -> Option<usize> {
-    /// Phrases that precede the size, a few characters before it.
+    /// Phrases after which the size follows within a few characters.
     const BEFORE: [&str; 9] = [
         "\"n_ctx\"",
         "context length",
@@ -133,7 +135,8 @@ pub fn context_in_refusal(body: &str) -> Option<usize> {
     BEFORE.into_iter().find_map(number_behind)
 }
 
-/// The server's own timing of prompt processing: uncached tokens and tokens per second.
+/// Prompt processing as measured by the server: number of uncached tokens, and tokens per second. `None` if not
+/// reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ReadingTime(Option<(u64, f64)>);
 
@@ -150,8 +153,8 @@ impl ReadingTime {
         Self(self.0.or(earlier.0))
     }
 
-    /// Returns the prompt tokens per second, or `None` if too few tokens were processed. Without the server's timings,
-    /// `read` tokens count as processed by the time of the `first` generated token.
+    /// Returns the prompt tokens per second, or `None` if too few tokens were processed to tell. If the server reported
+    /// no timings, divides `read` tokens by `first`, the time until the first generated token.
     pub fn speed(self, read: u64, first: Option<Duration>) -> Option<f64> {
         let timed = || Some((read, read as f64 / first?.as_secs_f64().max(0.001)));
         let (read, speed) = self.0.or_else(timed)?;
@@ -174,7 +177,7 @@ impl Speeds {
     pub fn typical(&self) -> Option<f64> {
         let mut sorted: Vec<f64> = self.0.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
-        // The lower of two middle values: better to underestimate a server's speed.
+        // The median. Of two middle values the lower one, because it is safer to underestimate a server's speed.
         sorted.get(sorted.len().checked_sub(1)? / 2).copied()
     }
 }

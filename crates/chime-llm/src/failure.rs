@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Largest body in bytes: bounds the memory that a server can fill.
+/// Largest accepted response body in bytes, so that a server cannot fill our memory.
 pub const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
-/// Reason for a call without a JSON body.
+/// Reason why an HTTP call returned no JSON body.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerFailure {
     #[error("no answer")]

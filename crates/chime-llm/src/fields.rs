@@ -9,7 +9,7 @@ pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: 
     Ok(serde_json::from_value(Value::deserialize(field)?).unwrap_or_default())
 }
 
-/// A number, possibly sent as a string.
+/// A number, possibly sent as a string. 0 if it is neither.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(from = "Value")]
 pub struct LenientNumber(pub f64);
@@ -22,7 +22,7 @@ impl From<Value> for LenientNumber {
 }
 
 impl LenientNumber {
-    /// Returns the number as an integer: `as` truncates and saturates.
+    /// Returns the number without its fraction. Negative numbers become 0.
     pub fn whole(self) -> u64 {
         self.0 as u64
     }

@@ -7,8 +7,8 @@ use regex::Regex;
 use crate::code::{pattern, replace_outside};
 use crate::turns::{TOKEN, is_talked_about};
 
-/// `【4†source】`, the same in private-use characters, `citeturn0search1`, `[^1^]`,
-/// `:contentReference[oaicite:0]{index=0}`, each with the blanks before it.
+/// Citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
+/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
@@ -16,7 +16,7 @@ static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Words between citation tags: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
+/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
@@ -31,13 +31,13 @@ static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Returns `text` without markers, except in code and in sentences about a marker.
+/// Returns `text` without markers. Markers in code and in sentences about a marker stay.
 pub fn without_markers(text: &str) -> String {
     let text = replace_outside(text, &CITATION, |found| {
         let range = found.get(0)?.range();
         let stands_apart =
             text[range.clone()].starts_with([' ', '\t']) || text[..range.start].ends_with(['.', '!', '?']);
-        // Keeps the words on either side apart.
+        // A blank keeps the words before and after the removed marker apart.
         let is_glue = stands_apart && text[range.end..].starts_with(char::is_alphanumeric);
         Some(if is_glue { " ".to_owned() } else { String::new() })
     });
@@ -56,7 +56,7 @@ pub fn without_markers(text: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Markers whose beginnings look like an ordinary word.
+/// Markers that start like an ordinary word, so that a streamed text may end within one.
 const WORDS: [&str; 5] = ["citeturn", "fileciteturn", "commentary", "assistantcommentary", "assistantfinal"];
 
 /// Returns the prefix of `text` before a possibly incomplete marker at its end.

@@ -1,6 +1,6 @@
 //! Chat completions from an OpenAI-compatible server, with retries and fallback within one deadline.
 //!
-//! A call ends when its server stays silent for too long, so every answer is requested as a stream.
+//! Every answer is requested as a stream, because a call fails when its server sends nothing for too long.
 
 mod attempts;
 mod call;
@@ -24,14 +24,14 @@ use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{RetryPolicy, random, within};
 
-/// Two retries are worth a member's wait, a third is not.
+/// At most two retries: a member waits for the answer.
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
 
-/// Time after which a refused feature (tools, pictures) is tried again: servers are updated.
+/// Time after which a refused feature (tools, pictures) is tried again, because the server may have been updated.
 const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Longest call, even if the server keeps sending.
+/// Time limit of one call, even if the server keeps sending.
 const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
 
 /// A server with its primary and fallback model.
@@ -40,7 +40,7 @@ pub struct OpenAi {
     server: Server,
     primary: Model,
     fallback: Option<Model>,
-    /// Longest silence while an answer is written.
+    /// Longest time without new data within an answer.
     timeout: Duration,
     deadline: Duration,
     /// Backoff between retries. Tests set shorter delays.
@@ -56,7 +56,8 @@ struct Model {
     refused_tools_at: Mutex<Option<Timestamp>>,
     /// Time of its last refusal of pictures.
     refused_pictures_at: Mutex<Option<Timestamp>>,
-    /// `true` if its reasoning starts without a tag: then nothing can be shown before the end.
+    /// `true` if its reasoning starts without a tag. Then nothing is shown before the end, because it could be
+    /// reasoning.
     thinks_unannounced: AtomicBool,
     /// `true` if its reasoning once used up the tokens of an answer: later calls allow more.
     needs_room: AtomicBool,
@@ -67,11 +68,11 @@ struct Model {
     speeds: Mutex<Speeds>,
 }
 
-/// A prompt with everything that a call needs.
+/// A prompt, the receiver of the answer's text, and the clock.
 #[derive(Clone, Copy)]
 struct ModelCall<'a> {
     prompt: &'a Prompt,
-    /// Receiver of the text while it is written. `None`: the text arrives as a whole.
+    /// Channel for the text while it arrives. `None` if the caller needs only the whole answer.
     progress: Option<&'a AnswerProgress>,
     clock: &'a Clock,
 }
@@ -107,7 +108,7 @@ impl OpenAi {
         self.models().filter_map(refusal).collect()
     }
 
-    /// Restores a refusal of tools: `model` gets no tools until a day after `at`.
+    /// Restores a refusal of tools from an earlier run: requests to `model` contain no tools until a day after `at`.
     pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
         for known in self.models().filter(|known| known.name == model) {
             *lock(&known.refused_tools_at) = Some(at);
@@ -179,7 +180,8 @@ impl OpenAi {
             Err(error) => error,
         };
         let second = second.filter(|_| error.another_model_may_help() && !call.is_shown());
-        // A silent model uses up the time, and the other one may still answer.
+        // A silent model uses up the time. The other one is called even after the deadline, unless the prompt has its
+        // own limit.
         let has_time =
             matches!(error, LlmError::TimedOut) && call.prompt.until.is_none() || !deadline.left(call.clock).is_zero();
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
@@ -226,7 +228,7 @@ impl OpenAi {
     /// Returns the delay before the next retry, or `None` if the error allows none.
     fn delay(&self, error: &LlmError, retries: u32) -> Option<Duration> {
         match (error, error.recovery()) {
-            // A slow model stays slow, and the server may still be working on the call.
+            // No retry after a timeout: a slow model stays slow, and the server may still work on the first call.
             (LlmError::TimedOut, _) => None,
             (_, Recovery::RetryLater(retry_after)) => self.retries.delay(retries, retry_after, random()),
             (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
@@ -296,7 +298,7 @@ impl OpenAi {
 }
 
 impl ModelCall<'_> {
-    /// Returns whether part of the answer was shown to somebody.
+    /// Returns whether part of the answer was already shown in the chat.
     fn is_shown(&self) -> bool {
         self.progress.is_some_and(AnswerProgress::is_shown)
     }
@@ -324,7 +326,7 @@ impl Model {
         Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
     }
 
-    /// Stores the accepted dialect.
+    /// Stores the dialect that the model accepted, and the time of a new refusal of tools or pictures.
     fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
         let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
         if accepted.no_tools && !known.no_tools {
@@ -336,7 +338,8 @@ impl Model {
         *lock(&self.dialect) = accepted;
     }
 
-    /// Returns the token limit for a model with long reasoning, within the context that is left.
+    /// Returns the answer limit for a model with long reasoning: four times the prompt's limit, at least 4,096 tokens,
+    /// but not more than the context has left.
     fn with_room(&self, prompt: &Prompt) -> u32 {
         const LEAST: u32 = 4_096;
         let wanted = prompt.max_answer_tokens.saturating_mul(4).max(LEAST);
@@ -363,7 +366,7 @@ impl Model {
         ServerFacts { reads_per_second, ..*lock(&self.facts) }
     }
 
-    /// Stores a context size named in a refusal.
+    /// Stores a context size named in a refusal, unless a smaller one is known.
     fn note_context(&self, tokens: usize) {
         let mut facts = lock(&self.facts);
         facts.context = Some(facts.context.map_or(tokens, |known| known.min(tokens)));
@@ -383,7 +386,7 @@ impl Model {
 }
 
 impl Deadline {
-    /// Returns the time left, at most the whole span in case the system clock is set back.
+    /// Returns the time left. Never more than the whole span, even if the system clock was set back.
     fn left(&self, clock: &Clock) -> Duration {
         self.until.since(clock.now()).min(self.span)
     }

@@ -18,7 +18,7 @@ impl AnswerProgress {
         self.text.subscribe()
     }
 
-    /// Records that part of the text was shown to somebody.
+    /// Records that part of the text was shown in the chat, which prevents retries.
     pub fn note_shown(&self) {
         self.is_shown.store(true, Ordering::Relaxed);
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::tools::{ToolCall, Tools};
 use chime_core::{Timestamp, TokenUse, estimate_tokens};
 
-/// A self-contained request to a model.
+/// A request to a model: messages, tools, pictures and limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     pub messages: Vec<PromptMessage>,
@@ -21,7 +21,7 @@ pub struct Prompt {
     pub tools: Tools,
     /// Pictures added to the last of `messages`, for models with vision.
     pub pictures: Vec<Picture>,
-    /// Time after which nobody waits for the answer, if earlier than the deadline of the client.
+    /// Time after which the answer is useless: the call ends then, even before the deadline of the client.
     pub until: Option<Timestamp>,
 }
 
@@ -41,8 +41,7 @@ const PICTURE_TOKENS: usize = 1_500;
 pub enum AnswerFormat {
     #[default]
     Text,
-    /// JSON with a strict schema. Servers without schemas get the request without it, so the prompt must describe the
-    /// format.
+    /// JSON with a strict schema. Not sent to servers that refuse schemas, so the prompt must describe the format too.
     Json { name: &'static str, schema: Value },
 }
 
@@ -108,7 +107,7 @@ pub struct Completion {
     pub tokens_counted: bool,
     /// Prompt tokens that the server took from its cache, if it reports them.
     pub reused: Option<u64>,
-    /// `true` if the server counted less than half of the estimated tokens: it truncates prompts.
+    /// `true` if the server probably truncated the prompt: it counted less than half of the estimated tokens.
     pub prompt_cut: bool,
     /// `true` if the answer reached `max_answer_tokens`.
     pub truncated: bool,
@@ -139,7 +138,8 @@ impl Prompt {
         }
     }
 
-    /// Returns an estimate of the prompt's tokens that is rather too high than too low.
+    /// Returns an estimate of the prompt's tokens, with pictures and tools. It tends to be too high rather than too
+    /// low.
     pub fn estimated_tokens(&self) -> usize {
         /// Tokens that a chat template adds to each message.
         const WRAPPING: usize = 4;

@@ -1,4 +1,4 @@
-//! Cuts the output of a model that repeats itself in a loop, after the first repetition unit.
+//! Detects the output of a model that repeats itself in a loop, and cuts it after the first repeated unit.
 
 use std::ops::Range;
 
@@ -6,15 +6,16 @@ use crate::code::{code_ranges, is_in};
 
 /// Longest repeated unit to detect, in words.
 const LONGEST: usize = 60;
-/// Fewest words of a loop: fewer are emphasis, as in "no, no, no".
+/// Minimum number of words in a loop: fewer are emphasis, as in "no, no, no".
 const FEWEST_WORDS: usize = 12;
-/// Consecutive repetitions at the end of a text that make a loop.
+/// Number of consecutive repetitions at the end of a text that make a loop.
 const TIMES: usize = 4;
-/// The same for short lines, which verse and lists repeat on purpose.
+/// Number of repetitions that make a loop of short lines, which verse and lists repeat on purpose.
 const TIMES_OF_LINES: usize = 8;
-/// The same for table rows and lines of code.
+/// Number of repetitions that make a loop of table rows or lines of code.
 const TIMES_OF_ROWS: usize = 16;
-/// Words from which a repeated line counts as long: nobody repeats it on purpose.
+/// Words of a repeated line from which the limit for short lines no longer applies: nobody repeats a long line on
+/// purpose.
 const LONG_LINE: usize = 6;
 
 /// A word, or a single character in scripts without spaces.
@@ -25,7 +26,7 @@ struct Word<'a> {
     begins_line: bool,
 }
 
-/// Consecutive equal units at the end of a text.
+/// The same sequence of words (unit), several times in a row at the end of a text.
 struct Repetition {
     /// Index of its first word.
     start: usize,
@@ -41,7 +42,7 @@ pub fn without_loop(text: &str) -> &str {
     let is_loop = |run: &Repetition| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
     let Some(run) = runs(&words).find(is_loop) else { return text };
     let last = run.start + run.period - 1;
-    // The run may start in the middle of a sentence: extends the cut to the sentence's end.
+    // The repetition may start in the middle of a sentence: the text is kept up to the end of that sentence.
     let ends = |at: usize| {
         words[at].text.ends_with(['.', '!', '?', '…', '。']) || words.get(at + 1).is_none_or(|next| next.begins_line)
     };
@@ -49,9 +50,10 @@ pub fn without_loop(text: &str) -> &str {
     text[..words[end].at.end].trim_end()
 }
 
-/// Returns whether a streamed text is caught in a loop.
+/// Returns whether a streamed text has repeated itself so often that it is certainly a loop, or ends with endless
+/// blanks.
 pub fn is_looping(text: &str) -> bool {
-    /// Bytes at the end of the text to check: the check repeats for every event.
+    /// Bytes at the end of the text to check. Bounds the work, because the check runs for every event of the stream.
     const TAIL: usize = 4_000;
     const PATIENCE: usize = 3;
     const MOST_BLANKS: usize = 400;
@@ -72,11 +74,11 @@ fn times_allowed<'a>(words: &[Word<'a>], run: &Repetition, is_code: impl Fn(&Wor
     }
 }
 
-/// Finds the runs at the end of `words`, shortest units first.
+/// Finds repetitions at the end of `words`, those with the shortest unit first.
 fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Repetition> {
     let last = words.len().saturating_sub(1);
     (1..=LONGEST.min(words.len() / TIMES)).filter_map(move |period| {
-        // The last word may be incomplete.
+        // The last word may be incomplete, so it only has to be a prefix of the earlier word.
         let is_same = |at: &usize| {
             let (earlier, word) = (&words[at - period], &words[*at]);
             let is_begun = *at == last && earlier.text.starts_with(word.text);

@@ -22,9 +22,9 @@ use chime_core::repair;
 pub struct Assembly {
     /// An incomplete line.
     line: Vec<u8>,
-    /// Data lines of an event that is not yet complete JSON.
+    /// Data of an event so far, while it is incomplete JSON.
     data: String,
-    /// Lines outside of events: possibly a whole answer.
+    /// Lines outside of events. They may be a whole answer, from a server that does not stream.
     outside: Vec<u8>,
     pieces: Pieces,
     has_choice: bool,
@@ -47,7 +47,7 @@ struct Chunk {
     timings: Timings,
 }
 
-/// Groq's place for the token counts.
+/// Field in which Groq sends the token counts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Extra {
@@ -62,7 +62,7 @@ struct StreamChoice {
     index: usize,
     #[serde(deserialize_with = "lenient")]
     delta: ReceivedMessage,
-    /// The whole message, from servers that send it in every event.
+    /// The whole message, which some servers send with every event instead of `delta`.
     #[serde(deserialize_with = "lenient")]
     message: ReceivedMessage,
     #[serde(deserialize_with = "lenient")]
@@ -126,7 +126,7 @@ impl Assembly {
         }
     }
 
-    /// Converts the stream to the body of a whole answer.
+    /// Converts the received events to the JSON that the server would have sent without streaming.
     fn into_body(self) -> Value {
         if let Some(error) = self.error {
             return error;
@@ -239,7 +239,8 @@ pub fn parse(body: &[u8]) -> Option<Value> {
     serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&repair(std::str::from_utf8(body).ok()?)).ok())
 }
 
-/// Converts a stream to the body of a whole answer; `None` if an event cannot be parsed.
+/// Converts a stream to the JSON that the server would have sent without streaming. `None` if an event cannot be
+/// parsed.
 pub fn joined(body: &[u8]) -> Option<Vec<u8>> {
     let mut assembly = Assembly::default();
     let read = assembly.feed(body).and_then(|()| assembly.end_line());

@@ -23,7 +23,7 @@ fn options(server: &ModelServer) -> LlmOptions {
         base_url: server.base_url(),
         model: MODEL.into(),
         fallback: None,
-        // Long enough for the largest of these answers on a loaded machine.
+        // Long enough for the largest answer in these tests on a busy machine.
         timeout: Duration::from_secs(30),
         deadline: Duration::from_secs(60),
     }
@@ -136,7 +136,7 @@ async fn what_will_not_change_is_not_retried() {
     let status = |status, code: &str| {
         vec![Reply::Status(status, format!(r#"{{"error":{{"message":"no PRIVATE WORDS","code":"{code}"}}}}"#))]
     };
-    // Retried once without optional parameters.
+    // Repeated once without optional parameters. The error reports the first refusal.
     check(
         [status(400, "invalid_request_error"), status(400, "no_idea")].concat(),
         expect![
@@ -365,7 +365,7 @@ async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
 #[tokio::test]
 async fn a_timeout_counts_silence_and_not_how_long_an_answer_takes() {
     assert_eq!(told(&stream_slowly(MINUTE - Duration::from_secs(5)).await), "test-model: At half past nine.");
-    // The clock moves before the next word arrives.
+    // On the test clock, more time than allowed passes between two words.
     let cut = stream_slowly(MINUTE * 2).await;
     assert!(matches!(cut, Err(LlmError::TimedOut)), "{cut:?}");
 }
@@ -516,7 +516,7 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
-    // Nobody has read it, so the model is called again.
+    // No part of the answer was shown, so the call is retried.
     let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
     assert_eq!(told(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));

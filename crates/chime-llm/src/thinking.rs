@@ -19,17 +19,17 @@ const TAGS: [(&str, &str); 9] = [
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Start of an output channel of OpenAI's open-weight models, followed by its name. Servers without support for the
-/// format pass it on as text.
+/// Token before the name of an output channel, such as `analysis` or `final`, of OpenAI's open-weight models. Servers
+/// that do not know the format leave it in the text.
 const CHANNEL: &str = "<|channel|>";
-/// Channels that are not for members, as they start a text without its special tokens.
+/// Names of channels that members must not see. A text that lost its special tokens starts with such a name.
 const THOUGHTS: [&str; 2] = ["analysis", "commentary"];
-/// Text before a tool call.
+/// Start of a tool call that is written into a channel.
 const CALL: &str = "commentary to=";
 
-/// Start of the channel for members.
+/// Start of the channel that contains the answer.
 static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final[^\n]{0,40}?<\|message\|>"));
-/// The same without special tokens, directly after the reasoning.
+/// Start of the channel for members without special tokens, directly after the reasoning.
 static BARE_FINAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
 /// Start of a channel without a name.
@@ -88,7 +88,7 @@ pub fn without_thinking_so_far(text: &str) -> &str {
         return "";
     }
     let answer = without_thinking(start);
-    // More reasoning, or the name of the role, may follow.
+    // The rest may be the beginning of another reasoning tag or of a role name.
     let next = TAGS.iter().map(|(open, _)| *open).chain(turns::ROLES);
     if answer.len() < start.len() && next.into_iter().any(|next| next.starts_with(answer)) {
         return "";
@@ -111,7 +111,8 @@ fn is_channel(text: &str) -> bool {
     text.starts_with(CHANNEL) || text.starts_with(CALL) || THOUGHTS.iter().any(is_bare)
 }
 
-/// Returns the last channel for members, or the tool call, if the text consists of channels.
+/// Returns the text of the last `final` channel, else the tool call, if the text consists of channels. `None` if it
+/// does not.
 fn final_channel(text: &str) -> Option<&str> {
     let code = code_ranges(text);
     let last = |pattern: &Regex| pattern.find_iter(text).filter(|found| !is_in(&code, found.start())).last();

@@ -25,7 +25,7 @@ pub struct ToolCall {
     /// Id that matches the result to the call.
     pub id: String,
     pub name: String,
-    /// Arguments as JSON, if the model wrote valid JSON.
+    /// Arguments as the model wrote them: JSON, possibly invalid.
     pub arguments: String,
     /// Provider-specific data that some servers require back with the call.
     pub extra: Option<Value>,
@@ -46,7 +46,7 @@ pub struct ToolRound {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tools {
     pub offered: Vec<Tool>,
-    /// `true` if the request omits the tools although calls of them are still answered.
+    /// `true` to omit the tools from the request. Calls that the model still makes are parsed.
     pub is_silent: bool,
     /// Earlier calls and their results.
     pub rounds: Vec<ToolRound>,
@@ -59,7 +59,7 @@ impl Tools {
         !self.offered.is_empty() && !self.is_silent
     }
 
-    /// Returns whether calls are answered, even if the request lists no tools.
+    /// Returns whether calls in an answer are parsed, even if the request lists no tools.
     pub fn may_be_called(&self) -> bool {
         !self.offered.is_empty()
     }
@@ -73,7 +73,8 @@ impl Tools {
         self.offered.iter().map(definition).collect()
     }
 
-    /// Returns the rounds as messages for a server with tool support, with the model's reasoning if `with_thoughts`.
+    /// Returns the earlier calls and results as messages for a server with tool support. Includes the model's reasoning
+    /// if `with_thoughts`.
     pub fn messages(&self, with_thoughts: bool) -> Vec<Value> {
         let mut messages = Vec::new();
         for ToolRound { said, calls, results } in &self.rounds {
@@ -91,7 +92,8 @@ impl Tools {
         messages
     }
 
-    /// Returns the rounds as a plain text message, or `None` if there are none.
+    /// Returns the earlier calls and results as one message in plain text, for a server without tool support. `None` if
+    /// there are none.
     pub fn told(&self) -> Option<Value> {
         let looked_up = self.rounds.iter().flat_map(|round| round.calls.iter().zip(&round.results));
         let told: Vec<String> =
@@ -102,7 +104,7 @@ impl Tools {
         )
     }
 
-    /// Returns an estimate of all tokens that is rather too high than too low.
+    /// Returns an estimate of the tokens of tools and rounds. It tends to be too high rather than too low.
     pub fn estimated_tokens(&self) -> usize {
         let offered = if !self.are_offered() { 0 } else { estimate_tokens(&self.definitions().to_string()) };
         let rounds: usize = self.messages(false).iter().map(|message| estimate_tokens(&message.to_string())).sum();
@@ -147,12 +149,12 @@ struct FunctionPiece {
     arguments: Option<Value>,
 }
 
-/// Numbers the calls of a whole answer in their order.
+/// Sets the index of each call of a whole answer to its position.
 pub fn in_order(calls: Vec<CallPiece>) -> impl Iterator<Item = CallPiece> {
     calls.into_iter().enumerate().map(|(place, call)| CallPiece { index: Some(place), ..call })
 }
 
-/// Joins `pieces` to calls, ignoring calls without a name.
+/// Joins the pieces of each call. Ignores calls without a name, and gives an id to calls without one.
 pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
     let mut calls: Vec<(Option<usize>, ToolCall)> = Vec::new();
     for CallPiece { index, id, function, extra_content } in pieces {

@@ -12,11 +12,11 @@ use chime_core::{TokenUse, estimate_tokens, is_blank};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Estimated tokens per second of speech, for servers that do not count.
+/// Estimated tokens per second of speech, for servers that report no token counts.
 const TOKENS_A_SECOND: u64 = 10;
 /// Longest transcript in characters: models repeat themselves endlessly on noise.
 const MOST_CHARS: usize = 12_000;
-/// Seconds of silence in a probe: some servers refuse less than a tenth.
+/// Length of the silent test recording in seconds: some servers refuse recordings under 0.1 seconds.
 const PROBE_SECONDS: u32 = 1;
 
 #[derive(Debug)]
@@ -40,7 +40,8 @@ pub struct Transcript {
     /// Empty if nobody speaks.
     pub text: String,
     pub tokens: TokenUse,
-    /// `true` if the server counted `tokens`. Many servers charge by the minute, which no price per token reflects.
+    /// `true` if the server counted `tokens`, so that a price per token applies. Many servers charge by the minute
+    /// instead.
     pub is_counted: bool,
 }
 
@@ -105,7 +106,7 @@ fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
 /// Builds a silent WAV file: one channel, 8,000 samples per second, 8 bits each.
 fn silence(seconds: u32) -> Vec<u8> {
     const RATE: u32 = 8_000;
-    /// Bytes of the header after its length field.
+    /// Bytes of the header that its length field counts: all after this field.
     const HEAD: u32 = 36;
     let length = RATE * seconds;
     let mut file = Vec::new();

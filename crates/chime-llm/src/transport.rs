@@ -26,7 +26,8 @@ use chime_core::is_loopback;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Multiple of the operator's timeout after which a silent connection is closed, regardless of our clock.
+/// Read timeout of a connection, as a multiple of the operator's timeout. It works even if the system clock is set
+/// back.
 const SILENCES: u32 = 20;
 
 /// HTTP client of one server.
@@ -77,13 +78,13 @@ impl Server {
         serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
     }
 
-    /// Requests a stream and returns whether the server sends one. Reads all of it, so that the server can end it
-    /// cleanly.
+    /// Requests a stream and returns whether the server sends one. Reads it to the end, so that the server sees no
+    /// broken connection.
     pub async fn streams(&self, request: &Value) -> Result<bool, ServerFailure> {
         Ok(is_stream(&self.send("/chat/completions", request).await?))
     }
 
-    /// Requests a stream and returns its open body.
+    /// Requests a stream and returns its body, which is still being received.
     pub async fn open(&self, request: &Value) -> Result<Incoming, ServerFailure> {
         let response = self.accepted("/chat/completions", request).await?;
         Ok(Incoming { response, bytes: 0 })
@@ -159,7 +160,7 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     let builder = reqwest::Client::builder()
         .user_agent(concat!("chime/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
-        // Our clock times the calls. This limit remains if the system clock is set back.
+        // Our own time limits depend on the clock. This one works even if the system clock is set back.
         .read_timeout(silence)
         .tcp_nodelay(true)
         // Following a redirect would turn the POST into a GET and hide a wrong address.
@@ -216,7 +217,7 @@ impl Config for Endpoint {
     }
 }
 
-/// Passes on only successes with JSON; converts everything else to a [`ServerFailure`].
+/// Returns only successful responses with JSON. Converts everything else to a [`ServerFailure`].
 #[derive(Debug, Clone)]
 struct Strict(ReqwestService);
 
@@ -240,7 +241,7 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, S
         return Err(refusal(&mut response).await);
     }
     let body = read_body(&mut response).await?;
-    // Some servers always stream.
+    // Some servers send a stream although none was requested.
     let body =
         if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
     body.map(|body| http::Response::new(body).into()).ok_or(ServerFailure::NotJson)
@@ -249,7 +250,7 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, S
 async fn refusal(response: &mut reqwest::Response) -> ServerFailure {
     let status = response.status().as_u16();
     let retry_after = retry_after(response.headers());
-    // If the body breaks off, the status is enough.
+    // An incomplete body counts as empty: the status is enough.
     let body = read_body(response).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     ServerFailure::Refusal(ErrorResponse { status, retry_after, body })
 }
@@ -279,7 +280,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Some(secs) = number(RETRY_AFTER.as_str()) {
         return Duration::try_from_secs_f64(secs).ok();
     }
-    // Relative to the server's own clock, which produced the date.
+    // Compared with the `Date` of the response, because the server's clock may differ from ours.
     let span = date(RETRY_AFTER.as_str())?.signed_duration_since(date(DATE.as_str())?);
     Some(span.to_std().unwrap_or_default())
 }
@@ -295,7 +296,7 @@ impl From<OpenAIError> for ServerFailure {
         match error {
             OpenAIError::Reqwest(error) => transport(error),
             OpenAIError::Boxed(error) => error.downcast().map_or(Self::NotJson, |failure| *failure),
-            // `Strict` passes on only JSON, and the response type accepts any JSON.
+            // Cannot happen: `Strict` returns only JSON, and the response type accepts any JSON.
             _ => Self::NotJson,
         }
     }

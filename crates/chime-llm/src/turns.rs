@@ -1,4 +1,5 @@
-//! Turn tokens of chat templates. Servers that do not know the template of a model pass them on as text.
+//! Turn tokens of chat templates, such as `<|im_end|>`. A server that does not know a model's template sends them as
+//! text.
 
 use std::sync::LazyLock;
 
@@ -16,10 +17,10 @@ pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 /// Names of the model's role in templates.
 pub const ROLES: [&str; 3] = ["assistant", "model", "bot"];
 
-/// Role name that follows a token and belongs to it.
+/// Role name after a turn token, which is part of the markup.
 static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
 
-/// Start of the next turn without its tokens.
+/// Start of a next turn that the model invented without its tokens: a sentence end, a role name and a line break.
 static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n)"));
 
 /// Parts of the names of tokens that end a turn or start one.
@@ -33,7 +34,8 @@ pub fn is_of_calls(token: &str) -> bool {
     ["tool", "python_tag", "call", "plugin"].iter().any(|word| token.contains(word))
 }
 
-/// Returns the text after the tokens at its start, up to the first token that `keep` accepts.
+/// Returns `text` without the tokens and role names at its start. Stops at a token of a tool call, at a token that a
+/// sentence mentions, and where `keep` accepts the rest.
 pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
     let mut rest = text.trim_start();
     while let Some(token) = TOKEN.find(rest).filter(|token| token.start() == 0) {

@@ -32,7 +32,7 @@ pub struct Usage {
     cached_tokens: LenientNumber,
     #[serde(deserialize_with = "lenient")]
     prompt_cache_hit_tokens: LenientNumber,
-    /// Not included in `input_tokens`, unlike the other cache counts in theirs.
+    /// Cached prompt tokens that `input_tokens` does not include. The other prompt counts include their cached tokens.
     #[serde(deserialize_with = "lenient")]
     cache_read_input_tokens: LenientNumber,
 }
@@ -65,7 +65,7 @@ impl Usage {
         LenientNumber(named.max(self.prompt_tokens_details.cached_tokens.0))
     }
 
-    /// Returns the tokens of the call, or `None` if the server has not counted them.
+    /// Returns the tokens of the call, or `None` if the server reports no plausible counts.
     pub fn counted(&self) -> Option<TokenUse> {
         /// Implausible count: no call uses this many tokens.
         const TOO_MANY: f64 = 100_000_000.0;

@@ -5,11 +5,11 @@ use crate::repetition::without_loop;
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 
-/// The parts of an output that are for members.
+/// The parts of a model's output that members may see, and its tool calls.
 pub struct Visible {
     pub text: String,
     pub calls: Vec<ToolCall>,
-    /// `true` if text followed the end of the answer.
+    /// `true` if a loop, or text after the end of the answer, was removed.
     pub was_cut: bool,
 }
 

@@ -1,7 +1,8 @@
 //! The chat completions format, as servers really write it.
 //!
 //! Many servers are "OpenAI-compatible" and few agree on the details: ids are missing, counts are floats, content comes
-//! in parts. A field of unexpected type therefore counts as absent, and only a text and its completion are required.
+//! in parts. A field of unexpected type therefore counts as absent. Only the text of an answer and its end must be
+//! present.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -36,7 +37,8 @@ pub struct ModelAnswer {
 impl ModelAnswer {
     /// Builds the completion of `prompt` by `model`.
     pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
-        /// Smallest prompt, in tokens, whose count shows truncation: smaller ones are counted too differently.
+        /// Estimated tokens above which a low count shows truncation. For shorter prompts, estimate and count differ
+        /// too much.
         const TELLING: u64 = 1_000;
         let estimated = prompt.estimated_tokens() as u64;
         let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
@@ -129,7 +131,7 @@ pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Valu
     body
 }
 
-/// Parses the body of a success.
+/// Parses the body of a successful response.
 ///
 /// # Errors
 /// The reason why the body is no answer: an error with status 200, a filter, no text, no end.
@@ -156,11 +158,11 @@ pub fn read(body: Value, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
     pieces.conclude(prompt)
 }
 
-/// The parts of a completion, whole or collected from events.
+/// The parts of a completion, from a whole response or collected from the events of a stream.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pub text: String,
-    /// Reasoning in a field of its own.
+    /// Reasoning that the server sends in a separate field.
     pub thoughts: String,
     pub calls: Vec<CallPiece>,
     pub is_refused: bool,
@@ -240,7 +242,7 @@ struct CompletionChoice {
     finish_reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     error: Option<Value>,
-    /// Our own mark on a body that was joined from an incomplete stream.
+    /// Set by us, not by a server: `true` if this body was joined from an incomplete stream.
     #[serde(deserialize_with = "lenient")]
     is_broken_off: bool,
 }
@@ -270,7 +272,7 @@ impl ChoiceMessage {
     }
 }
 
-/// The message of a choice, or the change in an event.
+/// The message of a choice, or the part of it that a stream event adds.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ReceivedMessage {

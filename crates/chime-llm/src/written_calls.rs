@@ -15,7 +15,7 @@ use crate::code::{code_ranges, is_in, pattern};
 use crate::tools::{Tool, ToolCall, made_id, text_of};
 use crate::turns::{TOKEN, is_of_calls, is_talked_about};
 
-/// Openers of blocks that may start anywhere in a line. `tag` is the name of the closing tag.
+/// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
@@ -60,7 +60,7 @@ pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
         calls.extend(read(&text[block.clone()], offered));
         from = block.end;
     }
-    // Text after a call is the model's invention of the call's result.
+    // Text after a call is dropped: the model invented the call's result.
     rest.push_str(if calls.is_empty() { &text[from..] } else { "" });
     let call = |(number, (name, arguments)): (usize, (String, Value))| ToolCall {
         id: made_id(number),
@@ -169,7 +169,7 @@ fn json_call(text: &str) -> Option<usize> {
             let is_alone = text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
             (is_alone && !calls_in(&value).is_empty() && is_only_a_call(&value)).then_some(end)
         }
-        // The text ends within the call.
+        // The call is incomplete, so all of the remaining text belongs to it.
         Err(error) => (error.is_eof() && BEGUN.is_match(text) && text.contains("\"arguments\"")).then_some(text.len()),
     }
 }
@@ -302,8 +302,8 @@ fn json_values(text: &str) -> Vec<Value> {
 const NAMES: [&str; 3] = ["name", "tool", "tool_name"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 
-/// Returns the calls in a JSON value: an object with a name and arguments, the wire form of servers, or a list of
-/// either.
+/// Returns the calls in a JSON value: an object with a name and arguments, an object with these in `function`, or a
+/// list.
 fn calls_in(value: &Value) -> Vec<(String, Value)> {
     let Value::Object(object) = value else {
         return value.as_array().into_iter().flatten().flat_map(calls_in).collect();
@@ -315,7 +315,7 @@ fn calls_in(value: &Value) -> Vec<(String, Value)> {
     name.zip(arguments.cloned()).into_iter().collect()
 }
 
-/// Returns whether a value holds nothing but calls: an answer in JSON may have a name too.
+/// Returns whether a JSON value has only the fields of a call: an answer in JSON may have a `name` too.
 fn is_only_a_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),

@@ -1,4 +1,4 @@
-//! Telegram's removal of characters from a text.
+//! Removes the characters from a text that Telegram removes.
 
 use chime_core::{Entity, FormattedText, utf16_len};
 

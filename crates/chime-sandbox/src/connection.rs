@@ -1,4 +1,4 @@
-//! Connections that can be cut by the end of the sandbox or by a fault.
+//! Connections that the end of the sandbox or an injected fault closes at once.
 
 use std::future::Future;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Listener that accepts connections until `stop`, which cuts all of them.
+/// Listener that accepts connections until `stop` is cancelled, which also closes all of them.
 pub(super) struct StoppableListener {
     listener: TcpListener,
     stop: CancellationToken,
@@ -56,7 +56,8 @@ impl CuttableConnection {
 
 impl AsyncRead for CuttableConnection {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        // A connection always waits to read, at least for its end, so that a cut wakes it here.
+        // The server always polls a connection for reading, if only to notice its end. So a cut takes effect here at
+        // once.
         if self.until_cut.as_mut().poll(context).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }

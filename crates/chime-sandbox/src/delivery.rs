@@ -5,7 +5,7 @@ use crate::state::{BOT, SandboxChat, SandboxState};
 use crate::wire;
 use chime_core::{ChatId, ChatKind, EntityKind, MessageId, utf16_slice};
 
-/// Kind of event of a message.
+/// Event of a message that the bot may get an update about.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MessageEvent {
     Said,
@@ -43,8 +43,8 @@ impl SandboxState {
         hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
     }
 
-    /// Returns whether a bot in privacy mode receives `message`: commands, replies to it, text written through it, but
-    /// no plain mentions.
+    /// Returns whether a bot in privacy mode receives `message`: commands without another bot's name, replies to the
+    /// bot, and messages sent through it as an inline bot, but no plain mentions.
     fn is_for_the_bot(&self, chat: &SandboxChat, message: &SandboxMessage) -> bool {
         let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();
         let is_own_command =

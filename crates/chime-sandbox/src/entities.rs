@@ -31,7 +31,8 @@ pub fn marked_up(source: &str) -> FormattedText {
     marked
 }
 
-/// Adds the entities that Telegram finds to those `given`, in order.
+/// Adds the entities that Telegram finds in `text` to the `given` ones, sorted by position. Omits found ones that
+/// conflict with a given one.
 pub(super) fn complete(text: &str, given: Vec<Entity>) -> Vec<Entity> {
     let mut found = find(text);
     found.retain(|new| !given.iter().any(|old| overlap(old, new) && (is_whole(&old.kind) || cross(old, new))));
@@ -231,7 +232,7 @@ impl Scan {
         (scheme.is_none() || end > path_from).then_some(end)
     }
 
-    /// Parses a host name with a recognized ending.
+    /// Parses a host name with a recognized ending and returns its end.
     fn host(&self, at: usize) -> Option<usize> {
         let end = self.run(at, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
         let end = self.without_punctuation(at, end);

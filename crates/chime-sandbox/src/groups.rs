@@ -21,14 +21,15 @@ impl SandboxState {
         }
     }
 
-    /// Returns a member who may change the chat, or the anonymous admin if there is none.
+    /// Returns an admin other than the bot, else another member, else the account of anonymous admins.
     pub(super) fn someone_in_charge(&self, chat: ChatId) -> UserId {
         let members = self.chats.get(&chat).into_iter().flat_map(|chat| &chat.members);
         let people = members.filter(|(user, _)| **user != BOT);
         people.max_by_key(|(_, standing)| standing.is_admin()).map_or(ANONYMOUS_ADMIN, |(user, _)| *user)
     }
 
-    /// Converts a basic group to a supergroup with another id, message ids from 1, and a service message in each.
+    /// Converts a basic group to a supergroup: a new chat with another id, whose message ids start at 1. Posts a
+    /// service message in both and returns the new id.
     pub(super) fn migrate(&mut self, old: ChatId, at: Timestamp) -> ChatId {
         let Some(group) = self.chats.get(&old).filter(|chat| chat.kind == ChatKind::Group) else {
             self.note_unexpected(format!("a migration of chat {old}, which is not a basic group"));

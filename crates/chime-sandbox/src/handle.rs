@@ -1,4 +1,4 @@
-//! The handle of a sandbox: start, set-up, events and inspection.
+//! [`Sandbox`], which programs and tests use to start a sandbox, set up chats, cause events and inspect the results.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -14,7 +14,7 @@ use crate::{ChatMemberStatus, NewChat, NewMember, Post, server};
 use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UpdateId, UserId};
 use chime_runtime::clock::Clock;
 
-/// The bot's account and clock.
+/// Settings of a sandbox: the bot's account and the clock.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Username without `@`.
@@ -22,7 +22,7 @@ pub struct Setup {
     pub bot_name: String,
     /// `false` for privacy mode: plain mentions are not delivered unless the bot is an admin.
     pub reads_all: bool,
-    /// Dates the bot's messages and ends its polls.
+    /// Clock that dates the bot's messages and limits its polls.
     pub clock: Clock,
 }
 
@@ -64,13 +64,13 @@ impl Sandbox {
         BOT
     }
 
-    /// Adds a chat without an update.
+    /// Adds a chat. The bot gets no update about it.
     pub fn add_chat(&self, chat: NewChat) -> ChatId {
         self.world.change(|state| state.add_chat(chat))
     }
 
-    /// Adds a person to a chat, or changes their status, without an update. Equal names denote the same person in all
-    /// chats.
+    /// Adds a person to a chat, or changes their status. The bot gets no update about it. Equal names denote the same
+    /// person in all chats.
     pub fn add_member(&self, chat: ChatId, member: impl Into<NewMember>) -> UserId {
         let member = member.into();
         self.world.change(|state| state.add_member(chat, &member))
@@ -96,18 +96,18 @@ impl Sandbox {
         self.world.change(|state| state.say(chat, post))
     }
 
-    /// Posts several messages at once, so that a poll wakes up only once.
+    /// Posts several messages at once, so that a waiting poll returns all of them together.
     pub fn say_many(&self, chat: ChatId, posts: impl IntoIterator<Item = Post>) -> Vec<MessageId> {
         self.world.change(|state| posts.into_iter().map(|post| state.say(chat, post)).collect())
     }
 
-    /// Stores the content of all documents with this name. Photos are named `photo.jpg`, voice messages `voice.oga`,
-    /// video notes `video_note.mp4`.
+    /// Stores `bytes` as the content of every document with this file name, for download by the bot. Photos are named
+    /// `photo.jpg`, voice messages `voice.oga`, video notes `video_note.mp4`.
     pub fn put_file(&self, file_name: &str, bytes: impl Into<Vec<u8>>) {
         self.world.change(|state| state.files.insert(file_name.to_owned(), bytes.into()));
     }
 
-    /// Edits a text or caption. The same text simulates an invisible change.
+    /// Edits a text or caption. The same text simulates an edit without a visible change.
     pub fn edit(&self, chat: ChatId, message: MessageId, text: &str, at: Timestamp) {
         self.world.change(|state| state.edit(chat, message, text, at));
     }
@@ -124,7 +124,7 @@ impl Sandbox {
         self.world.change(|state| state.react(chat, message, by, emoji, now));
     }
 
-    /// Presses a button of a bot's message in the name of `by`. Returns the id that the bot has to answer.
+    /// Presses a button of a bot's message in the name of `by`. Returns the id of the press, which the bot must answer.
     pub fn press(&self, chat: ChatId, message: MessageId, by: UserId, data: &str) -> String {
         self.world.change(|state| state.press(chat, message, by, data))
     }
@@ -157,28 +157,29 @@ impl Sandbox {
         self.world.change(|state| state.delete_topic(chat, topic));
     }
 
-    /// Queues any text as an update. An object without `update_id` gets the next one. An update with an id that has
-    /// passed is delivered once, before the others.
+    /// Queues any text as an update. Adds the next `update_id` to an object without one. An update whose id is below
+    /// the next one is delivered once, before the others.
     pub fn push_raw(&self, update_json: impl AsRef<str>) {
         self.world.change(|state| state.queue.push_raw(update_json.as_ref()));
     }
 
-    /// Delivers an earlier update again with the same id. Returns whether it is still stored.
+    /// Delivers an earlier update again with the same id. Returns `false` if it is no longer stored.
     pub fn redeliver(&self, update: UpdateId) -> bool {
         self.world.change(|state| state.queue.redeliver(update))
     }
 
-    /// Delivers an earlier update again and returns its new id.
+    /// Delivers an earlier update again with a new id and returns this id, or `None` if the update is no longer stored.
     pub fn duplicate(&self, update: UpdateId) -> Option<UpdateId> {
         self.world.change(|state| state.queue.duplicate(update))
     }
 
-    /// Continues with other update ids, as after a week without updates. Drops pending updates.
+    /// Drops pending updates and continues with update id `next`: the real server chooses new ids after a week without
+    /// updates.
     pub fn restart_update_ids(&self, next: UpdateId) {
         self.world.change(|state| state.queue.restart_ids(next));
     }
 
-    /// Sets the id of the chat's next message: earlier messages were posted in another sandbox.
+    /// Sets the id of the chat's next message, for a bot that already has messages of the chat from an earlier sandbox.
     pub fn number_messages_from(&self, chat: ChatId, first: MessageId) {
         self.world.change(|state| state.number_messages_from(chat, first));
     }
@@ -196,7 +197,7 @@ impl Sandbox {
         self.world.wait_for(|state| (state.queue.len() == 0).then_some(())).await;
     }
 
-    /// Waits until all updates are delivered, confirmed or not.
+    /// Waits until all updates are delivered, even if the bot has not confirmed them.
     pub async fn all_handed_out(&self) {
         self.world.wait_for(|state| state.queue.is_handed_out().then_some(())).await;
     }
@@ -226,13 +227,13 @@ impl Sandbox {
         self.world.read(|state| state.short_description.clone())
     }
 
-    /// Returns the command lists as JSON, each with the JSON of its scope.
+    /// Returns the command lists, each after its key: the JSON of its scope, followed by its language code.
     pub fn commands(&self) -> Vec<(String, serde_json::Value)> {
         self.world.read(|state| state.commands.clone().into_iter().collect())
     }
 
-    /// Returns the mistakes of the bot or test so far: unknown methods or parameters, missing chats. Without message
-    /// text.
+    /// Returns the mistakes of the bot or test so far, such as unknown methods or parameters, or chats that do not
+    /// exist. Contains no message text.
     pub fn unexpected(&self) -> Vec<String> {
         self.world.read(|state| state.unexpected().to_vec())
     }
@@ -272,7 +273,7 @@ impl Sandbox {
     }
 }
 
-/// Returns a random token: other programs can reach the loopback interface too.
+/// Returns a random token, so that other programs on this machine cannot use the server.
 fn random_token() -> String {
     // The standard library seeds its hashes from the system's random source.
     let random = || RandomState::new().hash_one(());

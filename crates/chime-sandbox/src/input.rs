@@ -11,7 +11,7 @@ pub struct NewChat {
     pub username: Option<String>,
     /// `true` if the supergroup has forum topics.
     pub forum: bool,
-    /// The bot's initial status. `Sandbox::add_bot_to` adds it later.
+    /// The bot's initial status: [`ChatMemberStatus::Left`] if `Sandbox::add_bot_to` adds the bot later.
     pub bot: ChatMemberStatus,
 }
 
@@ -197,7 +197,7 @@ pub struct Post {
     pub at: Timestamp,
     pub content: PostContent,
     pub reply_to: Option<MessageId>,
-    /// The quoted part of the parent.
+    /// The quoted part of the message that is replied to.
     pub quote: Option<String>,
     /// The forum topic. Not needed for a reply to a message in a topic.
     pub thread: Option<ThreadId>,
@@ -205,13 +205,14 @@ pub struct Post {
     pub album: Option<String>,
     /// Entities of the text, instead of those that Telegram would find.
     pub entities: Option<Vec<Entity>>,
-    /// The chat that the message is sent for: this chat for an anonymous admin, or a channel.
+    /// The chat in whose name the message is sent: this chat for an anonymous admin, or a channel.
     pub sender_chat: Option<ChatId>,
     /// The name of a hidden account that the message is forwarded from.
     pub forwarded_from: Option<String>,
-    /// The forwarded message, if its author is visible. A forwarded channel post includes its chat and message id.
+    /// Chat and id of the forwarded message, if its author is visible. The update contains these ids only for a channel
+    /// post.
     pub forward_of: Option<(ChatId, MessageId)>,
-    /// A replied-to message in another chat.
+    /// Chat and id of a replied-to message in another chat.
     pub reply_elsewhere: Option<(ChatId, MessageId)>,
     /// The inline bot that wrote the text.
     pub via_bot: Option<UserId>,

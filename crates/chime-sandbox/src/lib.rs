@@ -13,9 +13,8 @@
 //! - around them: `shared` (the lock), `connection` (connections that can be cut), `faults` (only with the feature
 //!   `testkit`), `server` (HTTP) and `handle`.
 //!
-//! Deliberately not simulated: pacing (repeated polls with one offset, spaced 409s, flood limits), Telegram's expiry of
-//! updates after 24 hours or 100,000 updates, and its age limit for delivered messages, so that a chat of last year can
-//! be replayed.
+//! Deliberately not simulated: rate limits for polls and messages, the expiry of updates after 24 hours or 100,000
+//! updates, and Telegram's age limit for delivered messages, so that a chat of last year can be replayed.
 
 mod cleaning;
 mod connection;

@@ -102,6 +102,6 @@ pub enum BotAction {
     },
 }
 
-/// A position in the sequence of the bot's actions. The default precedes all of them.
+/// A position in the sequence of the bot's actions. The default is before the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor(pub(super) usize);

@@ -1,7 +1,7 @@
 //! Bot API methods: one function each, from state, parameters and time to a result or the real server's refusal.
 //!
-//! Start with [`call`]; `table` lists the methods, `target` checks the target of a message. Nothing here waits, so the
-//! server drives the second half of `getUpdates`.
+//! Start with [`call`]; `table` lists the methods, `target` checks the target of a message. No function here waits: the
+//! waiting part of `getUpdates` is in `server`.
 
 mod chats;
 mod edits;

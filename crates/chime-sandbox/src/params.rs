@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use chime_core::ChatId;
 
-/// A refusal in the real server's words.
+/// A refusal with the real server's error code and description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     pub(super) code: u16,
@@ -52,7 +52,8 @@ impl ApiError {
 /// The `result` of a method, or a refusal.
 pub(super) type MethodResult = Result<Value, ApiError>;
 
-/// Named values. In a form or query every value is a string; objects and arrays are JSON in a string.
+/// Parameters of a request by name. In a form or query every value is a string; objects and arrays are JSON in a
+/// string.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RequestParams(Map<String, Value>);
 
@@ -80,7 +81,7 @@ impl RequestParams {
 
     #[cfg(feature = "testkit")]
     pub(super) fn to_json(&self) -> Value {
-        // The schema represents a file as a string.
+        // The Bot API's schema, against which tests check recorded calls, describes a file as a string.
         let is_file = |value: &Value| value.get("file_name").is_some();
         let shown = |(name, value): (&String, &Value)| {
             let value = if is_file(value) { "attach://file".into() } else { value.clone() };

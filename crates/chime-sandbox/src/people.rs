@@ -18,7 +18,7 @@ impl SandboxState {
         user
     }
 
-    /// Posts a message and returns its id; 0, with a note, if the chat does not exist.
+    /// Posts a message and returns its id. If the chat does not exist, notes a mistake and returns 0.
     pub(super) fn say(&mut self, chat: ChatId, post: Post) -> MessageId {
         let silent = post.silent;
         let as_sent = post.entities.is_some();
@@ -39,7 +39,7 @@ impl SandboxState {
         id
     }
 
-    /// Changes the text or caption. The same text simulates an invisible change.
+    /// Changes the text or caption. The same text simulates an edit without a visible change.
     pub(super) fn edit(&mut self, chat: ChatId, id: MessageId, text: &str, at: Timestamp) {
         let Some(message) = self.message_mut(chat, id) else { return };
         message.entities = Self::entities(text, Vec::new());
@@ -57,7 +57,7 @@ impl SandboxState {
         }
     }
 
-    /// Sets the reactions of `by`. Delivered only to admins that request `message_reaction`.
+    /// Sets the reactions of `by`. The bot gets an update only if it is an admin and requested `message_reaction`.
     pub(super) fn react(&mut self, chat: ChatId, id: MessageId, by: UserId, emoji: &[&str], at: Timestamp) {
         let new: Vec<String> = emoji.iter().map(|&emoji| emoji.to_owned()).collect();
         let Some(message) = self.message_mut(chat, id) else { return };

@@ -7,9 +7,10 @@ use chime_core::UpdateId;
 
 /// Id of the first update. Arbitrary: the real server starts at random.
 const FIRST_ID: i64 = 500_000_001;
-/// Largest valid distance of an offset above the tail. Beyond it the server resends everything pending.
+/// Largest distance of a valid offset above the next id. The server ignores a larger offset and sends all pending
+/// updates.
 const FUTURE_TOLERANCE: i64 = 10;
-/// Largest valid distance of an offset below the tail, likewise: twice the server's longest queue.
+/// Largest distance of a valid offset below the next id, with the same effect: twice the server's longest queue.
 const PAST_TOLERANCE: i64 = 200_000;
 /// Number of confirmed updates to keep for [`UpdateQueue::redeliver`].
 const REMEMBERED: usize = 10_000;
@@ -24,14 +25,15 @@ struct Update {
     body: Arc<str>,
 }
 
-/// A redelivered update with an id below all offsets: delivered by one poll and removed at the next.
+/// A redelivered update. Its id is already confirmed, so no offset can confirm it again: after its delivery, the next
+/// poll removes it.
 #[derive(Debug)]
 struct Echo {
     body: Arc<str>,
     delivered: bool,
 }
 
-/// Unconfirmed updates, with the latest confirmed ones.
+/// Queue of unconfirmed updates. Also keeps the latest confirmed ones, for redelivery.
 #[derive(Debug)]
 pub(super) struct UpdateQueue {
     /// Sorted by id.
@@ -41,15 +43,15 @@ pub(super) struct UpdateQueue {
     next_id: i64,
     allowed: Vec<String>,
     latest_poll: PollNumber,
-    /// Id below which all updates were delivered.
+    /// Id below which all updates were delivered at least once.
     handed_out: i64,
 }
 
-/// Number of a `getUpdates` request: a later request ends an earlier one that waits.
+/// Number of a `getUpdates` request. A later request ends earlier ones that still wait for updates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PollNumber(u64);
 
-/// Current result of a poll.
+/// Result of a poll at the moment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Polled {
     /// A JSON array of updates.
@@ -97,13 +99,13 @@ impl UpdateQueue {
         }
     }
 
-    /// Delivers an earlier update again with the same id. Returns whether it is still stored.
+    /// Delivers an earlier update again with the same id. Returns `false` if it is no longer stored.
     pub(super) fn redeliver(&mut self, id: UpdateId) -> bool {
         let body = self.find(id);
         body.into_iter().map(|body| self.echo(body)).count() > 0
     }
 
-    /// Delivers an earlier update again with a new id.
+    /// Delivers an earlier update again with a new id. `None` if it is no longer stored.
     pub(super) fn duplicate(&mut self, id: UpdateId) -> Option<UpdateId> {
         let body = self.find(id)?;
         let payload = body.strip_prefix(&format!(r#"{{"update_id":{id},"#))?;
@@ -112,7 +114,8 @@ impl UpdateQueue {
         Some(UpdateId(new_id))
     }
 
-    /// Restarts the ids, as the real server does at random after a week without updates, when nothing is pending.
+    /// Drops all updates and continues with id `next`: after a week without updates, the real server continues with a
+    /// random id.
     pub(super) fn restart_ids(&mut self, next: UpdateId) {
         self.clear();
         self.confirmed.clear();
@@ -141,7 +144,7 @@ impl UpdateQueue {
         self.latest_poll
     }
 
-    /// Returns the updates for the poll with number `turn`.
+    /// Returns at most `limit` updates for the poll with number `turn`.
     pub(super) fn take(&mut self, turn: PollNumber, limit: usize) -> Polled {
         if turn != self.latest_poll {
             return Polled::Terminated;

@@ -22,7 +22,7 @@ use crate::params::{ApiError, RequestParams};
 use crate::queue::Polled;
 use crate::shared::SharedState;
 
-/// Serves `world` on a free port of the loopback interface until `stop`.
+/// Starts to serve `world` on a free port of the loopback interface, until `stop`. Returns the address.
 pub(super) async fn serve(world: Arc<SharedState>, stop: CancellationToken) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
@@ -66,7 +66,7 @@ async fn answer(
         respond(world.change(|state| call(state, &method, &params, now)).map(|result| result.to_string()))
     };
     let mut response = world.faults.around(&world.clock, &caller, &method, &params, serving).await;
-    // The clock that dates the messages, which tests may move.
+    // The time of the sandbox's clock, which also dates the messages, and which tests may move.
     let date = world.clock.now().to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string();
     if let Ok(date) = HeaderValue::from_str(&date) {
         response.headers_mut().insert(DATE, date);

@@ -1,4 +1,4 @@
-//! The state behind its lock, with notification of changes.
+//! The state with its lock, and notification of tasks that wait for a change.
 
 use std::sync::{Mutex, PoisonError};
 

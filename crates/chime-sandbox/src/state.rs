@@ -57,7 +57,7 @@ pub(super) struct SandboxState {
     pub(super) chats: BTreeMap<ChatId, SandboxChat>,
     pub(super) queue: UpdateQueue,
     pub(super) actions: Vec<BotAction>,
-    /// Command lists as JSON, by the JSON of their scope.
+    /// Command lists by the JSON of their scope, followed by their language code.
     pub(super) commands: BTreeMap<String, serde_json::Value>,
     pub(super) short_description: String,
     /// Content of files sent by members, by file name.
@@ -157,7 +157,7 @@ impl SandboxState {
         }
     }
 
-    /// Stores `message` with the next id of its chat; `None` if the chat does not exist.
+    /// Stores `message` with the next id of its chat and returns this id. `None` if the chat does not exist.
     pub(super) fn keep(&mut self, mut message: SandboxMessage) -> Option<MessageId> {
         let Some(chat) = self.chats.get_mut(&message.chat) else {
             self.note_unexpected(format!("a message for chat {}, which does not exist", message.chat));
@@ -182,7 +182,7 @@ impl SandboxState {
         self.chats.get(&chat)?.messages.get(&id)
     }
 
-    /// Returns the `given` entities of `text` and those that Telegram finds.
+    /// Returns the `given` entities of `text` and those that Telegram finds in it.
     pub(super) fn entities(text: &str, given: Vec<Entity>) -> Vec<Entity> {
         entities::complete(text, given)
     }

@@ -27,7 +27,7 @@ impl Desk {
     }
 
     async fn with(setup: Setup) -> Self {
-        // Fails harmlessly if another test has installed it.
+        // Fails if another test has installed a provider before, which does no harm.
         rustls::crypto::ring::default_provider().install_default().ok();
         let clock = setup.clock.clone();
         Self { sandbox: Sandbox::start(setup).await.unwrap(), clock, client: reqwest::Client::new() }

@@ -14,7 +14,7 @@ pub(super) struct DatedChange<T> {
     pub(super) at: Timestamp,
 }
 
-/// Returns a message with the one that it replies to.
+/// Returns the JSON of a message, including the message that it replies to.
 pub(super) fn message(state: &SandboxState, chat: &SandboxChat, message: &SandboxMessage) -> Value {
     let mut object = plain_message(state, chat, message);
     // In a forum topic, a message without a reply replies to the message that created the topic.
@@ -176,7 +176,7 @@ const RESTRICTIONS: [&str; 16] = [
     "can_manage_topics",
 ];
 
-/// Returns a message without its parent: `reply_to_message` never nests.
+/// Returns the JSON of a message without the one that it replies to: `reply_to_message` never nests.
 fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessage) -> Map<String, Value> {
     let mut object = content(state, message);
     let mut put = |name: &str, value: Option<Value>| {
@@ -217,8 +217,8 @@ fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessag
     object
 }
 
-/// Returns the author and date of a forwarded message or of a parent in another chat. Only a channel post includes its
-/// message id.
+/// Returns the origin of a forwarded message or of a replied-to message in another chat: author and date, for a channel
+/// post also the message id.
 fn origin(state: &SandboxState, chat: ChatId, id: MessageId) -> Option<Value> {
     let of = state.chats.get(&chat)?;
     let message = of.messages.get(&id)?;
@@ -301,7 +301,8 @@ fn poll(id: &str, question: &str, options: &[String]) -> Value {
     })
 }
 
-/// Returns the pinned message without its parent, or the remaining fields if it was deleted.
+/// Returns the pinned message without the one that it replies to. If it was deleted, returns only its chat and id, and
+/// date 0.
 fn pinned(state: &SandboxState, by: &SandboxMessage, id: MessageId) -> Value {
     let Some(of) = state.chats.get(&by.chat) else { return Value::Null };
     match of.messages.get(&id).filter(|message| !message.content.is_service()) {
@@ -327,7 +328,7 @@ fn chat(state: &SandboxState, of: &SandboxChat) -> Map<String, Value> {
     object
 }
 
-/// Returns the chat that a message is sent for, or a placeholder channel if the chat does not exist here.
+/// Returns the chat in whose name a message is sent, or a placeholder channel if it does not exist here.
 fn sender_chat(state: &SandboxState, id: ChatId) -> Value {
     match state.chats.get(&id) {
         Some(of) => chat(state, of).into(),

@@ -31,7 +31,7 @@ use chime_core::{
     BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback,
 };
 
-/// Extra time for a poll beyond the wait requested from the server.
+/// Time added to `poll_timeout` before our side ends a poll that the server has not answered.
 const POLL_GRACE: Duration = Duration::from_secs(10);
 
 /// Time limit for a large file over a slow connection.
@@ -47,7 +47,7 @@ pub struct TelegramOptions {
     /// `https://api.telegram.org`, or a self-hosted Bot API server.
     pub api_url: String,
     pub token: SecretString,
-    /// Longest time that the server holds a poll without updates. The server itself limits it to 50 s.
+    /// Longest time that the server waits for updates before it answers a poll. The server itself allows at most 50 s.
     pub poll_timeout: Duration,
     /// Time limit for every other request.
     pub send_timeout: Duration,
@@ -108,7 +108,7 @@ impl Telegram {
         })
     }
 
-    /// Waits for updates from `offset` on and confirms all earlier ones.
+    /// Waits for updates from `offset` on. Confirms all earlier ones, which Telegram then never sends again.
     ///
     /// # Errors
     /// As [`get_me`](Self::get_me). After an error nothing is confirmed.
@@ -125,7 +125,7 @@ impl Telegram {
         parse_batch(outcome?.get()).map_err(|fault| TelegramError::Malformed { fault })
     }
 
-    /// Returns the server's date from its last response, in whole seconds.
+    /// Returns the server's date from its last response, in whole seconds, or `None` before the first response.
     pub fn server_date(&self) -> Option<Timestamp> {
         *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,7 +203,8 @@ impl Telegram {
         }
     }
 
-    /// Shows the beginning of an answer in a private chat while the answer is being written.
+    /// Shows the beginning of an answer in a private chat while the model writes it. A later draft with the same
+    /// `answer_to` replaces it.
     pub async fn draft(
         &self,
         chat: ChatId,
@@ -223,7 +224,7 @@ impl Telegram {
         self.tell(&request::typing(chat, thread)?).await
     }
 
-    /// Sets the bot's only reaction to a message, or removes it. Telegram allows only certain `emoji`.
+    /// Sets the bot's reaction to a message, or removes it if `emoji` is `None`. Telegram allows only certain `emoji`.
     pub async fn react(&self, chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<(), TelegramError> {
         self.tell(&request::react(chat, message, emoji)?).await
     }
@@ -254,8 +255,8 @@ impl Telegram {
         self.tell(&LeaveChat::new(request::chat_id(chat))).await
     }
 
-    /// Returns the status of a user in a chat. Answers without a request where the ids suffice: ids of groups and
-    /// channels are negative, ids of people positive.
+    /// Returns the status of a user in a chat. `user` may be a chat in whose name somebody writes. Makes no request if
+    /// the ids tell the answer: ids of groups and channels are negative, ids of people positive.
     pub async fn standing(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
         match (chat.0 == user.0, user.0 < 0) {
             // A private chat has the id of its user.
@@ -280,7 +281,7 @@ impl Telegram {
         self.tell(&payload).await
     }
 
-    /// Calls a method whose result carries no information.
+    /// Calls a method and ignores its result.
     async fn tell<P: Payload + Serialize>(&self, payload: &P) -> Result<(), TelegramError> {
         self.call(&self.shared.sending, payload, self.shared.options.send_timeout).await.map(drop)
     }
@@ -336,7 +337,7 @@ pub fn method_name<P: Payload>() -> String {
 /// Builds a client for HTTP/1 only: a timed-out request closes its connection, whereas HTTP/2 would reuse a dead one.
 /// Does not follow redirects, which would send the token in the path to another host.
 fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
-    /// Idle time after which a router may silently have dropped a connection.
+    /// Connections that were idle for this long are closed, because a router may have dropped them silently.
     const IDLE: Duration = Duration::from_secs(30);
     // reqwest panics without a process-wide provider. A second installation is refused and does no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -371,8 +372,8 @@ async fn read_at_most(mut response: reqwest::Response, most: usize) -> Result<Ve
     Ok(body)
 }
 
-/// Reads a file that a Bot API server in local mode keeps on its disk, in a folder named after the token: nothing that
-/// lies elsewhere is read, wherever a path or a link leads.
+/// Reads a file from the disk of a Bot API server in local mode; `None` if it has more than `most` bytes. The server
+/// keeps its files in a folder named after the token: a path or link to another place is refused.
 async fn read_local(path: PathBuf, token: String, most: usize) -> Result<Option<Vec<u8>>, TelegramError> {
     let read = move || -> std::io::Result<Option<Vec<u8>>> {
         let path = path.canonicalize()?;
@@ -384,7 +385,7 @@ async fn read_local(path: PathBuf, token: String, most: usize) -> Result<Option<
         Ok((bytes.len() <= most).then_some(bytes))
     };
     let read = tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-    // Without the path, which holds the token.
+    // The error omits the path, which contains the token.
     read.map_err(|error| {
         let advice =
             "the Bot API server keeps files on its own disk: let Chime read its working directory at the same path";
@@ -397,7 +398,7 @@ fn date_of(headers: &HeaderMap) -> Option<Timestamp> {
     Some(Timestamp::from_secs(date.timestamp()))
 }
 
-/// Converts an error without its address, which contains the token.
+/// Converts an error and removes its address, which contains the token.
 fn connection_error(error: reqwest::Error) -> TelegramError {
     let error = error.without_url();
     if error.is_connect() || error.is_builder() {

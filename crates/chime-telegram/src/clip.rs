@@ -1,4 +1,4 @@
-//! Cuts a range out of formatted text so that Telegram accepts it.
+//! Extracts a range of formatted text in a form that Telegram accepts.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -75,7 +75,8 @@ impl ByteSpan<'_> {
 
 /// Returns `range` without surrounding white space, or `None` if nothing visible remains.
 ///
-/// Code at the start keeps the indentation of its first line: Telegram trims only up to the first entity.
+/// A code block at the start keeps the indentation of its first line: Telegram removes white space only before the
+/// first entity.
 fn without_margins(text: &str, range: Range<usize>, spans: &[ByteSpan<'_>]) -> Option<Range<usize>> {
     let part = text.get(range.clone()).filter(|part| !is_blank(part))?;
     let end = range.start + part.trim_end().len();

@@ -16,7 +16,8 @@ pub type Present = IgnoredAny;
 /// The unparsed fields of an object. The last one counts if a field occurs twice.
 type RawFields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Declares objects with lenient fields. Derived code would accept lists as objects and fail on duplicate fields.
+/// Declares structs whose fields are `None` if invalid. serde's derive would also accept lists as objects and fail on
+/// duplicate fields.
 macro_rules! wire {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
         $(#[$doc])*
@@ -55,7 +56,7 @@ wire! {
         receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
         direct_messages_topic: Present,
     }
-    /// The content of a message, or of an external message that is replied to.
+    /// The content of a message, or of a replied-to message from another chat.
     Content {
         text: String, entities: Items<Entity>, caption: String, caption_entities: Items<Entity>, rich_message: Value,
         animation: File, audio: File, document: File, video: File, video_note: File, voice: File,
@@ -106,7 +107,7 @@ wire! {
     ReactionType { emoji: String }
     ShortDescription { short_description: String }
     CallbackQuery { id: String, from: User, message: MessageReference, data: String }
-    /// The remaining fields of a message that is no longer accessible.
+    /// The fields that a message still has when it is no longer accessible.
     MessageReference { chat: Chat, message_id: i64, date: i64 }
 
     /// The response of every method.
@@ -114,7 +115,7 @@ wire! {
     Parameters { retry_after: u64, migrate_to_chat_id: i64 }
 }
 
-/// A message, split into three groups of its fields.
+/// A message. Its fields are split into three structs.
 #[derive(Debug)]
 pub struct TelegramMessage {
     pub head: Head,
@@ -133,7 +134,7 @@ wire! {
     External { origin: MessageOrigin, chat: Chat, message_id: i64 }
 }
 
-/// A list without its unreadable elements.
+/// A list. Elements that cannot be parsed are left out.
 #[derive(Debug)]
 pub struct Items<T>(pub Vec<T>);
 
@@ -166,7 +167,7 @@ fn lenient<T: DeserializeOwned>(fields: &RawFields<'_>, name: &str) -> Option<T>
 }
 
 impl<T> Items<T> {
-    /// Returns the elements of an optional list.
+    /// Returns the elements of an optional list, none if it is missing.
     pub fn of(list: Option<&Self>) -> &[T] {
         list.map_or(&[], |items| &items.0)
     }
@@ -188,13 +189,13 @@ impl Chat {
     }
 }
 
-/// Joins first and last name, as far as they exist.
+/// Joins first and last name. `None` if both are missing or empty.
 pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     let parts: Vec<&str> = [first, last].into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect();
     filled(Some(&parts.join(" ")))
 }
 
-/// Formats seconds as `m:ss`.
+/// Formats seconds as `m:ss`, or returns `None` if negative.
 pub fn minutes(seconds: i64) -> Option<String> {
     (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
 }

@@ -7,13 +7,13 @@ use serde_json::value::RawValue;
 use crate::dto::ApiResponse;
 use chime_core::ChatId;
 
-/// Assumed delay for a 429 without one. Telegram's shortest delays are a few seconds.
+/// Delay after a 429 that states none. Telegram's shortest delays are a few seconds.
 const UNNAMED_WAIT: Duration = Duration::from_secs(5);
 
 /// Longest stored description of an error, in characters.
 const DESCRIPTION_LENGTH: usize = 200;
 
-/// Reason for a request without a result.
+/// Reason why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum TelegramError {
     /// Repeat the request after `retry_after`, not sooner.
@@ -37,7 +37,7 @@ pub enum TelegramError {
     /// Nothing can be sent to this chat any more.
     #[error("the chat is out of reach: {description}")]
     Gone { description: String },
-    /// The edit changed nothing: counts as success.
+    /// The edited message already has this content, so callers treat this as success.
     #[error("nothing to change")]
     NotModified,
     /// No connection was made, so the request certainly did not arrive.
@@ -58,7 +58,7 @@ pub enum TelegramError {
 }
 
 impl TelegramError {
-    /// Returns whether the same request would be refused again.
+    /// Returns whether it is useless to repeat the same request.
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::Unauthorized
@@ -78,7 +78,7 @@ impl TelegramError {
     }
 }
 
-/// Reason for a request that was sent but not answered by Telegram.
+/// Reason why a request was sent but Telegram's response did not arrive.
 #[derive(Debug, thiserror::Error)]
 pub enum LostReply {
     #[error("the connection was lost")]
@@ -165,7 +165,7 @@ fn refusal_without_words(status: u16) -> TelegramError {
 fn refusal(code: u16, description: String) -> TelegramError {
     match code {
         401 => TelegramError::Unauthorized,
-        // Malformed token; the description for an unknown method is longer.
+        // Telegram's answer to a malformed token. Its description of an unknown method is longer.
         404 if description == "Not Found" => TelegramError::Unauthorized,
         403 => TelegramError::Gone { description },
         409 => TelegramError::Conflict { description },

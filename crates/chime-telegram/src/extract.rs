@@ -1,4 +1,4 @@
-//! Converts updates to events. Pure and total; only the essential fields of a message are required.
+//! Converts updates to events. Pure functions that never panic. Only the essential fields of a message are required.
 
 mod content;
 mod message;
@@ -18,7 +18,7 @@ use crate::update::{RawUpdate, is_unused};
 use chime_core::repair;
 use chime_core::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Press, Reaction, UserId};
 
-/// Reason for an update without events. Free of content, so that it can be logged.
+/// Reason why an update cannot be parsed. Contains no message text, so that it can be logged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("unknown kind of update `{0}`")]
@@ -100,13 +100,13 @@ fn chat(chat: Option<&dto::Chat>) -> Result<Chat, String> {
     Ok(Chat { id: ChatId(id), kind, title: chat.display_name(), username: filled(chat.username.as_deref()) })
 }
 
-/// Returns whether a chat holds the direct messages of a channel: private conversations of many people with its admins,
-/// which must not meet in one prompt.
+/// Returns whether a chat holds the direct messages of a channel. These are private conversations of many people with
+/// its admins, so one person's messages must not enter the prompt for another.
 fn is_direct_messages(chat: Option<&dto::Chat>) -> bool {
     chat.is_some_and(|chat| chat.is_direct_messages == Some(true))
 }
 
-/// Telegram's ranges of ids, for a type of chat that is newer than this program.
+/// Derives the kind of a chat from Telegram's ranges of ids, if its type is newer than this program.
 fn kind_by_id(id: i64) -> ChatKind {
     const SUPERGROUPS: i64 = -1_000_000_000_000;
     match id {

@@ -6,7 +6,7 @@ use chime_core::MessageAt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// Telegram's id for the download by this bot.
+    /// Telegram's id of the file, valid only for this bot.
     pub id: String,
     pub name: String,
     pub media_type: String,
@@ -17,14 +17,15 @@ pub struct AttachedFile {
 /// A voice message or a video note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
-    /// Telegram's id for the download by this bot.
+    /// Telegram's id of the file, valid only for this bot.
     pub id: String,
     pub seconds: u32,
     /// Size in bytes, if known.
     pub bytes: Option<u64>,
 }
 
-/// Returns the recording in message `of`, which is the update's message or the one that it replies to.
+/// Parses the recording in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the
+/// one that it replies to.
 pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_in(&update, of)?;
@@ -38,12 +39,13 @@ pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Photo {
-    /// Telegram's id for the download by this bot.
+    /// Telegram's id of the file, valid only for this bot.
     pub id: String,
 }
 
-/// Returns the photo in message `of`, which is the update's message or the one that it replies to: the largest size of
-/// at most `most_dots` pixels in width and height, or else the smallest.
+/// Parses the photo in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the one
+/// that it replies to. Of its sizes, chooses the largest of at most `most_dots` pixels in width and height, else the
+/// smallest.
 pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_in(&update, of)?;
@@ -54,8 +56,8 @@ pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
     Some(Photo { id: size["file_id"].as_str()?.to_owned() })
 }
 
-/// Returns the file of an update's message or of the message that it replies to. Reads the stored update, since no
-/// table has a row for files.
+/// Parses the document of an update's message, or else of the message that it replies to. `raw` is the stored update,
+/// because no table holds files.
 pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_of(&update)?;

@@ -1,4 +1,4 @@
-//! Properties of every text that we format, cut or defuse.
+//! Property tests: rules that hold for every text that we format, split or make harmless.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -217,7 +217,7 @@ fn teeth(text: &FormattedText) -> Vec<String> {
     found.filter(|word| !is_inert(word.start())).map(|word| word.as_str().to_lowercase()).collect()
 }
 
-/// Configures tests without failure files; `part` divides the number of cases for slow tests.
+/// Configures tests that write no failure files. `part` divides the number of cases, for slow tests.
 fn without_files(part: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases / part, failure_persistence: None, ..usual }

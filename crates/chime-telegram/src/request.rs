@@ -148,7 +148,7 @@ pub fn chat_id(chat: ChatId) -> wire::Recipient {
 /// Converts the id of a person.
 ///
 /// # Errors
-/// A refusal for the id of a chat: a user who writes in the name of a chat is no member.
+/// [`TelegramError::Refused`] for the id of a chat: a chat in whose name somebody writes is no member.
 pub fn user_id(user: UserId) -> Result<wire::UserId, TelegramError> {
     u64::try_from(user.0).map(wire::UserId).map_err(|_| TelegramError::unsendable("user id is that of a chat"))
 }
@@ -166,7 +166,7 @@ fn narrow(id: i64, what: &str) -> Result<i32, TelegramError> {
     i32::try_from(id).map_err(|_| TelegramError::unsendable(format!("{what} out of range")))
 }
 
-/// Converts an entity. Those that cannot be sent are dropped, and their text stays.
+/// Converts an entity. `None` if it cannot be sent: its text is then sent without formatting.
 fn entity(entity: &Entity) -> Option<wire::MessageEntity> {
     use wire::MessageEntityKind as Wire;
     let kind = match &entity.kind {

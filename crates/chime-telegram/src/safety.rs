@@ -1,4 +1,4 @@
-//! Defuses text written by a model: no hidden addresses, mentions or commands.
+//! Makes text written by a model harmless: no hidden addresses, mentions or commands.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -17,10 +17,10 @@ const COMMAND_LENGTH: RangeInclusive<usize> = 1..=64;
 /// Shortest name that Telegram treats as a mention.
 const MIN_NAME: usize = 2;
 
-/// Addresses and names that an answer may contain because its sources do.
+/// Addresses and names that an answer may contain because its sources contain them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Allowed<'a> {
-    /// Addresses that may be hidden behind other text.
+    /// Addresses that links with other text may have.
     pub urls: &'a [&'a str],
     /// Names that may be mentioned, without `@`, case-insensitive.
     pub names: &'a [&'a str],
@@ -35,7 +35,7 @@ pub struct Allowed<'a> {
 /// - Entities that mention a member or run something are dropped.
 pub fn defuse(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     let shown = reveal_addresses(text, allowed);
-    // After the first step, because a revealed address may follow a word directly.
+    // The second step must also check the addresses that the first one adds to the text.
     let harmless = join_words(shown, allowed);
     let end = harmless.text.len();
     clip(&harmless, 0..end)
@@ -60,7 +60,7 @@ fn reveal_addresses(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText
 enum EntityAction {
     Keep,
     Drop,
-    /// Drops the entity and writes this text after its words.
+    /// Drops the entity and inserts this text after the text that the entity covered.
     Reveal(String),
 }
 
@@ -98,7 +98,7 @@ fn is_web(url: &str) -> bool {
     without_scheme(url).is_some_and(|rest| !rest.is_empty())
 }
 
-/// Returns a web address without its scheme, in any case.
+/// Returns a web address without its scheme, or `None` for another scheme. Ignores the scheme's case.
 fn without_scheme(url: &str) -> Option<&str> {
     ["https://", "http://"].into_iter().find_map(|scheme| {
         let (start, rest) = url.split_at_checked(scheme.len())?;
@@ -106,7 +106,7 @@ fn without_scheme(url: &str) -> Option<&str> {
     })
 }
 
-/// Returns an address in its usual written form, to compare it with visible text.
+/// Returns an address without scheme and trailing slashes, to compare it with the visible text of a link.
 fn address_of(text: &str) -> &str {
     let text = text.trim();
     without_scheme(text).unwrap_or(text).trim_end_matches('/')
@@ -131,7 +131,8 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     for at in teeth(&text.text, allowed.names) {
         units += utf16_len(&text.text[counted..at]);
         counted = at;
-        // Only the character before counts: an `@` inside code is harmless, whatever follows.
+        // Skips positions directly after a character in code: an `@` in code is harmless, even if the name after it is
+        // not in code.
         if !code.iter().any(|range| range.start < units && units <= range.end) {
             insertions.push(Insertion { at: units, text: WORD_JOINER.to_owned() });
         }

@@ -8,7 +8,7 @@ use chime_core::{FormattedText, is_blank, utf16_len};
 /// Longest message in UTF-16 units. This also satisfies the limit of 32 KiB: a unit has at most three bytes.
 pub const MAX_UNITS: usize = 4096;
 
-/// Most messages for one answer: more would flood the chat.
+/// Maximum number of messages for one answer: more would flood the chat.
 pub const MAX_PARTS: usize = 5;
 
 /// Last line of an answer that exceeds [`MAX_PARTS`].

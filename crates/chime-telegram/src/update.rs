@@ -44,7 +44,7 @@ const UNUSED_UPDATES: &[&str] = &[
     "subscription",
 ];
 
-/// Longest stored name of a kind; Telegram's own are shorter.
+/// Maximum length of a stored kind. Telegram's own names are shorter.
 const KIND_LENGTH: usize = 64;
 
 /// An update before [`extract`](crate::extract).
@@ -59,8 +59,8 @@ pub struct RawUpdate {
 }
 
 impl RawUpdate {
-    /// Extracts id and kind. Never fails: anything else than an update has neither, and [`extract`](crate::extract)
-    /// reports it.
+    /// Extracts id and kind. Never fails: input that is no update gets no id and an empty kind, and
+    /// [`extract`](crate::extract) reports it.
     pub fn parse(json: &str) -> Self {
         let text = repair(json);
         let fields: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap_or_default();
@@ -68,7 +68,7 @@ impl RawUpdate {
     }
 }
 
-/// Returns whether `kind` is a known kind without content for the bot.
+/// Returns whether `kind` is known but not used by the bot.
 pub fn is_unused(kind: &str) -> bool {
     UNUSED_UPDATES.contains(&kind)
 }

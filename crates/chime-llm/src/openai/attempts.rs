@@ -1,4 +1,4 @@
-//! Dialects to try for one prompt, after the refusals so far.
+//! Chooses the dialect to try next for a prompt after each refusal.
 
 use crate::diagnose::{is_about_pictures, is_unexplained, named, sees_nothing};
 use crate::dialect::Dialect;
@@ -14,14 +14,14 @@ enum Optional {
     Tools,
 }
 
-/// The attempts to send one prompt: the current dialect, and the refusals so far.
+/// State of the attempts to send one prompt: the dialect to use, and what the refusals so far showed.
 #[derive(Debug)]
 pub struct Attempts {
     pub dialect: Dialect,
     /// `true` if the server said that the model accepts no pictures at all.
     pub sees_nothing: bool,
     learnt: Dialect,
-    /// A refusal without a reason, after which all optional parameters were omitted.
+    /// The first refusal without a reason. After it, all optional parameters are omitted.
     unexplained: Option<ServerFailure>,
 }
 
@@ -65,7 +65,8 @@ impl Attempts {
     pub fn refused(&mut self, failure: ServerFailure, prompt: &Prompt) -> Result<(), ServerFailure> {
         let spoken = self.dialect;
         if let Some(other) = named(&failure, spoken, prompt) {
-            // Another picture may be accepted: only a model that accepts none at all is sent none from now on.
+            // A refusal of this picture says nothing about others. Later prompts omit pictures only if the model
+            // accepts none.
             self.sees_nothing |= is_about_pictures(other, spoken) && sees_nothing(&failure);
             self.dialect = other;
             return Ok(());
@@ -74,7 +75,7 @@ impl Attempts {
         let is_about_forms = matches!(&failure, ServerFailure::Refusal(refusal) if refusal.status >= 500);
         let others: Vec<Optional> = others.filter(|it| !is_about_forms || *it == Optional::Format).collect();
         if self.unexplained.is_some() || others.is_empty() || !is_unexplained(&failure, spoken) {
-            // The first refusal is more informative than the refusal of a guess.
+            // Reports the first refusal, of the full request. The later one only concerns our guess.
             return Err(self.unexplained.take().unwrap_or(failure));
         }
         self.dialect = others.into_iter().fold(spoken, |dialect, optional| optional.left_out(dialect));
@@ -82,7 +83,8 @@ impl Attempts {
         Ok(())
     }
 
-    /// Returns the dialect to use from now on, after the current one was accepted.
+    /// Returns the dialect for later prompts, after the server accepted the current one. Starts or continues the search
+    /// for the refused parameter if several were omitted.
     pub fn accepted(&self, prompt: &Prompt) -> Dialect {
         let takes_forms = self.dialect.takes_forms || Optional::Format.is_in(prompt, self.dialect);
         let dialect = Dialect { takes_forms, suspect: 0, ..self.dialect };

@@ -1,4 +1,4 @@
-//! One model call: a stream with limited silence, or a whole answer from a server that refuses to stream.
+//! One model call: a stream with a time limit on its pauses, or a whole answer from a server that refuses to stream.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) struct TimedAnswer {
     pub reading: ReadingTime,
 }
 
-/// Reason for a call without an answer.
+/// Reason why a call returned no answer.
 enum CallFailure {
     TooSilent,
     /// Refusal by the server, or a broken connection.

@@ -18,7 +18,7 @@ impl OpenAi {
         let models = self.told(clock, "/models").await;
         let owner = models.as_ref().and_then(|body| body.pointer("/data/0/owned_by")?.as_str());
         let is_ollama = owner == Some("library");
-        // Other providers have no such address.
+        // Only llama.cpp has `/props`. A server of a provider is not asked for it.
         let is_llama = owner == Some("llamacpp") || self.server.is_own() && !is_ollama;
         let props = if is_llama { self.told(clock, "/props").await } else { None };
         let loaded = if is_ollama { self.told(clock, "/api/ps").await } else { None };
@@ -39,7 +39,7 @@ impl OpenAi {
                 "what the model server tells of itself",
             );
             let mut known = lock(&model.facts);
-            // A smaller size named in a refusal holds until the server reports another.
+            // Facts that the server does not report stay, such as a context size learned from a refusal.
             *known = facts.or(*known);
         }
         models.is_some() || props.is_some()

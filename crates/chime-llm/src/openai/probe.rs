@@ -12,11 +12,11 @@ use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Token limit that lets a reasoning model reach its first word.
+/// Token limit of a test answer. Leaves room for the reasoning before the first word.
 const ROOM: u32 = 256;
 
 impl OpenAi {
-    /// Asks each model for one word. Returns the name of each and the duration of its answer.
+    /// Asks each model for one word. Returns the name of each, with the duration of its answer or the error.
     pub async fn probe_chat(&self, clock: &Clock) -> Vec<(&str, Result<Duration, LlmError>)> {
         let mut probed = Vec::new();
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
@@ -37,7 +37,7 @@ impl OpenAi {
         self.ask(&self.primary, ModelCall { prompt, progress: None, clock }).await
     }
 
-    /// Returns whether the model calls a tool when told to.
+    /// Returns whether the model calls a tool when the prompt asks for it.
     ///
     /// # Errors
     /// The refusal of the server: the usual response of a server without tool support.

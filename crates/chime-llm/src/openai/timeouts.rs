@@ -1,15 +1,15 @@
-//! Time limits for a silent server. Pure.
+//! Time limits for a server that sends nothing yet. Pure functions.
 
 use std::time::Duration;
 
-/// Factor on the allowed silence while the server processes the prompt, if its speed is unknown.
+/// Time limit for the first word if the prompt speed is unknown, as a multiple of the allowed silence.
 const READING: u32 = 5;
-/// Factor on the processing time expected from the measured speed.
+/// Time limit for the first word if the prompt speed is known, as a multiple of the expected processing time.
 const SLACK: f64 = 3.0;
-/// Upper limit of the wait for the first word, as a multiple of the allowed silence.
+/// Maximum time limit for the first word, as a multiple of the allowed silence.
 const LONGEST: u32 = 15;
 
-/// Returns the time limit for the first word of an answer. `silence` is the limit between later words.
+/// Returns the time limit for the first word of an answer. `silence` is the time limit between later words.
 pub fn first_word(silence: Duration, prompt_tokens: usize, reads_per_second: Option<f64>) -> Duration {
     let Some(speed) = reads_per_second.filter(|speed| *speed > 0.0) else { return silence.saturating_mul(READING) };
     let longest = silence.saturating_mul(LONGEST);

@@ -16,7 +16,7 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::RetryPolicy;
 use chime_testkit::{ModelServer, Reply};
 
-/// Bytes sent at once.
+/// Bytes per chunk of a response: small, so that chunks end within words and events.
 const PIECE: usize = 11;
 
 #[derive(Deserialize)]
@@ -79,7 +79,7 @@ fn clients(server: &ModelServer) -> [OpenAi; 2] {
 /// Requests `content` whole and as a stream; returns both results and the last text shown of the stream.
 async fn asked(server: &ModelServer, clients: &[OpenAi; 2], reply: Reply) -> ([String; 2], String) {
     let ([first, second], clock, progress) = (clients, Clock::system(), AnswerProgress::default());
-    // Some are requested again in another dialect.
+    // The same reply to every request, because a client may repeat its request in another dialect.
     server.always(reply);
     let whole = first.complete(&prompt(), &clock).await;
     let streamed = second.complete_streaming(&prompt(), &progress, &clock).await;

@@ -90,7 +90,8 @@ async fn a_refusal_in_unknown_words_is_tried_without_what_is_optional_and_the_cu
     let model = client(options(&server));
     let no = || refusal(400, "I do not like this.");
     let prompt = Prompt { tools: with_tools().tools, ..with_form() };
-    // Refused as it is, accepted without optional parameters, refused without temperature, accepted without the format.
+    // First call: refused, then accepted without optional parameters. Second: refused without temperature, accepted
+    // without format.
     let script = vec![no(), Reply::text("{}"), no(), Reply::text("{}")];
     assert_eq!(asked_twice(&model, &server, &prompt, script).await, ["test-model: {}", "test-model: {}"]);
     assert_eq!(
@@ -129,7 +130,7 @@ async fn a_server_that_fails_at_a_form_is_asked_without_one() {
     assert!(
         server.requests()[1].get("response_format").is_none() && server.requests()[2].get("response_format").is_none()
     );
-    // A server that has followed a format before is only out of order.
+    // The server followed the format before, so status 500 is a failure of the server and no refusal of the format.
     let server = started().await;
     let script = vec![Reply::text("{}"), broken(), Reply::text("{}")];
     asked_twice(&client(options(&server)), &server, &with_form(), script).await;
@@ -174,7 +175,7 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
 #[tokio::test]
 async fn a_stream_that_loops_is_not_read_to_its_end() {
     let server = started().await;
-    // Nobody releases the rest of the stream.
+    // The server never sends the second piece: the loop in the first one must end the call.
     let pieces = [format!("On Friday. {}", "the moment: ".repeat(60)), "and so on".to_owned()];
     server.script([Reply::Stream(pieces.to_vec())]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());

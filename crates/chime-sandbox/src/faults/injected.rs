@@ -1,4 +1,4 @@
-//! Faults on request, and the record of every call.
+//! Faults that tests inject into calls, and the record of all calls.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -22,7 +22,7 @@ use crate::server::json_response;
 use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 
-/// Number of calls for a permanent fault.
+/// Value of `times` for a fault that affects all later calls.
 pub const FOREVER: usize = usize::MAX;
 
 /// A fault of one call.
@@ -50,7 +50,7 @@ pub enum Fault {
     Delay(Duration),
 }
 
-/// A received call, with or without a fault.
+/// A call that the server received, with its parameters and time. Calls with a fault are included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReceivedCall {
     /// Method name as the client spells it.
@@ -78,17 +78,18 @@ impl Sandbox {
         self.world.faults.lock().flood = Some(Flood { most, ..Flood::default() });
     }
 
-    /// Returns the number of calls that arrived during the delay of an earlier 429.
+    /// Returns the number of calls that ignored a 429: they arrived before its delay was over, but more than a second
+    /// after it.
     pub fn ignored_waits(&self) -> usize {
         self.world.faults.lock().flood.as_ref().map_or(0, |flood| flood.ignored)
     }
 
-    /// Removes faults that have not occurred yet. Calls that hang now stay so.
+    /// Removes faults that have not occurred yet. Does not release calls that already hang.
     pub fn clear_faults(&self) {
         self.world.faults.lock().rules.clear();
     }
 
-    /// Ends all current hangs.
+    /// Releases all calls that hang because of [`Fault::Hang`] or [`Fault::HangAfter`].
     pub fn release(&self) {
         self.world.faults.released.send_replace(());
     }
@@ -144,7 +145,7 @@ struct Flood {
     ignored: usize,
 }
 
-/// Flood state of one chat.
+/// Recent messages of one chat and its last 429.
 #[derive(Debug, Default)]
 struct ChatFlood {
     taken: VecDeque<Timestamp>,
@@ -194,7 +195,7 @@ struct FaultRule {
 }
 
 impl Faults {
-    /// Executes a call or injects a fault. `serving` has no effect before it is awaited.
+    /// Awaits `serving`, which executes the call, unless a fault prevents it. Returns its response or the fault's.
     pub(crate) async fn around(
         &self,
         clock: &Clock,
@@ -236,7 +237,7 @@ impl Faults {
         }
     }
 
-    /// Records the call and returns its fault.
+    /// Records the call and returns the fault to inject, if any.
     fn meet(&self, call: ReceivedCall) -> Option<Fault> {
         let mut book = self.lock();
         let wait = book.flood.as_mut().and_then(|flood| flood.wait(&call));
@@ -291,7 +292,7 @@ async fn truncated(whole: Response) -> Response {
     let half = bytes.slice(..bytes.len() / 2);
     head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let end = stream::once(async {
-        // Yields once, so that the half is sent before the connection breaks.
+        // Lets the server send the first half before the connection breaks.
         tokio::task::yield_now().await;
         Err::<Bytes, io::Error>(io::ErrorKind::ConnectionReset.into())
     });

@@ -1,4 +1,4 @@
-//! The part of `getUpdates` that does not wait.
+//! Parameters of `getUpdates`. The waiting part of the method is in `server`.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::state::SandboxState;
 use crate::wire;
 use chime_core::Timestamp;
 
-/// Most commands per scope.
+/// Maximum number of commands per scope.
 const MOST_COMMANDS: usize = 100;
 
 #[derive(Serialize, Deserialize)]

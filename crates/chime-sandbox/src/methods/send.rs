@@ -13,7 +13,7 @@ use chime_core::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_l
 
 /// Longest message in UTF-16 units.
 const LONGEST_TEXT: usize = 4096;
-/// Most entities per message: the real server drops the rest.
+/// Maximum number of entities per message: the real server drops the rest.
 const MOST_ENTITIES: usize = 100;
 /// Longest button data in bytes.
 const LONGEST_BUTTON_DATA: usize = 64;
@@ -98,7 +98,7 @@ pub(super) fn send_chat_action(state: &mut SandboxState, params: &RequestParams,
     Ok(true.into())
 }
 
-/// Returns the text with its entities as it will be shown.
+/// Parses the text and its entities, checks them, and trims them as the real server does.
 pub(super) fn text(state: &mut SandboxState, params: &RequestParams) -> Result<FormattedText, ApiError> {
     if params.has("parse_mode") {
         state.note_unexpected("parse_mode: only entities are understood here");

@@ -69,7 +69,7 @@ const METHODS: [Method; 18] = [
     Method { name: "leaveChat", params: &["chat_id"], run: chats::leave_chat },
 ];
 
-/// Returns whether `name` is the only method that waits, which the server drives. Ignores case.
+/// Returns whether `name` is `getUpdates`, the only method that waits, which `server` handles. Ignores case.
 pub(crate) fn is_polling(name: &str) -> bool {
     name.eq_ignore_ascii_case("getUpdates")
 }

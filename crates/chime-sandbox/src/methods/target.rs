@@ -48,7 +48,8 @@ impl SendTarget {
         Ok(place)
     }
 
-    /// Makes this a reply if the message exists in the same topic.
+    /// Makes this a reply if the message exists in the same topic. Otherwise returns an error, unless the message does
+    /// not exist and the bot allows sending without a reply.
     fn attach(&mut self, state: &mut SandboxState, reply: ReplyParameters) -> Result<(), ApiError> {
         if reply.chat_id.is_some_and(|chat| chat != self.chat) {
             state.note_unexpected("a reply to another chat");
@@ -120,7 +121,8 @@ pub(super) fn chat_to_write(state: &SandboxState, params: &RequestParams) -> Res
     }
 }
 
-/// Returns the forum topic of `message_thread_id`. Neither General nor a reply thread counts as one.
+/// Returns the forum topic of `message_thread_id`, or `None` if it is absent or the chat has no topics. An unknown
+/// topic is an error.
 pub(super) fn topic(
     state: &mut SandboxState,
     chat: ChatId,

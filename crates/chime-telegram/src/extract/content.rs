@@ -26,7 +26,7 @@ pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
     ExtractedContent { kind, detail, text, entities }
 }
 
-/// Formats an external parent message as one line: a label, a text, or both.
+/// Formats the content of a replied-to message from another chat as one line: a label, a text, or both.
 pub fn in_one_line(wire: &dto::Content) -> String {
     let label = shown(wire).map(|(kind, detail)| match (kind, detail) {
         (Kind::Other, Some(detail)) => format!("[{detail}]"),

@@ -30,14 +30,14 @@ struct RepliedMessage {
     snapshot: Option<String>,
 }
 
-/// `None` for a message that only some members can see, that comes from a chat the bot is not in, or that was written to a
-/// channel in private: not ours to keep.
+/// Converts a message and the message that it replies to. `None` for a message that must not be stored: visible to only
+/// some members, from a chat without the bot, or written to a channel in private.
 fn arrival(wire: &dto::TelegramMessage, bot: UserId) -> Result<Option<Arrival>, String> {
     let is_to_channel = wire.head.direct_messages_topic.is_some() || is_direct_messages(wire.head.chat.as_ref());
     if is_confidential(wire) || is_to_channel || wire.head.guest_query_id.is_some() {
         return Ok(None);
     }
-    // A scheduled message has id 0, which is valid and unusable.
+    // A scheduled message has id 0, so it cannot be stored or replied to.
     if wire.head.message_id == Some(0) {
         return Ok(None);
     }
@@ -61,11 +61,11 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
     let role = match content.kind {
         Kind::Service => Role::System,
         _ if sender.id == bot => Role::Assistant,
-        // Commands address a bot and not people: stored, but not part of the conversation.
+        // Commands address a bot and not people. They are stored, but do not count as conversation.
         _ if is_command(&content.text, &content.entities) => Role::System,
         _ => Role::User,
     };
-    // Posts of a linked channel are forwarded by Telegram itself, in the channel's name.
+    // Telegram itself forwards the posts of a linked channel to its group: these are no forwards by a member.
     let forwarded = head.forward_origin.as_ref().filter(|_| head.is_automatic_forward != Some(true));
     Ok(Message {
         chat,
@@ -90,8 +90,8 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
     })
 }
 
-/// Returns whether a text is a command for any bot, possibly after a mention of it. The text after `/ask` is an
-/// ordinary question.
+/// Returns whether a text starts with a command for any bot, possibly after a mention of it. `/ask` does not count: the
+/// text after it is an ordinary question.
 fn is_command(text: &str, entities: &[Entity]) -> bool {
     let is_first = |entity: &&Entity| {
         let before = utf16_slice(text, 0, entity.offset).trim();
@@ -110,8 +110,8 @@ fn is_confidential(wire: &dto::TelegramMessage) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
 }
 
-/// Returns the sender. `sender_chat` comes first: `from` is then only a placeholder, marked as a bot. A channel post
-/// may have neither.
+/// Returns the sender: `sender_chat` if there is one, because `from` is then only a placeholder account. Without
+/// either, as in some channel posts, the chat itself.
 fn sender(head: &dto::Head, chat: ChatId) -> Sender {
     let in_the_name_of = |author: Option<&dto::Chat>| Sender {
         id: UserId(author.and_then(|author| author.id).unwrap_or(chat.0)),
@@ -134,8 +134,8 @@ fn sender(head: &dto::Head, chat: ChatId) -> Sender {
     }
 }
 
-/// Returns the forum topic. Reply threads, also in General, have a `message_thread_id` too: only the flag indicates a
-/// topic.
+/// Returns the forum topic. Replies outside of topics have a `message_thread_id` too: only `is_topic_message` indicates
+/// a topic.
 fn thread(head: &dto::Head) -> Option<ThreadId> {
     head.message_thread_id.filter(|_| head.is_topic_message == Some(true)).map(ThreadId)
 }
@@ -176,8 +176,8 @@ fn reply(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> RepliedMessa
     }
 }
 
-/// Returns the name of the message's forum topic if the message sets it or encloses the message that created the topic.
-/// An enclosed message never contains a later rename.
+/// Returns the name of the message's forum topic if the message sets it, or if it encloses the message that created the
+/// topic. An enclosed message has the first name of the topic, even if it was renamed.
 fn topic_name(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> Option<TopicName> {
     let named = |topic: &Option<dto::Named>| topic.as_ref().and_then(|topic| filled(topic.name.as_deref()));
     let said = named(&wire.service.forum_topic_created).or_else(|| named(&wire.service.forum_topic_edited));
@@ -193,21 +193,23 @@ fn topic_name(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> Option<
     }
 }
 
-/// Returns whether `parent` is the message that created the forum topic: messages in a topic without another reply
-/// "reply" to it.
+/// Returns whether `parent` is the message that created the forum topic. Telegram sends it as the replied-to message of
+/// every message in the topic that is no reply.
 fn is_topic_root(parent: &dto::TelegramMessage, head: &dto::Head) -> bool {
     let root = thread(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
     root || parent.service.forum_topic_created.is_some()
 }
 
-/// Describes a parent without a stored message in one line: its author or chat, and the quoted part or the content.
+/// Describes a replied-to message that is not stored, in one line: its author or chat, and the quoted part or the
+/// content.
 fn snapshot(place: Option<String>, parent: &dto::Content, quote: Option<&str>) -> String {
     let what = quote.map_or_else(|| in_one_line(parent), str::to_owned);
     let place = place.unwrap_or_else(|| "elsewhere".to_owned());
     if what.is_empty() { place } else { format!("{place}: {what}") }
 }
 
-/// Returns the original source of a forwarded message or of a reply to another chat. Hidden accounts have only a name.
+/// Returns the ids of the original chat, message and author of a forwarded message or of a reply to another chat.
+/// `None` for other messages. A hidden account has no id.
 fn borrowed(head: &dto::Head, chat: ChatId) -> Option<Borrowed> {
     match (&head.forward_origin, &head.external_reply, &head.reply_to_message) {
         (Some(origin), _, _) => Some(origin_of(origin)),
@@ -242,7 +244,7 @@ fn origin_of(origin: &dto::MessageOrigin) -> Borrowed {
     }
 }
 
-/// Returns the origin of a forwarded message as Telegram displays it.
+/// Returns the name of a forwarded message's origin as Telegram displays it, with the author's signature in brackets.
 fn origin_name(origin: &dto::MessageOrigin) -> Option<String> {
     let user = origin.sender_user.as_ref().and_then(dto::User::display_name);
     let chat = || origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(dto::Chat::display_name);

@@ -27,7 +27,7 @@ impl Text {
         }
     }
 
-    /// Reads any block by the names of its fields: blocks differ more in these names than in their content.
+    /// Writes a block of any type: looks for fields with text by their names, and ignores the block's type.
     fn block(&mut self, block: &Map<String, Value>) {
         for name in ["summary", "expression", "text"] {
             self.styled(block.get(name));

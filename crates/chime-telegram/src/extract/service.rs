@@ -3,8 +3,8 @@
 use crate::dto::{self, Items, filled, minutes};
 use chime_core::{TOPIC_CLOSED, UserId};
 
-/// Returns the event as the predicate of a sentence about the sender, or as a whole sentence with names if members join
-/// or leave. `None` if the message describes no event.
+/// Returns the event in words to put after the sender's name, such as `pinned a message`, or a whole sentence such as
+/// `Ana joined`. `None` if the message describes no event.
 pub fn describe(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> {
     members(service, actor).or_else(|| with_a_name(service)).or_else(|| plain(service).map(str::to_owned))
 }

@@ -510,7 +510,7 @@ fn known_kinds_without_use_give_nothing_and_unknown_ones_are_named() {
     check("telepathy", json!({}), expect!["unknown kind of update `telepathy`"]);
 }
 
-/// Returns whether valid updates of this kind must be readable.
+/// Returns whether `extract` must accept every valid update of this kind.
 fn is_read(kind: &str) -> bool {
     crate::ALLOWED_UPDATES.contains(&kind)
 }
@@ -527,7 +527,7 @@ fn every_valid_update_is_read() {
             Err(error) => panic!("{error} in {json}"),
         }
     }
-    // Every other generated chat holds the direct messages of a channel, which are left alone.
+    // Every second generated chat holds the direct messages of a channel, which give no events.
     assert!(seen[0] > 6_000 && seen[1] > 1_800, "{seen:?}");
 }
 

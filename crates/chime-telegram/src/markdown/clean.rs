@@ -4,7 +4,7 @@ use unicode_normalization::char::compose;
 
 use chime_core::{Fences, is_removed};
 
-/// HTML tags that are converted to formatting or dropped, and never shown.
+/// HTML tags that are never shown as text: they are converted to formatting or dropped.
 const TAGS: &[&str] =
     &["b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "kbd", "tt", "sup", "sub", "br"];
 
@@ -17,7 +17,7 @@ pub(super) fn clean(text: &str) -> String {
         if !is_removed(c) {
             kept.push(c);
         } else if let Some(letter) = kept.chars().next_back().and_then(|before| compose(before, c)) {
-            // Keeps an `å` that is written as two characters.
+            // Joins letter and ring to one character, such as `å`: Telegram would remove a separate ring.
             kept.pop();
             kept.push(letter);
         }
@@ -28,7 +28,7 @@ pub(super) fn clean(text: &str) -> String {
 /// Escapes line starts that Markdown would misread: `[Ana]: hello` is a link definition that shows nothing, and HTML
 /// disables links and emphasis up to the next empty line.
 ///
-/// Works line by line, since the parser does not report a second definition of the same label.
+/// Looks at the text and not at parser events: the parser reports no second definition of the same label.
 pub(super) fn protect_line_starts(markdown: &str) -> String {
     let mut fences = Fences::default();
     let mut out = String::with_capacity(markdown.len());

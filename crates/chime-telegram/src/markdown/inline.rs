@@ -24,7 +24,7 @@ struct OpenTag {
     kind: EntityKind,
     /// Start of its text, or of the part after the last code span.
     start: TextPosition,
-    /// Ranges of its text before code spans.
+    /// Earlier parts of its text, each ended by a code span: code cannot be inside another entity.
     earlier: Vec<Range<TextPosition>>,
     /// Number of open marks at its start: both tags of a pair must be inside the same mark.
     depth: usize,
@@ -32,7 +32,7 @@ struct OpenTag {
 
 struct OpenMark {
     start: TextPosition,
-    /// `None` if the mark changes nothing: nested in one of the same kind, or around a bare address.
+    /// `None` if the mark adds no entity: it is nested in one of the same kind, or surrounds a bare address.
     kind: Option<EntityKind>,
     /// Text to show if nothing is between the marks.
     instead: String,
@@ -53,7 +53,7 @@ impl Marks {
         self.tags.clear();
     }
 
-    /// Handles an HTML tag, which has an effect only with its partner.
+    /// Handles an opening or closing HTML tag. An unpaired tag has no effect.
     pub(super) fn tag(&mut self, name: &str, is_closing: bool, writer: &mut EntityWriter) {
         let kind = match name {
             "b" | "strong" => EntityKind::Bold,
@@ -96,7 +96,7 @@ impl Marks {
         self.push(None, String::new(), writer);
     }
 
-    /// Opens marks that have no meaning in a chat and are shown as text.
+    /// Opens `marks` that are no formatting here, such as the `*` in `5*3*2`. They are shown as text.
     pub(super) fn open_as_text(&mut self, marks: &'static str, writer: &mut EntityWriter) {
         writer.push(marks);
         self.push(None, String::new(), writer);
@@ -120,7 +120,7 @@ impl Marks {
     }
 
     pub(super) fn code(&mut self, code: &str, writer: &mut EntityWriter) {
-        // Telegram does not hide code: delimiters on both sides of it are text.
+        // Telegram does not hide code, so bars before and after code make no spoiler.
         self.spoiler = None;
         if self.in_link() {
             return writer.push(code);
@@ -169,7 +169,7 @@ impl Marks {
             open.depth == depth && writer.since(open.place) != BARS && touches(previous) && is_apart(next)
         };
         if let Some(open) = self.spoiler.take_if(closes) {
-            // Removing the bars shifts their positions.
+            // Removing the bars shifts the text after them, so the positions of open tags are no longer valid.
             self.tags.clear();
             writer.take_out(open.place, BARS);
             return writer.add(open.place, EntityKind::Spoiler);

@@ -1,6 +1,6 @@
 //! Converts common LaTeX to Unicode characters.
 
-/// Deepest nesting of braces; deeper ones are shown as text.
+/// Deepest nesting of braces to convert. Deeper braces are dropped, and their content stays.
 const MAX_DEPTH: usize = 12;
 /// Longest run of letters that may be variables; longer ones are words.
 const MAX_VARIABLE: usize = 2;
@@ -65,7 +65,7 @@ pub(super) fn with_signs(text: &str) -> String {
             out.push_str(&escaped(&shown));
             rest = behind;
         } else {
-            // The character after a backslash is escaped.
+            // Copies a backslash together with the character that it escapes: this character starts no formula.
             let taken: usize = from.chars().take(1 + usize::from(from.starts_with('\\'))).map(char::len_utf8).sum();
             out.push_str(&from[..taken]);
             rest = &from[taken..];
@@ -110,7 +110,7 @@ fn formula(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns whether a text contains a command, or an exponent or index among variables rather than words.
+/// Returns whether a text contains a LaTeX command, or an exponent or index and no words longer than a variable.
 fn is_formula(math: &str) -> bool {
     let has_command =
         math.split('\\').skip(1).any(|behind| is_known(word(behind)) || behind.starts_with(['{', ',', ';']));
@@ -203,7 +203,7 @@ impl LatexReader<'_> {
                     let argument = self.argument();
                     let shown = if c == '^' { raised(&argument) } else { lowered(&argument) };
                     out.push_str(&shown.unwrap_or_else(|| match argument.as_str() {
-                        // A degree sign.
+                        // `^\circ` is a degree sign.
                         "∘" if c == '^' => "°".to_owned(),
                         "'" | "′" => argument.clone(),
                         _ if argument.chars().count() > 1 => format!("{c}({argument})"),
@@ -261,7 +261,7 @@ impl LatexReader<'_> {
             }
             "frac" | "dfrac" | "tfrac" => {
                 let (above, below) = (self.argument(), self.argument());
-                // `1/2b` would mean half of b.
+                // `1/2b` would read as half of b, so a product below the line gets brackets.
                 let is_product = below.contains(|c: char| c.is_ascii_digit()) && below.contains(char::is_alphabetic);
                 let below = if is_product { format!("({below})") } else { in_brackets(&below) };
                 format!("{}/{below}", in_brackets(&above))
@@ -298,7 +298,7 @@ fn escaped(shown: &str) -> String {
         }
         out.push(c);
     }
-    // Otherwise a leading `-` or `+` would start a list.
+    // Without the backslash, a leading `-` or `+` would start a list.
     let begins = shown.starts_with(['-', '+']) && shown[1..].starts_with(' ');
     if begins { format!("\\{out}") } else { out }
 }

@@ -34,7 +34,7 @@ pub fn to_entities(markdown: &str) -> FormattedText {
     }
     let mut rendered = renderer.writer.finish();
     if is_blank(&rendered.text) {
-        // Marks around nothing, as in a lone `#`, were meant as text.
+        // Markdown without visible text, such as a lone `#`, is shown as it was written.
         rendered = FormattedText::plain(cleaned.as_str());
     }
     clip(&rendered, 0..rendered.text.len())
@@ -47,11 +47,11 @@ struct Renderer<'a> {
     marks: Marks,
     /// Quotes and lists around the current position, outermost first.
     containers: Vec<Container>,
-    /// End of the bullet of the innermost new item: the item's first block continues its line.
+    /// End of the latest bullet. A block that starts here continues the bullet's line.
     bullet: Option<TextPosition>,
     /// Bytes of the source rendered so far.
     read_to: usize,
-    /// `read_to` plus the white space after it.
+    /// End of the latest event in the source: `read_to` and the white space after it.
     looked_to: usize,
     code_block: Option<CodeBlock>,
     table: Option<TextTable>,
@@ -117,7 +117,7 @@ impl Renderer<'_> {
                 Some((name, is_closing)) => self.marks.tag(name, is_closing, &mut self.writer),
                 None => self.writer.push(&html),
             },
-            // Handled elsewhere, or disabled in our options.
+            // Handled elsewhere, or never sent with our parser options.
             Event::Start(_)
             | Event::End(_)
             | Event::InlineMath(_)
@@ -161,7 +161,7 @@ impl Renderer<'_> {
                 self.start_block(range.start);
                 self.table = Some(TextTable::new(alignments));
             }
-            // Handled by the table, or disabled in our options.
+            // Handled by the table, or never sent with our parser options.
             Tag::TableHead
             | Tag::TableRow
             | Tag::TableCell
@@ -189,7 +189,7 @@ impl Renderer<'_> {
                 self.leave();
             }
             TagEnd::Item => self.bullet = None,
-            // These close nothing or do not occur here.
+            // Nothing to close, or handled by the table, or never sent with our parser options.
             TagEnd::Paragraph
             | TagEnd::HtmlBlock
             | TagEnd::Table
@@ -217,7 +217,8 @@ impl Renderer<'_> {
         container
     }
 
-    /// Returns the number of lists around the current position within the innermost quote, which has its own margin.
+    /// Returns the number of lists around the current position, without those outside of the innermost quote: Telegram
+    /// indents a quote itself.
     fn lists(&self) -> usize {
         self.containers.iter().rev().take_while(|container| matches!(container, Container::List { .. })).count()
     }
@@ -291,7 +292,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Fewest letters of a name such as `__init__`.
+/// Minimum number of letters in a name such as `__init__`.
 const SHORTEST_NAME: usize = 3;
 
 /// Returns whether emphasis marks are part of a word: inside one as in `5*3*2`, `2**10` and addresses, or around one as

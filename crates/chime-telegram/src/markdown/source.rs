@@ -4,9 +4,10 @@ use super::clean::is_formatting_tag;
 use super::latex::{lowered, raised, with_signs};
 use chime_core::{Fence, Fences, behind_bullet, columns};
 
-/// White space that enables emphasis at its position; [`clean`](super::clean::clean) removes it later.
+/// Character that the parser treats as white space, so that it recognizes `*` next to it as emphasis.
+/// [`clean`](super::clean::clean) removes it later.
 pub(super) const EDGE: char = '\u{85}';
-/// Indentation from which a fence is code itself.
+/// Columns of indentation from which a fence is itself part of indented code.
 const INDENTED: usize = 4;
 
 /// Aligns fenced code with its list item, so that the parser recognizes its fences and keeps its indentation.
@@ -36,7 +37,7 @@ pub(super) fn with_fences_in_place(markdown: &str) -> String {
         } else {
             push_moved(&mut out, line, opening.indent(), to)
         }
-        // Code that is indented less than its fence sets the margin.
+        // Code that is indented less than its fence: its least indented line sets the margin to remove.
         let begins = code.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
         let from = begins.map_or(opening.indent(), |begins| begins.min(opening.indent()));
         code.iter().for_each(|line| push_moved(&mut out, line, from, to));
@@ -61,16 +62,16 @@ fn push_moved(out: &mut String, line: &str, from: usize, to: usize) {
     out.push_str(content);
 }
 
-/// The list items around a line.
+/// The list items that a line may belong to.
 #[derive(Default)]
 struct ListMargins {
-    /// Text columns of the items, outermost first.
+    /// Column at which the text of each item starts, outermost first.
     texts: Vec<usize>,
     after_empty: bool,
 }
 
 impl ListMargins {
-    /// Returns the text column of the innermost item that a line can belong to.
+    /// Returns the column at which the text of the innermost item starts that a line can belong to; 0 if there is none.
     fn margin_of(&mut self, line: &str) -> usize {
         let (begins, content) = (indent(line), line.trim_start_matches([' ', '\t']));
         if content.trim().is_empty() {
@@ -90,7 +91,8 @@ impl ListMargins {
     }
 }
 
-/// Rewrites text outside of code: LaTeX, emphasis next to East Asian punctuation, and HTML tags for characters.
+/// Rewrites text outside of code for the parser: LaTeX, emphasis next to East Asian punctuation, and HTML tags such as
+/// `<sup>`.
 pub(super) fn with_words_read(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut fences = Fences::default();
@@ -139,7 +141,7 @@ fn code_length(code: &str, marks: usize) -> Option<usize> {
     None
 }
 
-/// Converts `<sup>`, `<sub>` and `<code>` around a few characters.
+/// Converts `<sup>`, `<sub>` and `<code>` on one line to raised and lowered characters and code spans.
 fn with_characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -161,7 +163,8 @@ fn with_characters(text: &str) -> String {
                 rest = behind;
             }
             None => {
-                // A tag at the start of a line would start an HTML block without formatting.
+                // A tag at the start of a line would start an HTML block, whose Markdown is not read. The edge prevents
+                // it.
                 let begins = out.trim_end_matches([' ', '>']);
                 if (begins.is_empty() || begins.ends_with('\n')) && is_formatting_tag(from) {
                     out.push(EDGE);
@@ -175,15 +178,15 @@ fn with_characters(text: &str) -> String {
     out
 }
 
-/// Open emphasis marks by their length.
+/// Runs of `*` that may have opened emphasis, each by its length.
 #[derive(Default)]
 struct Emphasis {
     open: Vec<usize>,
 }
 
 impl Emphasis {
-    /// Writes text with an [`EDGE`] next to each mark between inner punctuation and an outer non-ASCII letter:
-    /// CommonMark recognizes no emphasis there.
+    /// Writes `text`. Adds an [`EDGE`] where punctuation inside emphasis meets a non-ASCII letter outside, as in
+    /// `**「本」**は`: CommonMark recognizes no emphasis there.
     fn push(&mut self, out: &mut String, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find('*') {

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::clean::clean;
 use chime_core::{Entity, EntityKind, FormattedText, utf16_len};
 
-/// Indentation of a line for each list around it.
+/// Indentation of a line per list level.
 const INDENT: &str = "   ";
 
-/// Deepest indented list: the screen is narrow.
+/// Deepest list level that is indented further than its parent, because screens are narrow.
 const MAX_INDENT: usize = 8;
 
 #[derive(Default)]
@@ -39,8 +39,8 @@ impl EntityWriter {
         self.text.is_empty()
     }
 
-    /// Returns the end of the text, without pending newlines: `clip` later removes white space from the edges of
-    /// entities.
+    /// Returns the end of the text. Pending newlines are not part of it: an entity that starts here may begin with
+    /// them, and `clip` removes white space from the edges of entities.
     pub(super) fn end(&self) -> TextPosition {
         TextPosition { bytes: self.text.len(), units: self.units }
     }
@@ -49,7 +49,7 @@ impl EntityWriter {
         self.text.get(start.bytes..).unwrap_or_default()
     }
 
-    /// Returns the previous character on the same line.
+    /// Returns the previous character, or `None` if the next text starts a new line.
     pub(super) fn last_char(&self) -> Option<char> {
         if self.pending_newlines > 0 { None } else { self.text.chars().next_back() }
     }
@@ -60,7 +60,7 @@ impl EntityWriter {
     }
 
     pub(super) fn push(&mut self, text: &str) {
-        // A character reference may contain a character that was removed from the source.
+        // A character reference such as `&#8238;` may stand for a character that `clean` removes.
         let text = clean(text);
         if !text.is_empty() {
             self.start_line(self.indent);
