@@ -147,8 +147,7 @@ impl<'a> Steps<'a> {
         &mut self.follow_up.frame
     }
 
-    /// 2. Links the stored suggestion. Without one there is nothing to follow up on, and the question becomes a plain
-    /// one.
+    /// 2. Links the stored suggestion. Without one, the question is no follow-up.
     fn stored(&mut self) {
         let Some(stored) = self.stored else {
             if self.follow_up.frame.intent.needs_suggestion() && self.follow_up.frame.intent != Intent::Compare {

@@ -1,7 +1,7 @@
 //! Short chats, each with the focus that a member expects.
 //!
 //! Every fit of the weights must pass these clear cases: some messages have to be in the focus, and some must not be.
-//! `chime eval context` measures the less clear cases.
+//! `chime-eval context` measures the less clear cases.
 
 use std::sync::{Arc, LazyLock};
 
