@@ -225,6 +225,9 @@ fn small_talk_before_a_question_hides_nothing() {
     let shown = played(&["hello", "who are you", "@bot whats the budget per person?"]);
     let reply = shown.split("whats the budget").nth(1).expect("it was asked");
     assert!(reply.contains("Under 30 a head"), "{reply}");
+    let shown = played(&["hello", "@bot thoughts?"]);
+    let reply = shown.rsplit("@bot thoughts?").next().expect("it was asked");
+    assert!(reply.contains("the restaurant") && !reply.contains("“hello”"), "{reply}");
 }
 
 #[test]

@@ -122,10 +122,10 @@ mod tests {
             expect![[r#"
                 No model is configured, so here are the messages I would answer from:
 
+                - **ann**: “who can drive to the lake?” [source: m1]
                 - **bob**: “I can, but I have only two seats, and one of them is broken since the trip in the summer” [source: m3]
                 - **eve**: “ok” [source: m4]
                 - **ann**: “when do we leave?” [source: m8]
-                - **eve**: “ah” [source: m9]
                 - **cat**: “the weather is said to turn on Saturday afternoon” [source: m10]
                 - **bob**: “then early” [source: m11]"#]],
         );

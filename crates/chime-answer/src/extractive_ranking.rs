@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::plain::{clean_name, escape_markdown, gist};
 use crate::support::has_number;
 use chime_core::embed::Embedder;
-use chime_core::trigger::{Languages, is_generic};
+use chime_core::trigger::{Languages, is_generic, is_small_talk};
 use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
 use chime_relevance::context::{ContextWindow, Entry};
 
@@ -235,9 +235,13 @@ fn bullet(entry: &Entry) -> String {
     format!("- **{}**: “{}” [source: m{}]", escape_markdown(&name), escape_markdown(&quote), entry.message.seq)
 }
 
-/// Returns `true` for a member's message that is not empty.
+/// Returns `true` for a member's message that is neither empty nor a greeting. A reply such as "yes" says something.
 fn says_something(entry: &Entry) -> bool {
-    entry.message.message.role == Role::User && !entry.message.message.rendered().trim().is_empty()
+    let message = &entry.message.message;
+    let is_greeting = message.reply_to.is_none()
+        && !message.text.trim().is_empty()
+        && is_small_talk(&message.text, Languages::shipped());
+    message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
 /// Returns `true` if a message only mentions the bot, or asks it a question: neither answers anybody.
