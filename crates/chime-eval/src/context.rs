@@ -11,7 +11,7 @@ use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
 use chime_relevance::context::{
-    AskedSpan, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, PrecomputedFeatures, ReplyModel,
+    AskedSpan, CandidateFeatures, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, ReplyModel,
     RerankWeights, Reranked, Scorers, antecedent_rows, read_question, rerank, said, told, without_bots,
 };
 use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
@@ -29,7 +29,7 @@ pub struct Evaluated {
 #[derive(Debug, Clone)]
 pub struct PreparedChat {
     pub messages: Vec<StoredMessage>,
-    pub evidence: Arc<PrecomputedFeatures>,
+    pub evidence: Arc<CandidateFeatures>,
     /// Characters of each message, by message id.
     pub lengths: HashMap<i64, usize>,
     /// Full-text stems of each message.
@@ -75,7 +75,7 @@ impl PreparedChat {
     /// Computes the features of each message. Reply links are added by [`Self::with_links`].
     pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
         let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
-        let mut evidence = PrecomputedFeatures { embedder: embedder.cloned(), ..PrecomputedFeatures::default() };
+        let mut evidence = CandidateFeatures { embedder: embedder.cloned(), ..CandidateFeatures::default() };
         for one in &stored {
             let text = without_bots(&one.message.text);
             let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
@@ -108,7 +108,7 @@ impl PreparedChat {
     #[must_use]
     pub fn with_links(mut self, links: &ReplyModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
-        self.evidence = Arc::new(PrecomputedFeatures { antecedents, ..Arc::unwrap_or_clone(self.evidence) });
+        self.evidence = Arc::new(CandidateFeatures { antecedents, ..Arc::unwrap_or_clone(self.evidence) });
         self
     }
 
@@ -228,7 +228,7 @@ pub struct Older<'a> {
     pub stems: &'a [HashSet<String>],
     /// First message that may be found.
     pub from: Seq,
-    pub evidence: &'a PrecomputedFeatures,
+    pub evidence: &'a CandidateFeatures,
 }
 
 impl Archive for Older<'_> {

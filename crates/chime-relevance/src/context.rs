@@ -8,7 +8,7 @@
 //!
 //! 1. **Fetch** (`chime-memory`): the last 200 messages of the conversation, the ancestors of the trigger and of the
 //!    newest messages by reply links, the messages around an old anchor, the sources of an earlier answer (`history`),
-//!    and features that were computed when each message arrived (`precomputed`). `candidates` merges them into one set.
+//!    and their features (`candidate_features`). `candidates` merges them into one set.
 //! 2. **Features** (`features`): stems with their idf among the candidates, embeddings minus their mean (`meanings`),
 //!    names of members and days, and silences by their rank in this chat.
 //! 3. **Reply structure** (`replies`): a linear model with a softmax gives each message a distribution over
@@ -42,6 +42,7 @@
 //! `pick/training`.
 
 pub mod budget;
+pub mod candidate_features;
 pub mod candidates;
 pub mod central;
 pub mod context_window;
@@ -59,7 +60,6 @@ pub mod open_question;
 pub mod params;
 pub mod past;
 pub mod pick;
-pub mod precomputed;
 pub mod relatedness;
 pub mod replies;
 pub mod retrieval;
@@ -71,6 +71,7 @@ pub mod subjects;
 pub mod weights;
 pub mod window;
 
+pub use candidate_features::{CandidateFeatures, antecedent_rows};
 pub use context_window::{ContextWindow, Entry};
 pub use contributions::Feature;
 pub use explain::{Explained, explain};
@@ -81,7 +82,6 @@ pub use open_question::{OpenQuestion, read as read_question};
 pub use params::Params;
 pub use past::Past;
 pub use pick::training;
-pub use precomputed::{PrecomputedFeatures, antecedent_rows};
 pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
 pub use retrieval::query::OlderQuery;

@@ -10,9 +10,9 @@ use quick_cache::sync::Cache;
 
 use chime_core::embed::Embedder;
 use chime_core::{EntityKind, MessageId, StoredMessage, unless_it_panics};
+use chime_relevance::context::candidate_features::{CandidateFeatures, antecedents_by, fingerprints};
 use chime_relevance::context::features::message::{MessageAddress, MessageFeatures, address, without_bots};
 use chime_relevance::context::features::rhythm::WINDOW;
-use chime_relevance::context::precomputed::{PrecomputedFeatures, antecedents_by, fingerprints};
 use chime_relevance::context::replies::antecedents::Antecedents;
 use chime_relevance::context::weights::Scorers;
 use chime_store::{Reader, vectors};
@@ -76,7 +76,7 @@ impl FeatureCache {
         ask: &str,
         earlier: &[StoredMessage],
         recent: &[StoredMessage],
-    ) -> chime_store::Result<PrecomputedFeatures> {
+    ) -> chime_store::Result<CandidateFeatures> {
         let stored_vectors = &match (&self.stored_model, recent.last()) {
             (Some(model), Some(newest)) => {
                 let after_newest = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
@@ -89,10 +89,10 @@ impl FeatureCache {
         let features: Vec<Arc<MessageFeatures>> = all.iter().map(|entry| Arc::clone(&entry.features)).collect();
         let own: Vec<u64> = all.iter().map(|entry| entry.fingerprint).collect();
         let pasts = fingerprints(&own, earlier.len());
-        let mut evidence = PrecomputedFeatures {
+        let mut evidence = CandidateFeatures {
             earlier: earlier.iter().map(|stored| stored.message.id).collect(),
             embedder: self.embedder.clone(),
-            ..PrecomputedFeatures::default()
+            ..CandidateFeatures::default()
         };
         // The trigger is added to the recent messages below.
         evidence.readings.reserve(recent.len() + 1);

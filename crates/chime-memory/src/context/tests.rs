@@ -10,10 +10,10 @@ use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
 use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
+use chime_relevance::context::candidate_features::CandidateFeatures;
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::history::History;
 use chime_relevance::context::params::Params;
-use chime_relevance::context::precomputed::PrecomputedFeatures;
 use chime_store::testkit::new_store;
 use chime_store::{Priority, Store, chats, messages, vectors};
 
@@ -78,7 +78,7 @@ async fn window(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask: 
 }
 
 /// Returns the features of message `trigger`, taken as the trigger, and of the messages before it.
-async fn known(store: &Store, readings: &Arc<FeatureCache>, trigger: i64) -> Arc<PrecomputedFeatures> {
+async fn known(store: &Store, readings: &Arc<FeatureCache>, trigger: i64) -> Arc<CandidateFeatures> {
     gathered(store, readings, trigger, "").await.evidence
 }
 

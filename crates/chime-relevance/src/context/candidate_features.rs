@@ -1,4 +1,4 @@
-//! Features and antecedents of messages that were computed before the trigger arrived.
+//! Features and antecedents of the candidates, which the caller computes or takes from a cache.
 
 use std::sync::Arc;
 
@@ -10,10 +10,9 @@ use crate::context::replies::model::ReplyModel;
 use chime_core::embed::Embedder;
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
-/// Results that were computed before the trigger arrived. Any of them may be missing: it is then computed on demand or
-/// not used.
+/// Features of the candidates and of the trigger. Any of them may be missing: it is then computed on demand or not used.
 #[derive(Debug, Clone, Default)]
-pub struct PrecomputedFeatures {
+pub struct CandidateFeatures {
     pub readings: Quick<MessageAddress, Arc<MessageFeatures>>,
     /// Antecedents without reply links, which are added when they are used.
     pub antecedents: Quick<MessageAddress, Arc<Antecedents>>,
@@ -23,7 +22,7 @@ pub struct PrecomputedFeatures {
     pub embedder: Option<Arc<Embedder>>,
 }
 
-impl PrecomputedFeatures {
+impl CandidateFeatures {
     /// Returns the vector of a text; `None` without a model, or if it knows no word of the text or panics.
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let embedder = self.embedder.as_ref()?;
@@ -49,7 +48,7 @@ pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], pla
 /// Returns the likeliest antecedents of every message of a conversation, which is ordered oldest first.
 pub fn antecedent_rows(
     conversation: &[StoredMessage],
-    evidence: &PrecomputedFeatures,
+    evidence: &CandidateFeatures,
     links: &ReplyModel,
 ) -> Quick<MessageAddress, Arc<Antecedents>> {
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();

@@ -23,8 +23,8 @@ pub struct CandidateSet<'a> {
     /// Indices of the messages that the picker scores, oldest first, at most [`WINDOW`].
     pub candidates: Vec<Index>,
     /// Number of candidates at the start of the list that are older than the newest messages; after them there are no
-    /// gaps. It is 0 unless the trigger replies to an old message, so in all other cases the precomputed antecedents
-    /// are valid.
+    /// gaps. It is 0 unless the trigger replies to an old message, so in all other cases the given antecedents are
+    /// valid.
     pub older: usize,
     by_address: BTreeMap<MessageAddress, Index>,
 }

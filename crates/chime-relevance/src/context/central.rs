@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::context::candidate_features::CandidateFeatures;
 use crate::context::features::lexical::stems;
 use crate::context::features::message::without_bots;
 use crate::context::features::token::Token;
-use crate::context::precomputed::PrecomputedFeatures;
 use crate::retrieval::{Cues, cues};
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};
@@ -36,7 +36,7 @@ const SAME: f32 = 0.85;
 pub fn central<'a>(
     messages: &[&'a StoredMessage],
     most: usize,
-    evidence: &PrecomputedFeatures,
+    evidence: &CandidateFeatures,
 ) -> Vec<&'a StoredMessage> {
     let is_talk = |stored: &&&StoredMessage| {
         !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
@@ -77,7 +77,7 @@ struct Weighed {
 }
 
 impl Weighed {
-    fn of(stored: &StoredMessage, evidence: &PrecomputedFeatures) -> Self {
+    fn of(stored: &StoredMessage, evidence: &CandidateFeatures) -> Self {
         let text = without_bots(&stored.message.text);
         Self {
             stems: stems(&text),

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::context::candidate_features::CandidateFeatures;
 use crate::context::features::rhythm::WINDOW;
 use crate::context::open_question::OpenQuestion;
-use crate::context::precomputed::PrecomputedFeatures;
 use chime_core::{Chosen, MessageId, Seq, StoredMessage};
 
 /// A trigger and the messages before it.
@@ -29,7 +29,7 @@ pub struct History {
     pub question: Option<OpenQuestion>,
     /// Sources of an earlier answer of the bot, which the trigger may continue.
     pub sources: Option<Sources>,
-    pub evidence: Arc<PrecomputedFeatures>,
+    pub evidence: Arc<CandidateFeatures>,
 }
 
 impl History {
@@ -40,7 +40,7 @@ impl History {
         self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
     }
 
-    /// Builds a history without precomputed features, in which the whole text of the trigger is the question.
+    /// Builds a history without features, in which the whole text of the trigger is the question.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
         let evidence = Arc::default();

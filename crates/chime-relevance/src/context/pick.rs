@@ -10,6 +10,7 @@ pub mod training;
 
 use std::sync::Arc;
 
+use crate::context::candidate_features::CandidateFeatures;
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::{Corpus, Utterance};
@@ -20,7 +21,6 @@ use crate::context::features::rhythm::slowness;
 use crate::context::focus::TriggerFeatures;
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
-use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
@@ -66,7 +66,7 @@ struct Candidates<'a> {
     /// Number of messages at the start of the list that come from further back, around an old anchor. The messages
     /// after them have no gaps.
     older: usize,
-    evidence: &'a PrecomputedFeatures,
+    evidence: &'a CandidateFeatures,
     links: &'a ReplyModel,
     /// For each message, the number of messages back to the one that it replies to. `replies` holds the index of that
     /// message, if it is a candidate.
@@ -87,7 +87,7 @@ impl<'a> Candidates<'a> {
     fn of(
         messages: &'a [&'a StoredMessage],
         older: usize,
-        evidence: &'a PrecomputedFeatures,
+        evidence: &'a CandidateFeatures,
         links: &'a ReplyModel,
     ) -> Self {
         let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use crate::context::candidate_features::CandidateFeatures;
 use crate::context::central::central;
-use crate::context::precomputed::PrecomputedFeatures;
 use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
 use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 
@@ -53,7 +53,7 @@ pub fn said(
     question: &ParsedQuestion,
     trigger: &StoredMessage,
     read: &[StoredMessage],
-    evidence: &PrecomputedFeatures,
+    evidence: &CandidateFeatures,
 ) -> Option<Vec<Chosen>> {
     let meant: Vec<&StoredMessage> = if question.spans.is_empty() {
         if question.last_talk {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::context::candidate_features::antecedents_by;
 use crate::context::features::corpus::Corpus;
 use crate::context::features::message::address;
 use crate::context::index_set::IndexSet;
 use crate::context::pick::Candidates;
-use crate::context::precomputed::antecedents_by;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
 use crate::context::strands::{Partitioned, Partitions, segments};

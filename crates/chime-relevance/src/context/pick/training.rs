@@ -17,11 +17,11 @@ pub use crate::context::seed::SeedRule;
 pub use crate::context::subjects::link::NAMES as SEGMENT_NAMES;
 pub use crate::context::weights::FocusWeights;
 
+use crate::context::candidate_features::CandidateFeatures;
 use crate::context::features::message::MessageFeatures;
 use crate::context::focus::{SegmentedCorpus, features as focus_features};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::Candidates;
-use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::ReplyContext;
@@ -57,7 +57,7 @@ impl<'a> Example<'a> {
     pub fn of(
         asking: Asking<'a>,
         messages: &'a [&'a StoredMessage],
-        evidence: &'a PrecomputedFeatures,
+        evidence: &'a CandidateFeatures,
         scorers: &'a Scorers,
     ) -> Option<Self> {
         let candidates = Candidates::of(messages, 0, evidence, &scorers.links);

@@ -5,11 +5,11 @@
 
 use std::sync::{Arc, LazyLock};
 
+use crate::context::candidate_features::CandidateFeatures;
 use crate::context::context_window::ContextWindow;
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
-use crate::context::precomputed::PrecomputedFeatures;
 use crate::context::tests::{estimate, ids};
 use crate::context::window::get_smart_context;
 use chime_core::embed::Embedder;
@@ -36,7 +36,7 @@ fn history(chat: &str) -> History {
     let trigger = all.pop().expect("a trigger");
     let ask = trigger.message.text.replace("@bot", "").trim().to_owned();
     let (recent, linked) = all.into_iter().partition(|stored| stored.message.thread == trigger.message.thread);
-    let mut evidence = PrecomputedFeatures { embedder: Some(embedder()), ..PrecomputedFeatures::default() };
+    let mut evidence = CandidateFeatures { embedder: Some(embedder()), ..CandidateFeatures::default() };
     let recent: Vec<StoredMessage> = recent;
     for stored in &recent {
         evidence.readings.insert(address(stored), reading(stored, &stored.message.text));
