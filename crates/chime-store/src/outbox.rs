@@ -19,19 +19,7 @@ pub enum Purpose {
     Notice,
 }
 
-impl Purpose {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Command => "command",
-            Self::Notice => "notice",
-        }
-    }
-
-    fn parse(raw: &str) -> Option<Self> {
-        [Self::Answer, Self::Command, Self::Notice].into_iter().find(|purpose| purpose.as_str() == raw)
-    }
-}
+chime_core::words!(Purpose { Answer = "answer", Command = "command", Notice = "notice" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -43,20 +31,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Sending => "sending",
-            Self::Sent => "sent",
-            Self::Failed => "failed",
-        }
-    }
-
-    fn parse(raw: &str) -> Option<Self> {
-        [Self::Pending, Self::Sending, Self::Sent, Self::Failed].into_iter().find(|state| state.as_str() == raw)
-    }
-}
+chime_core::words!(State { Pending = "pending", Sending = "sending", Sent = "sent", Failed = "failed" });
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReply {

@@ -24,19 +24,7 @@ pub enum SpaceState {
     Left,
 }
 
-impl SpaceState {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Filling => "filling",
-            Self::Active => "active",
-            Self::Left => "left",
-        }
-    }
-
-    pub(super) fn parse(raw: &str) -> Option<Self> {
-        [Self::Filling, Self::Active, Self::Left].into_iter().find(|state| state.as_str() == raw)
-    }
-}
+chime_core::words!(SpaceState { Filling = "filling", Active = "active", Left = "left" });
 
 #[derive(Debug, Clone, Copy)]
 pub struct VectorTable {
