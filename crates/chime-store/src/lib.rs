@@ -67,6 +67,7 @@ mod migrate;
 mod open;
 mod row;
 mod snapshot;
+mod sql;
 mod writer;
 
 pub use chime_core::{Language, stems};
