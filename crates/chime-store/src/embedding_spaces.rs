@@ -12,7 +12,7 @@ use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 /// search reads them anyway.
 pub const NEAR: u32 = 30;
 
-const COLUMNS: &str = "id, model, dimension, state, is_indexed";
+const COLUMNS: &str = "id, model, dimension, state";
 
 pub fn active(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'active'", params! {})
@@ -42,7 +42,6 @@ fn from_row(raw: &Columns<'_>) -> Result<Space> {
         model: raw.get("model")?,
         dimension: raw.get("dimension")?,
         state: raw.get("state")?,
-        is_indexed: raw.get("is_indexed")?,
     })
 }
 
@@ -60,12 +59,12 @@ pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
     }
     let state = if active(tx)?.is_none() { SpaceState::Active } else { SpaceState::Filling };
     tx.run(
-        "INSERT INTO vector_space (model, dimension, state, is_indexed) VALUES (:model, :dimension, :state, 1)",
+        "INSERT INTO vector_space (model, dimension, state) VALUES (:model, :dimension, :state)",
         params! {
             ":model": model, ":dimension": dimension, ":state": state,
         },
     )?;
-    let space = Space { id: tx.last_insert_rowid(), model: model.to_owned(), dimension, state, is_indexed: true };
+    let space = Space { id: tx.last_insert_rowid(), model: model.to_owned(), dimension, state };
     vector_index::create(tx, &space)?;
     Ok(space)
 }
@@ -79,16 +78,11 @@ fn set_state(tx: &Writer<'_>, space: i64, state: SpaceState) -> Result<()> {
     tx.run("UPDATE vector_space SET state = :state WHERE id = :id", params! { ":state": state, ":id": space })
 }
 
-pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> {
-    tx.run("UPDATE vector_space SET is_indexed = :is WHERE id = :id", params! { ":is": is_indexed, ":id": space })
-}
-
 /// Deletes part of a replaced space: first its index, then its vectors, at most `limit` at a time, and in the end the
 /// space itself. Returns `true` if it must be called again.
 pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
-    if space.is_indexed || vector_index::exists(tx, space)? {
+    if vector_index::exists(tx, space)? {
         vector_index::remove(tx, space)?;
-        set_indexed(tx, space.id, false)?;
         return Ok(true);
     }
     for table in TABLES {
